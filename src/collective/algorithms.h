@@ -1,6 +1,4 @@
-/*
- * algorithms.h - the algorithms that collective.c chooses from, and the few lines that they share.
- */
+/* algorithms.h - declares the algorithms that collective.c chooses from, and the few lines that they share. */
 #ifndef WTL_COLLECTIVE_ALGORITHMS_H
 #define WTL_COLLECTIVE_ALGORITHMS_H
 
@@ -9,7 +7,7 @@
 #include "team/barrier.h"
 #include "team/team.h"
 
-/* Returns false, on all PEs alike, for a call that it does not serve. The direct algorithms serve every call. */
+/* Returns false, on all PEs alike, if the algorithm does not serve the call. The direct algorithms serve every call. */
 typedef bool wtl_algorithm(const wtl_collective *c);
 
 wtl_algorithm wtl_reduce_flat, wtl_reduce_staged, wtl_reduce_two_level, wtl_reduce_push, wtl_reduce_direct;
@@ -18,8 +16,8 @@ wtl_algorithm wtl_broadcast_flat, wtl_broadcast_staged, wtl_broadcast_binomial, 
     wtl_broadcast_direct;
 wtl_algorithm wtl_alltoall_staged, wtl_alltoall_two_level, wtl_alltoall_push, wtl_alltoall_direct;
 
-/* The first two are for fcollect alone, the others also for collect. Of these the direct one asks that all PEs of a
- * collect have come, and that all pass a source. */
+/* The first two are for fcollect only, the others also for collect. For collect the direct one requires that all PEs
+ * have arrived and that all pass a source. */
 wtl_algorithm wtl_gather_flat, wtl_gather_staged, wtl_gather_two_level, wtl_gather_push, wtl_gather_direct;
 
 /* Bytes of this PE's contribution (alltoall: to each PE). */
@@ -28,7 +26,8 @@ static inline size_t wtl_collective_bytes(const wtl_collective *c)
   return c->n * c->size;
 }
 
-/* An operation of the collective on PE `pe`, which `left` counts; NULL: it is complete on return (pgas/rma.h). */
+/* An operation of the collective on PE `pe`. `left` counts it until it is complete; NULL: it is complete on return
+ * (pgas/rma.h). */
 static inline wtl_op wtl_collective_op(const wtl_collective *c, int pe, _Atomic uint32_t *left)
 {
   return (wtl_op){.self = c->self, .site = c->site, .pe = pe, .left = left};
@@ -39,22 +38,22 @@ static inline void wtl_collective_barrier(const wtl_collective *c)
   wtl_team_barrier(c->self, c->site, c->team);
 }
 
-/* A scan's result is of the PEs before this number. */
+/* The result of a scan covers the PEs before this number. */
 static inline int wtl_scan_end(const wtl_collective *c)
 {
   return c->exclusive ? c->team->me : c->team->me + 1;
 }
 
-/* Where the bytes of PE `i` begin in the dest of a gather; of the PE after the last: where all end. */
+/* Where the bytes of PE `i` begin in the dest of a gather. For the PE after the last one: where all bytes end. */
 static inline size_t wtl_collective_block_begin(const wtl_collective *c, int i)
 {
   return c->starts ? c->starts[i] : (size_t)i * wtl_collective_bytes(c);
 }
 
 /*
- * scratch.c: memory of this PE for collectives of a team, there as long as the team; of an active set until
- * wtl_scratch_back. It has wtl_scratch_bytes: at least twice WTL_SCRATCH_BYTES, and enough for a few elements of each
- * PE.
+ * scratch.c: memory of this PE for collectives of a team. It exists as long as the team, and for an active set until
+ * wtl_scratch_back. Its size is wtl_scratch_bytes: at least twice WTL_SCRATCH_BYTES, and enough for a few elements of
+ * each PE.
  */
 char *wtl_collective_scratch(wtl_team *t);
 void wtl_scratch_back(wtl_team *t);

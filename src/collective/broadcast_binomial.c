@@ -1,22 +1,22 @@
 /*
- * broadcast_binomial.c - a broadcast of up to WTL_FAR_BYTES to several nodes, by a binomial tree of the nodes'
- * leaders: log2(nodes) hops, one message a node, no barrier. The PEs of a node read what its leader received; those of
- * the root's node read what the root wrote. (Thakur, Rabenseifner and Gropp, "Optimization of collective communication
- * operations in MPICH", 2005, have the tree.)
+ * broadcast_binomial.c - a broadcast of up to WTL_FAR_BYTES to several nodes, by a binomial tree of the nodes' leaders.
+ * The tree is described in Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in
+ * MPICH", 2005. Cost: log2(nodes) hops, one message a node, no barrier.
  *
- * No PE waits for a later one. Each PE has several slots, and all use them in rotation, as the lines of flat_tree.c.
- * When all slots have been used since the last barrier, there is a barrier.
+ * The PEs of a node read what its leader received; those of the root's node read what the root wrote. No PE waits for a
+ * later one. Each PE has several slots, and all use them in rotation, as the lines of flat_tree.c. When all slots have
+ * been used since the last barrier, there is a barrier.
  */
 #include <stddef.h>
 
 #include "collective/two_level.h"
 
-/* In front of the bytes: the root's node, from which the tree begins. */
+/* The header in front of the bytes. The tree begins at the root's node. */
 typedef struct head {
   int64_t root_node;
 } head;
 
-/* From the root, or a leader that has received, to the leaders below it in the tree. */
+/* Sends from the root, or from a leader that has received, to the leaders below it in the tree. */
 static void send_down(const wtl_collective *c, uint32_t epoch, const char *data, size_t n)
 {
   const wtl_team *t = c->team;

@@ -1,28 +1,28 @@
 /*
- * collect.c - a gather of different numbers of bytes: the PEs exchange their sizes, each computes where the others'
- * bytes begin, and then it is a gather like fcollect's.
+ * collect.c - a gather of different numbers of bytes. The PEs exchange their sizes, and each computes where the bytes
+ * of the others begin. Then it is a gather like that of fcollect.
  */
 #include <stddef.h>
 
 #include "collective/algorithms.h"
 #include "team/active_set.h"
 
-/* Where each PE of many says how much it brings. */
-static uint64_t *said_of(const wtl_collective *c, int pe)
+/* The word in which a PE publishes the size of its contribution. */
+static uint64_t *size_word_of(const wtl_collective *c, int pe)
 {
   const wtl_team *t = c->team;
   return t->sync ? (uint64_t *)(void *)wtl_remote(c->self, &t->sync[WTL_ACTIVE_SAID], pe)
                  : &wtl_entry_of(c->self, pe, t->entry)->said[3];
 }
 
-static wtl_place said_at(const wtl_collective *c)
+static wtl_place size_word_place(const wtl_collective *c)
 {
   const wtl_team *t = c->team;
   size_t offset = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, said) + 3 * sizeof(uint64_t);
   return t->sync ? wtl_far_place(c->self, &t->sync[WTL_ACTIVE_SAID]) : (wtl_place){offset, WTL_SEGMENT_TEAM_ENTRIES};
 }
 
-/* Gets a word of each PE, in the order of the team, and returns when all PEs have come. */
+/* Gets a word of each PE, in the order of the team, and returns when all PEs have arrived. */
 static void exchange_words(const wtl_collective *c, uint64_t mine, uint64_t *words)
 {
   wtl_pe *self = c->self;
@@ -30,14 +30,14 @@ static void exchange_words(const wtl_collective *c, uint64_t mine, uint64_t *wor
   _Atomic uint32_t left = 0;
   const wtl_collective few = {self, c->site, t, words, &mine, .n = 1, .size = sizeof mine};
   if (wtl_gather_flat(&few) || wtl_gather_staged(&few) || wtl_gather_two_level(&few)) return;
-  *said_of(c, self->me) = mine;
+  *size_word_of(c, self->me) = mine;
   wtl_collective_barrier(c);
   for (int i = 0; i < t->n; i++) {
     int pe = wtl_team_pe(self, t, i);
     if (self->slot_of[pe] >= 0)
-      words[i] = *said_of(c, pe);
+      words[i] = *size_word_of(c, pe);
     else
-      wtl_far_get_at(&(wtl_op){.self = self, .site = c->site, .pe = pe, .left = &left}, said_at(c), &words[i],
+      wtl_far_get_at(&(wtl_op){.self = self, .site = c->site, .pe = pe, .left = &left}, size_word_place(c), &words[i],
                      sizeof *words);
   }
   if (self->net) wtl_far_wait(self, c->site, &left);
@@ -55,8 +55,8 @@ size_t wtl_collect_size(const wtl_collective *c)
 }
 
 /*
- * The symmetric source. A PE that brings nothing may pass NULL; then all PEs use the address that the first PE with
- * bytes passes. All PEs know which bring nothing, so all or none exchange addresses.
+ * The symmetric source. A PE that contributes nothing may pass NULL; then all PEs use the address that the first PE
+ * with bytes passes. All PEs know which contribute nothing, so all or none exchange addresses.
  */
 static const void *source_of_all(const wtl_collective *c)
 {
@@ -64,9 +64,9 @@ static const void *source_of_all(const wtl_collective *c)
   int n = c->team->n, first = n, none = 0;
   uint64_t *words = (uint64_t *)(void *)wtl_collective_scratch(c->team) + n + 1;
   for (int i = n - 1; i >= 0; i--) {
-    bool brings = c->starts[i + 1] > c->starts[i];
-    if (brings) first = i;
-    none += !brings;
+    bool contributes = c->starts[i + 1] > c->starts[i];
+    if (contributes) first = i;
+    none += !contributes;
   }
   if (none == 0 || first == n) return c->source;
   wtl_place mine = wtl_far_place(self, c->source);
@@ -85,6 +85,6 @@ void wtl_collect(const wtl_collective *call)
     c.source = source_of_all(&c);
     wtl_gather_direct(&c);
   }
-  if (c.team->sync) *said_of(&c, c.self->me) = 0; /* the words of an active set are 0 between calls */
+  if (c.team->sync) *size_word_of(&c, c.self->me) = 0; /* the words of an active set are 0 between calls */
   wtl_scratch_back(c.team);
 }

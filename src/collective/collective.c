@@ -1,4 +1,4 @@
-/* collective.c - which algorithm a collective takes: the first of its table that is for the call. */
+/* collective.c - chooses the algorithm of a collective: the first of its table that serves the call. */
 #include "collective/collective.h"
 
 #include "collective/algorithms.h"

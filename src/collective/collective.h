@@ -38,47 +38,48 @@
 /* to[i] = to[i] op from[i], i < n, for one type. */
 typedef void (*wtl_combine_fn)(void *to, const void *from, size_t n);
 
-/* Which algorithms the setting allows, where several could serve: all; flat trees first; staged first; direct alone. */
+/* The algorithms that the setting allows where several could serve: all; flat trees first; staged first; direct
+ * only. */
 enum wtl_collectives { WTL_COLLECTIVES_AUTO, WTL_COLLECTIVES_SMALL, WTL_COLLECTIVES_STAGED, WTL_COLLECTIVES_DIRECT };
 
 /* A call of a collective on this PE. Members that a collective does not use are 0. */
 typedef struct wtl_collective {
   wtl_pe *self;
-  wtl_site *site; /* the caller's: waits are counted there */
+  wtl_site *site; /* of the caller; waits are counted there */
   wtl_team *team;
-  void *dest; /* dest and source may be the same, but not of gathers and alltoall */
+  void *dest; /* dest and source may be the same, except for gathers and alltoall */
   const void *source;
   size_t n, size;         /* elements that this PE contributes (alltoall: to each PE), and bytes of an element */
   wtl_combine_fn combine; /* of reductions and scans */
-  bool exclusive;         /* scan: this PE's own elements are not in its result */
+  bool exclusive;         /* scan: the result does not include this PE's own elements */
   bool to_root;           /* broadcast: the root's own dest is written, too */
   int root;               /* broadcast: the root's number in the team */
   size_t dest_stride, source_stride; /* alltoall: bytes from one element to the next */
-  const uint64_t
-      *starts; /* gathers: PE i's bytes go to dest from starts[i] to starts[i + 1]; NULL: as many of each PE */
+  /* Gathers: the bytes of PE i go to dest from starts[i] to starts[i + 1]. NULL: all contribute the same number. */
+  const uint64_t *starts;
 } wtl_collective;
 
-/* dest = op over the PEs of the team, in its order, of source. */
+/* dest = op of source over the PEs of the team, in its order. */
 void wtl_reduce(const wtl_collective *c);
 
-/* The same over the PEs up to this one, or (exclusive) before it; zeros where there is none. */
+/* The same over the PEs up to this one, or (exclusive) before it. Zeros if there is no such PE. */
 void wtl_scan(const wtl_collective *c);
 
-/* The root's source goes to dest of every PE. */
+/* Copies the root's source to dest of every PE. */
 void wtl_broadcast(const wtl_collective *c);
 
-/* The elements of each PE go to dest of all, one PE's after the other's, in the order of the team. */
+/* Copies the elements of each PE to dest of all PEs, in the order of the team. */
 void wtl_fcollect(const wtl_collective *c);
 
-/* The same with a different number of elements from each PE: first wtl_collect_size, which returns the bytes of all
- * contributions, then wtl_collect with the same description. */
+/* Does the same with a different number of elements from each PE. First call wtl_collect_size, which returns the
+ * bytes of all contributions, then wtl_collect with the same description. */
 size_t wtl_collect_size(const wtl_collective *c);
 void wtl_collect(const wtl_collective *c);
 
-/* Block i of source, `n` elements, becomes block me of dest of PE i. */
+/* Copies block i of source, `n` elements, to block me of dest of PE i. */
 void wtl_alltoall(const wtl_collective *c);
 
-/* A barrier of all PEs to which each contributes `n` numbers, up to 64. Each becomes the greatest that any PE
+/* A barrier of all PEs to which each contributes `n` numbers, up to 64. Each number becomes the largest that any PE
  * contributed. */
 void wtl_collective_max(wtl_pe *self, wtl_site *site, uint64_t words[], size_t n);
 

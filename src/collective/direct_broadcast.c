@@ -1,11 +1,11 @@
 /*
  * direct_broadcast.c - a broadcast of any size that each PE copies straight from the root's source: a barrier, one copy
- * (linear, all PEs at once), a barrier. To another node each byte crosses once: each PE of the node fetches a part and
+ * (linear, all PEs at once), a barrier. Each byte crosses to another node once: each PE of the node fetches a part and
  * stores it to all of them (scatter and allgather inside the node).
  */
 #include "collective/algorithms.h"
 
-/* An active set does not know which PEs are on its node: there each PE fetches for itself. */
+/* An active set does not know which PEs are on its node, so each of its PEs fetches for itself. */
 static void fetch_together(const wtl_collective *c, int pe)
 {
   wtl_pe *self = c->self;

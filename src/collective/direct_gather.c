@@ -1,8 +1,10 @@
 /*
  * direct_gather.c - fcollect, collect and alltoall of any size, straight from memory to memory: a barrier, one copy of
- * each block, a barrier. Each PE begins with its own block and goes round (the order of the ring and spread-out
- * algorithms), so that not all are at one memory. All that a PE fetches from other nodes is on its way before it waits
- * for the first. A block of another node's PE crosses once: one PE of this node fetches it for all of them, in turn.
+ * each block, a barrier.
+ *
+ * Each PE begins with its own block and continues cyclically (the order of the ring and spread-out algorithms), so that
+ * not all PEs access one memory. A PE begins all fetches from other nodes before it waits for the first. A block of
+ * another node's PE crosses once: one PE of this node fetches it for all of them, in rotation.
  */
 #include "collective/algorithms.h"
 
@@ -13,7 +15,7 @@ static int in_turn(const wtl_team *t, int k)
 
 /* --- gathers ----------------------------------------------------------------------------------------------------- */
 
-/* An active set does not know which PEs are on its node: there each PE fetches for itself. */
+/* An active set does not know which PEs are on its node, so each of its PEs fetches for itself. */
 static bool fetches(const wtl_collective *c, int i)
 {
   const wtl_team *t = c->team;
@@ -65,7 +67,7 @@ bool wtl_gather_direct(const wtl_collective *c)
 {
   wtl_pe *self = c->self;
   _Atomic uint32_t left = 0;
-  if (!c->starts) wtl_collective_barrier(c); /* else all have come with their sizes */
+  if (!c->starts) wtl_collective_barrier(c); /* else all have arrived with their sizes */
   if (self->net) fetch_blocks(c, &left);
   copy_blocks(c);
   if (self->net) {
@@ -85,7 +87,7 @@ bool wtl_alltoall_direct(const wtl_collective *c)
   const wtl_team *t = c->team;
   size_t from_step = c->source_stride, to_step = c->dest_stride, n = c->n;
   bool dense = to_step == c->size && from_step == c->size;
-  size_t block = dense ? n * c->size : c->size, blocks = dense ? 1 : n; /* dense: a block is one piece */
+  size_t block = dense ? n * c->size : c->size, blocks = dense ? 1 : n; /* dense: a block is contiguous */
   const char *source = c->source, *mine = source + (size_t)t->me * n * from_step;
   char *dest = c->dest;
   _Atomic uint32_t left = 0;
@@ -96,7 +98,7 @@ bool wtl_alltoall_direct(const wtl_collective *c)
       wtl_get_blocks(wtl_collective_op(c, pe, &left), dest + (size_t)i * n * to_step, mine,
                      (wtl_blocks){to_step, from_step, block, blocks});
   }
-  /* Stored to the others, not loaded from them: a tenth faster, as what is read is this core's own. */
+  /* Stores to the others are a tenth faster than loads from them, because the source is in this core's own cache. */
   for (int k = 0; n && k < t->n; k++) {
     int i = in_turn(t, k);
     char *there = wtl_remote(self, dest + (size_t)t->me * n * to_step, wtl_team_pe(self, t, i));

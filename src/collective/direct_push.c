@@ -1,22 +1,22 @@
 /*
  * direct_push.c - collectives of up to 256 KiB among nodes that have one PE each, by direct push. A PE notifies the
- * others that its dest may be written (ready). A PE that is notified stores its bytes straight there, and then notifies
- * the owner that they are complete (sent). Cost: two small messages and the bytes for each pair of PEs, no barrier. A
- * fetch (direct_gather.c, direct_reduce.c) would take a barrier, a request, the answer, and another barrier.
+ * others that its dest may be written (ready). A notified PE stores its bytes straight there, and then notifies the
+ * owner that they are complete (sent). Cost: two small messages and the bytes for each pair of PEs, no barrier. A fetch
+ * (direct_gather.c, direct_reduce.c) would take a barrier, a request, the answer, and another barrier.
  *
  * The bytes go in messages that no other message overtakes (below WTL_NET_LARGE), so the notification arrives after
- * them. Slots are those of two_level.h. A PE leaves only after each PE has arrived: it has a message from each, or
- * from a root that has.
+ * them. The slots are those of two_level.h. A PE leaves only after each PE has arrived: it has a message from each, or
+ * from a root that has one from each.
  */
 #include <stddef.h>
 
 #include "collective/two_level.h"
 
-/* Bytes from one PE to another. Longer blocks cross as fast by requests, in messages that need no entry at their
- * target. */
+/* MOST_PUSHED: the largest number of bytes from one PE to another. Longer blocks are as fast by fetches. LONGEST:
+ * the bytes of one message. */
 enum { MOST_PUSHED = 256 * 1024, LONGEST = WTL_NET_LARGE - WTL_CACHE_LINE };
 
-/* Slots of a node's PE at the others. */
+/* The slots of one node's PE at the others. */
 enum { READY, SENT, SLOTS_EACH };
 
 static bool fits(const wtl_collective *c, size_t bytes)
@@ -25,7 +25,7 @@ static bool fits(const wtl_collective *c, size_t bytes)
   return bytes <= MOST_PUSHED && t->n == t->n_nodes && t->n * SLOTS_EACH <= WTL_FAR_SLOTS && wtl_two_level_applies(c);
 }
 
-static void tell(const wtl_collective *c, int node, int what)
+static void notify(const wtl_collective *c, int node, int what)
 {
   const wtl_team *t = c->team;
   size_t turn = t->stage_epoch & 1, slot = turn * WTL_FAR_SLOTS + (size_t)(t->node * SLOTS_EACH + what);
@@ -33,22 +33,22 @@ static void tell(const wtl_collective *c, int node, int what)
   wtl_far_entry_signal(c->self, t->leader[node], said + slot * sizeof(uint32_t), t->stage_epoch);
 }
 
-static void hear(const wtl_collective *c, int node, int what)
+static void await(const wtl_collective *c, int node, int what)
 {
   wtl_leader_receive(c, node * SLOTS_EACH + what);
 }
 
-/* The nodes after this one, and then those before it, so that not all send to the same. */
+/* The nodes after this one, and then those before it, so that not all send to the same node. */
 static int other(const wtl_team *t, int away)
 {
   return (t->node + away) % t->n_nodes;
 }
 
-/* From here on the others may write to this PE's dest. */
+/* Notifies the others that they may write to this PE's dest. */
 static void begin(const wtl_collective *c)
 {
   c->team->stage_epoch++;
-  for (int away = 1; away < c->team->n_nodes; away++) tell(c, other(c->team, away), READY);
+  for (int away = 1; away < c->team->n_nodes; away++) notify(c, other(c->team, away), READY);
 }
 
 /* `left` counts while the source is still needed. */
@@ -60,10 +60,11 @@ static void send(const wtl_collective *c, int node, char *dest, const char *sour
     step = bytes - done < LONGEST ? bytes - done : LONGEST;
     wtl_far_put_ahead(&op, dest + done, source + done, step, step <= WTL_NET_MERGED ? WTL_NET_AHEAD : WTL_NET_SIGNAL);
   }
-  tell(c, node, SENT);
+  notify(c, node, SENT);
 }
 
-/* This PE's bytes to `dest` of each PE, this one too: from the source, `step` further for each number in the team. */
+/* Sends this PE's bytes to `dest` of each PE, this one included. Their place in the source is `step` bytes further
+ * for each number in the team. */
 static bool exchange(const wtl_collective *c, char *dest, size_t step)
 {
   const wtl_team *t = c->team;
@@ -74,15 +75,16 @@ static bool exchange(const wtl_collective *c, char *dest, size_t step)
   if (n) memmove(dest, source + (size_t)t->me * step, n);
   for (int away = 1; away < t->n_nodes; away++) {
     int node = other(t, away), i = wtl_team_number(c->self, t, t->leader[node]);
-    hear(c, node, READY);
+    await(c, node, READY);
     send(c, node, dest, source + (size_t)i * step, n, &left);
   }
-  for (int away = 1; away < t->n_nodes; away++) hear(c, other(t, away), SENT);
+  for (int away = 1; away < t->n_nodes; away++) await(c, other(t, away), SENT);
   wtl_far_wait(c->self, c->site, &left);
   return true;
 }
 
-/* Of a collect, all contributions together count as the largest one: each PE knows only its own and their sum. */
+/* For a collect, the sum of all contributions counts as the largest one, because each PE knows only its own
+ * contribution and the sum. */
 bool wtl_gather_push(const wtl_collective *c)
 {
   size_t most = c->starts ? c->starts[c->team->n] : wtl_collective_bytes(c);
@@ -96,7 +98,7 @@ bool wtl_alltoall_push(const wtl_collective *c)
   return dense && fits(c, block) && exchange(c, (char *)c->dest + (size_t)c->team->me * block, block);
 }
 
-/* The root sends when all are ready: a PE that has its bytes knows that all have come. */
+/* The root sends when all are ready. So a PE that has received its bytes knows that all have arrived. */
 bool wtl_broadcast_push(const wtl_collective *c)
 {
   const wtl_team *t = c->team;
@@ -107,18 +109,18 @@ bool wtl_broadcast_push(const wtl_collective *c)
   if (t->me != c->root) {
     int node = 0;
     while (t->leader[node] != wtl_team_pe(c->self, t, c->root)) node++;
-    tell(c, node, READY);
-    hear(c, node, SENT);
+    notify(c, node, READY);
+    await(c, node, SENT);
     return true;
   }
-  for (int away = 1; away < t->n_nodes; away++) hear(c, other(t, away), READY);
+  for (int away = 1; away < t->n_nodes; away++) await(c, other(t, away), READY);
   for (int away = 1; away < t->n_nodes; away++) send(c, other(t, away), c->dest, c->source, bytes, &left);
   if (c->to_root && c->dest != c->source) memmove(c->dest, c->source, bytes);
   wtl_far_wait(c->self, c->site, &left);
   return true;
 }
 
-/* a op b, in that order, to dest, which is one of them. */
+/* Stores a op b, in that order, to dest, which is one of them. */
 static void sum_in_order(const wtl_collective *c, const char *a, const char *b)
 {
   char *sum = wtl_collective_scratch(c->team), *to = c->dest;
@@ -135,7 +137,8 @@ static void sum_in_order(const wtl_collective *c, const char *a, const char *b)
   }
 }
 
-/* Two PEs: each gets what the other has in its own dest, and sums it there. Parts would cross twice. */
+/* With two PEs, each receives the other's contribution in its own dest and combines it there. Parts of the result
+ * would cross the network twice. */
 bool wtl_reduce_push(const wtl_collective *c)
 {
   const wtl_team *t = c->team;
@@ -144,9 +147,9 @@ bool wtl_reduce_push(const wtl_collective *c)
   if (t->n != 2 || c->dest == c->source || !fits(c, bytes)) return false;
   int node = other(t, 1);
   begin(c);
-  hear(c, node, READY);
+  await(c, node, READY);
   send(c, node, c->dest, c->source, bytes, &left);
-  hear(c, node, SENT);
+  await(c, node, SENT);
   sum_in_order(c, t->me ? c->dest : c->source, t->me ? c->source : c->dest);
   wtl_far_wait(c->self, c->site, &left);
   return true;

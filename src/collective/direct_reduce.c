@@ -1,15 +1,15 @@
 /*
- * direct_reduce.c - reductions and scans of any size, straight from memory to memory: each PE owns a part of the
- * result, computes it from all PEs' sources and stores it to all PEs' dest (reduce-scatter and allgather in one).
- * Cost: two barriers; a PE reads and writes 1/n of the elements of each PE, so each byte moves once. All PEs get the
- * same bits, as one of them computes each element.
+ * direct_reduce.c - reductions and scans of any size, straight from memory to memory. Each PE owns a part of the
+ * result, computes it from all PEs' sources and stores it to all PEs' dest (reduce-scatter and allgather in one). Cost:
+ * two barriers; a PE reads and writes 1/n of the elements of each PE, so each byte moves once. All PEs get the same
+ * bits, because one of them computes each element.
  */
 #include "collective/algorithms.h"
 
-/* A part smaller than this is not worth another PE's turn. */
+/* A smaller part is not worth the work of another PE. */
 enum { LEAST_PART_BYTES = 1024 };
 
-static void give(const wtl_collective *c, char *dest, const void *from, size_t n, int pe)
+static void store(const wtl_collective *c, char *dest, const void *from, size_t n, int pe)
 {
   char *there = wtl_remote(c->self, dest, pe);
   if (there)
@@ -18,14 +18,14 @@ static void give(const wtl_collective *c, char *dest, const void *from, size_t n
     wtl_far_put(&(wtl_op){.self = c->self, .site = c->site, .pe = pe, .nbi = true}, dest, from, n);
 }
 
-/* Scratch: the sum, and a row for each PE, for those whose source has to be fetched (for a scan: whose result has to be
- * kept). */
+/* A row of the scratch memory. The sum comes first, and then a row for each PE: for its fetched source or, in a
+ * scan, its result. */
 static char *row_of(const wtl_collective *c, size_t bytes, int i)
 {
   return wtl_collective_scratch(c->team) + (size_t)(i + 1) * bytes;
 }
 
-/* All on their way before the first is waited for. */
+/* Begins all fetches before it waits for the first. */
 static void fetch_rows(const wtl_collective *c, const char *source, size_t bytes)
 {
   wtl_pe *self = c->self;
@@ -37,7 +37,7 @@ static void fetch_rows(const wtl_collective *c, const char *source, size_t bytes
   wtl_far_wait(self, c->site, &left);
 }
 
-/* `n` elements of this PE's part, from `at` on. */
+/* Computes `n` elements of this PE's part, from element `at` on. */
 typedef void part_fn(const wtl_collective *c, size_t at, size_t n);
 
 static void reduce_part(const wtl_collective *c, size_t at, size_t n)
@@ -55,11 +55,12 @@ static void reduce_part(const wtl_collective *c, size_t at, size_t n)
     else
       c->combine(sum, there, n);
   }
-  for (int i = 0; i < c->team->n; i++) give(c, dest, sum, bytes, wtl_team_pe(self, c->team, i));
+  for (int i = 0; i < c->team->n; i++) store(c, dest, sum, bytes, wtl_team_pe(self, c->team, i));
   if (self->net) wtl_quiet(self, c->site); /* the sum may be overwritten */
 }
 
-/* Each PE's row becomes the sum so far. All sources are read before the first dest, which may be one, is written. */
+/* Turns the row of each PE into the sum so far. All sources are read before the first dest is written, because a
+ * dest may be a source. */
 static void scan_part(const wtl_collective *c, size_t at, size_t n)
 {
   wtl_pe *self = c->self;
@@ -74,11 +75,11 @@ static void scan_part(const wtl_collective *c, size_t at, size_t n)
     if (i > 0) c->combine(row_of(c, bytes, i), row_of(c, bytes, i - 1), n);
   }
   for (int i = 0; i < c->team->n; i++)
-    give(c, dest, row_of(c, bytes, c->exclusive ? i - 1 : i), bytes, wtl_team_pe(self, c->team, i));
+    store(c, dest, row_of(c, bytes, c->exclusive ? i - 1 : i), bytes, wtl_team_pe(self, c->team, i));
   if (self->net) wtl_quiet(self, c->site); /* rows may be overwritten */
 }
 
-/* Each PE its part, in blocks of which `rows` fit its scratch. */
+/* Computes this PE's part, in blocks of which `rows` fit its scratch memory. */
 static bool in_parts(const wtl_collective *c, size_t rows, part_fn *do_part)
 {
   const wtl_team *t = c->team;
@@ -89,7 +90,7 @@ static bool in_parts(const wtl_collective *c, size_t rows, part_fn *do_part)
   for (size_t at = begin; at < end; at += block) do_part(c, at, end - at < block ? end - at : block);
   wtl_scratch_back(c->team);
   wtl_quiet(c->self, c->site);
-  wtl_collective_barrier(c); /* all results are there */
+  wtl_collective_barrier(c); /* all results are complete */
   return true;
 }
 

@@ -1,19 +1,19 @@
 /*
  * flat_tree.c - reductions, gathers and broadcasts of up to 48 bytes among PEs of a node, by flat trees: each PE reads
- * straight from all PEs that contribute. Cost: one cache line a pair of PEs, one hop, no barrier. (Flat trees over
- * shared memory: Graham and Shipman, "MPI support for multi-core architectures", EuroPVM/MPI 2008. A flag in the line
- * of its data: as NCCL's LL128 protocol.)
+ * straight from all PEs that contribute. Cost: one cache line a pair of PEs, one hop, no barrier. Flat trees over
+ * shared memory are described in Graham and Shipman, "MPI support for multi-core architectures", EuroPVM/MPI 2008. A
+ * flag in the line of its data is known from NCCL's LL128 protocol.
  *
  * A PE writes its bytes and the number of the collective into a line of its own; readers wait for the number. A PE has
- * WTL_SMALL_LINES lines for a team and uses them in rotation, so it does not wait until all PEs have read the last
- * one. When all lines have been used since the last barrier, there is a barrier: a PE that arrives at it has read all
+ * WTL_SMALL_LINES lines for a team and uses them in rotation, so it does not wait until all PEs have read the last one.
+ * When all lines have been used since the last barrier, there is a barrier: a PE that arrives at it has read all
  * earlier lines.
  */
 #include "collective/algorithms.h"
 
-/* Where all PEs contribute, the lines read are the square of their number. With more PEs than this, staged is
- * better. */
-enum { MOST_SPEAKERS = 32 };
+/* If all PEs contribute, the number of lines read is the square of the number of PEs. With more PEs than this,
+ * staged is better. */
+enum { MOST_CONTRIBUTORS = 32 };
 
 static bool fits(const wtl_collective *c)
 {
@@ -35,7 +35,7 @@ uint32_t wtl_flat_begin(const wtl_collective *c)
   return ++t->small_epoch;
 }
 
-static void say(const wtl_collective *c, uint32_t epoch)
+static void publish(const wtl_collective *c, uint32_t epoch)
 {
   wtl_line *mine = line_of(c, c->self->me, epoch);
   memcpy(mine->bytes, c->source, wtl_collective_bytes(c));
@@ -49,39 +49,40 @@ void wtl_flat_wake(const wtl_collective *c)
     if (i != t->local_me) wtl_touch_control(c->self, t->local[i]);
 }
 
-typedef struct hearing {
+typedef struct line_wait {
   wtl_line *line;
   uint32_t epoch;
-} hearing;
+} line_wait;
 
-static bool is_said(void *arg)
+static bool is_published(void *arg)
 {
-  hearing *h = arg;
+  line_wait *h = arg;
   return atomic_load_explicit(&h->line->said, memory_order_acquire) == h->epoch;
 }
 
-/* The bytes of the team's PE `i`, as soon as it has published them. */
-static const char *hear(const wtl_collective *c, int i, uint32_t epoch)
+/* Returns the bytes of the team's PE `i`, as soon as it has published them. */
+static const char *bytes_of(const wtl_collective *c, int i, uint32_t epoch)
 {
   wtl_pe *self = c->self;
   int pe = c->team->local[i];
-  hearing h = {line_of(c, pe, epoch), epoch};
-  if (is_said(&h)) return h.line->bytes;
+  line_wait h = {line_of(c, pe, epoch), epoch};
+  if (is_published(&h)) return h.line->bytes;
   bool apart = self->apart[self->slot_of[pe]];
-  (apart ? wtl_door_wait_apart : wtl_door_wait)(&self->door, c->site, WTL_WATCH_CONTROL, is_said, &h);
+  (apart ? wtl_door_wait_apart : wtl_door_wait)(&self->door, c->site, WTL_WATCH_CONTROL, is_published, &h);
   return h.line->bytes;
 }
 
-/* All PEs contribute. Where PEs outnumber cores there is one wake-up when all have published, not one for each. */
-static inline bool say_all(const wtl_collective *c, uint32_t *epoch)
+/* For collectives to which all PEs contribute. Where PEs outnumber cores, all wake up once after all have published,
+ * not once for each PE. */
+static inline bool publish_all(const wtl_collective *c, uint32_t *epoch)
 {
   wtl_team *t = c->team;
-  if (!fits(c) || t->n > MOST_SPEAKERS) return false;
+  if (!fits(c) || t->n > MOST_CONTRIBUTORS) return false;
   *epoch = wtl_flat_begin(c);
-  say(c, *epoch);
+  publish(c, *epoch);
   if (c->self->central_barrier) {
     wtl_collective_barrier(c);
-    t->small_read = t->small_epoch - 1; /* this one is read only now */
+    t->small_read = t->small_epoch - 1; /* the lines of this collective are read only now */
   } else {
     wtl_flat_wake(c);
   }
@@ -93,9 +94,9 @@ bool wtl_reduce_flat(const wtl_collective *c)
   _Alignas(16) char sum[WTL_SMALL_BYTES];
   size_t bytes = wtl_collective_bytes(c);
   uint32_t epoch;
-  if (!say_all(c, &epoch)) return false;
-  memcpy(sum, hear(c, 0, epoch), bytes);
-  for (int i = 1; i < c->team->n; i++) c->combine(sum, hear(c, i, epoch), c->n);
+  if (!publish_all(c, &epoch)) return false;
+  memcpy(sum, bytes_of(c, 0, epoch), bytes);
+  for (int i = 1; i < c->team->n; i++) c->combine(sum, bytes_of(c, i, epoch), c->n);
   memcpy(c->dest, sum, bytes);
   return true;
 }
@@ -104,8 +105,8 @@ bool wtl_gather_flat(const wtl_collective *c)
 {
   size_t bytes = wtl_collective_bytes(c);
   uint32_t epoch;
-  if (!say_all(c, &epoch)) return false;
-  for (int i = 0; i < c->team->n; i++) memcpy((char *)c->dest + (size_t)i * bytes, hear(c, i, epoch), bytes);
+  if (!publish_all(c, &epoch)) return false;
+  for (int i = 0; i < c->team->n; i++) memcpy((char *)c->dest + (size_t)i * bytes, bytes_of(c, i, epoch), bytes);
   return true;
 }
 
@@ -115,10 +116,10 @@ bool wtl_broadcast_flat(const wtl_collective *c)
   if (!fits(c)) return false;
   uint32_t epoch = wtl_flat_begin(c);
   if (c->team->me != c->root) {
-    memcpy(c->dest, hear(c, c->root, epoch), bytes);
+    memcpy(c->dest, bytes_of(c, c->root, epoch), bytes);
     return true;
   }
-  say(c, epoch);
+  publish(c, epoch);
   wtl_flat_wake(c);
   if (c->to_root && c->dest != c->source) memmove(c->dest, c->source, bytes);
   return true;

@@ -1,4 +1,4 @@
-/* scratch.c - memory of a team that its collectives use. */
+/* scratch.c - allocates the memory of a team that its collectives use. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -11,7 +11,7 @@ char *wtl_collective_scratch(wtl_team *t)
   return t->scratch;
 }
 
-/* An active set lasts for one call, and its scratch with it. */
+/* An active set exists for one call, and its scratch memory with it. */
 void wtl_scratch_back(wtl_team *t)
 {
   if (!t->sync) return;

@@ -1,14 +1,16 @@
 /*
- * staged.c - collectives of up to 2 KiB among PEs of a node, by copy-in and copy-out: each PE copies its bytes to its
- * stage in shared memory, all meet in one barrier, and each copies or combines what it needs from the others' stages.
- * Cost: a barrier and two copies of each byte. (Known as CICO, for example in Open MPI's sm and xhc components.)
+ * staged.c - collectives of up to 2 KiB among PEs of a node, by copy-in and copy-out. Each PE copies its bytes to its
+ * stage in shared memory, and all pass one barrier. Then each PE copies or combines the bytes that it needs from the
+ * others' stages. Cost: a barrier and two copies of each byte. (Known as CICO, for example in Open MPI's sm and xhc
+ * components.)
  *
  * Two stages alternate: when a PE enters a collective, all PEs have left the one before the last.
  */
 #include "collective/algorithms.h"
 #include "collective/two_level.h"
 
-/* Each PE of a reduction combines all of it: beyond so many bytes parts of it are better (direct_reduce.c). */
+/* In a reduction each PE combines all bytes. Beyond this number it is better that each PE combines a part
+ * (direct_reduce.c). */
 enum { MOST_SUMMED = 32768 };
 
 static bool fits(const wtl_collective *c, size_t bytes)
@@ -37,7 +39,7 @@ static bool reduction_fits(const wtl_collective *c)
          (bytes * (size_t)c->team->n <= MOST_SUMMED || c->self->collectives == WTL_COLLECTIVES_STAGED);
 }
 
-/* dest = op over the PEs before `end`. */
+/* Stores op over the PEs before `end` to dest. */
 static bool reduce(const wtl_collective *c, int end)
 {
   _Alignas(16) char sum[WTL_STAGE_BYTES];

@@ -1,20 +1,20 @@
 /*
- * two_level_gather.c - gathers, scans and alltoall of few bytes of a team on several nodes, by way of one leader a
- * node.
+ * two_level_gather.c - gathers, scans and alltoall of few bytes of a team on several nodes, through one leader a node.
  *
- * A gather is a reduction by OR. Each PE's bytes have a place of their own in a message of up to WTL_FAR_BYTES that is
- * zeros elsewhere. The leader of a node combines those of its PEs, and the leaders exchange by recursive doubling.
- * Cost: one barrier, log2(nodes) rounds of the whole message. A scan gathers, and each PE combines what it needs.
+ * A gather is a reduction by OR. The bytes of each PE have their own place in a message of up to WTL_FAR_BYTES, which
+ * is zero elsewhere. The leader of a node combines those of its PEs, and the leaders exchange by recursive doubling.
+ * Cost: one barrier, log2(nodes) rounds of the whole message. In a scan the PEs gather, and each combines what it
+ * needs.
  *
- * Alltoall: a leader sends each other leader, in one message, what its PEs have for that node's. Cost: one barrier, a
- * message for each pair of nodes.
+ * In an alltoall a leader sends one message to each other leader. It holds the blocks of all PEs of the sending node
+ * for all PEs of the receiving one. Cost: one barrier, a message for each pair of nodes.
  */
 #include "collective/algorithms.h"
 #include "collective/two_level.h"
 
-/* --- a gather ---------------------------------------------------------------------------------------------------- */
+/* --- gathers ----------------------------------------------------------------------------------------------------- */
 
-/* Before a PE's bytes in its stage: where they belong, and how many they are. */
+/* The header of a PE's bytes in its stage: their place and their number. */
 typedef struct piece {
   size_t at, n;
 } piece;
@@ -26,7 +26,7 @@ static void combine_by_or(void *to, const void *from, size_t n)
   for (size_t i = 0; i < n; i++) all[i] |= theirs[i];
 }
 
-/* The leader's part, when all PEs of its node have arrived. It leaves all contributions in its stage. */
+/* Runs on the leader when all PEs of its node have arrived. It leaves all contributions in its stage. */
 static void lead_gather(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *arg)
 {
   const wtl_collective *words = arg;
@@ -42,8 +42,9 @@ static void lead_gather(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
 }
 
 /*
- * This PE's bytes belong at `at` of `total`. Returns all contributions, aligned to 16. They stay until this PE begins
- * the collective after the next. NULL: it is too much, or not for several nodes' PEs (all get the same answer).
+ * Gathers this PE's bytes at `at` of `total`. Returns all contributions, aligned to 16 bytes. They stay until this PE
+ * begins the collective after the next. Returns NULL, on all PEs alike, if there are too many bytes or the algorithm
+ * does not apply.
  */
 static const char *gather(const wtl_collective *c, size_t at, size_t total)
 {
@@ -60,10 +61,10 @@ static const char *gather(const wtl_collective *c, size_t at, size_t total)
   return wtl_stage_of(c, t->local[0]);
 }
 
-/* Every PE's bytes in the order of the team. */
+/* Gathers the bytes of every PE in the order of the team. */
 static const char *gather_all(const wtl_collective *c)
 {
-  if (wtl_collective_bytes(c) > WTL_FAR_BYTES) return NULL; /* the product may not overflow */
+  if (wtl_collective_bytes(c) > WTL_FAR_BYTES) return NULL; /* the product must not overflow */
   return gather(c, wtl_collective_block_begin(c, c->team->me), wtl_collective_block_begin(c, c->team->n));
 }
 
@@ -89,7 +90,8 @@ bool wtl_scan_two_level(const wtl_collective *c)
 
 /* --- alltoall ---------------------------------------------------------------------------------------------------- */
 
-/* The nodes of the team's PEs, by number; gathered once. NULL: they are too many for that. */
+/* Returns the nodes of the team's PEs, by number in the team. They are gathered once. NULL: there are too many PEs
+ * for a gather. */
 static const int *nodes_of_all(const wtl_collective *c)
 {
   wtl_team *t = c->team;
@@ -102,7 +104,7 @@ static const int *nodes_of_all(const wtl_collective *c)
   return t->node_of;
 }
 
-/* Of each node, how many of the team's PEs it has; the most of any. */
+/* Counts the PEs of the team on each node. Returns the largest number. */
 static int count_places(const wtl_team *t, int on[WTL_FAR_SLOTS])
 {
   int most = 0;
@@ -112,7 +114,8 @@ static int count_places(const wtl_team *t, int on[WTL_FAR_SLOTS])
   return most;
 }
 
-/* To each other node a message: for each of its PEs, what each of ours has for it. */
+/* Runs on the leader. Sends a message to each other node: for each PE of that node, the blocks of all PEs of this
+ * node. */
 static void lead_alltoall(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *arg)
 {
   const wtl_collective *c = arg;

@@ -1,10 +1,10 @@
 /*
- * two_level_reduce.c - reductions of a team on several nodes: the PEs of a node reduce in its memory, and only one
+ * two_level_reduce.c - reductions of a team on several nodes. The PEs of a node reduce in its memory, and only one
  * leader a node uses the network (hierarchical, as Open MPI's han and MVAPICH2's two-level collectives).
  *
  * Up to WTL_FAR_BYTES: recursive doubling among the leaders, log2(nodes) rounds of all the bytes. They travel with a
- * barrier: each PE arrives with its part in its stage, the leader combines them, and the leaders' messages say both
- * that all have come and the sum so far.
+ * barrier: each PE arrives with its contribution in its stage, and the leader combines those of its node. The messages
+ * of the leaders carry the sum so far and also show that all have arrived.
  *
  * More bytes: reduce-scatter and allgather (Rabenseifner). Each PE combines a part of the node's sum in the leader's
  * dest. Each leader fetches its own part of it from the others, and sends them the sum of that part. Each PE copies the
@@ -20,7 +20,7 @@ enum { FIRST_ROUND, DOUBLING, LAST_ROUND = WTL_FAR_SLOTS - 1 };
 
 /* --- few bytes --------------------------------------------------------------------------------------------------- */
 
-/* The same on both sides of an exchange, to the bit: the lower node's part comes first. */
+/* Gives the same bits on both sides of an exchange: the contribution of the lower node comes first. */
 static void combine_received(const wtl_collective *c, char *mine, const char *theirs, bool mine_first)
 {
   _Alignas(16) char sum[WTL_FAR_BYTES];
@@ -70,7 +70,7 @@ void wtl_leaders_exchange(const wtl_collective *c, char *mine)
   if (t->node < extra) wtl_leader_send(c, t->node + power, LAST_ROUND, mine, bytes);
 }
 
-/* The leader's part, when all PEs of its node have arrived. The result is in its stage. */
+/* Runs on the leader when all PEs of its node have arrived. The result is in its stage. */
 static void lead_reduction(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *arg)
 {
   const wtl_collective *c = arg;
@@ -90,9 +90,9 @@ bool wtl_reduce_few_two_level(const wtl_collective *c)
   return true;
 }
 
-/* --- more -------------------------------------------------------------------------------------------------------- */
+/* --- more bytes -------------------------------------------------------------------------------------------------- */
 
-/* The part of `n` elements that is the `i`-th of `among`. */
+/* The `i`-th of `among` parts of `n` elements. */
 typedef struct share {
   size_t begin, end;
 } share;
@@ -103,8 +103,8 @@ static share share_of(size_t n, int i, int among)
   return (share){begin < n ? begin : n, end < n ? end : n};
 }
 
-/* This PE's share of its node's sum, to the leader's dest, which may be its source: no other PE needs that share of
- * it. */
+/* Writes this PE's share of its node's sum to the leader's dest. That may be the leader's source, but no other PE
+ * needs that share of it. */
 static void sum_node(const wtl_collective *c)
 {
   wtl_pe *self = c->self;
@@ -120,7 +120,7 @@ static void sum_node(const wtl_collective *c)
   }
 }
 
-/* `count` elements of the leader's share, from all leaders' dest and back to all of them. */
+/* Combines `count` elements of this leader's share, from all leaders' dest, and stores the sum to all of them. */
 static void sum_leaders(const wtl_collective *c, char *here, size_t count)
 {
   wtl_pe *self = c->self;
@@ -166,10 +166,10 @@ bool wtl_reduce_two_level(const wtl_collective *c)
   wtl_team_barrier_led(c->self, c->site, t, NULL, NULL);
   sum_node(c);
   wtl_fence();
-  wtl_collective_barrier(c); /* the nodes' sums are there */
+  wtl_collective_barrier(c); /* the sums of the nodes are complete */
   if (t->local_me == 0) sum_nodes(c);
   wtl_collective_barrier(c); /* the leaders have the result */
   if (t->local_me != 0) memcpy(c->dest, wtl_remote(c->self, c->dest, t->local[0]), wtl_collective_bytes(c));
-  wtl_team_barrier_led(c->self, c->site, t, NULL, NULL); /* they may change it again */
+  wtl_team_barrier_led(c->self, c->site, t, NULL, NULL); /* the leaders may change it again */
   return true;
 }
