@@ -1,3 +1,4 @@
+/* agent.c - the thread that makes progress while the program computes, and the functions that waiting threads call. */
 #include "fabric/agent.h"
 
 #include <errno.h>
@@ -16,13 +17,14 @@
 #include "os/os.h"
 
 /*
- * How long it leaves the network to those who visit it, before it looks whether they still do: each look costs them a
- * switch of threads, so the longer they have, the rarer. Longer yet while one of them sleeps there, who tells when he
- * goes.
+ * For PAUSE_NS the agent leaves the network to the threads that make progress themselves; then it checks whether they
+ * still do. Each check costs them a thread switch, so the interval doubles up to LONGEST_PAUSE_NS. While a thread
+ * sleeps on the network, the limit is LONGEST_SLEEP_PAUSE_NS, for that thread nudges the agent when its wait ends.
  */
-enum { REST_NS = 1000000, LONGEST_REST_NS = 4000000, LONGEST_NIGHT_NS = 1000000000 };
+enum { PAUSE_NS = 1000000, LONGEST_PAUSE_NS = 4000000, LONGEST_SLEEP_PAUSE_NS = 1000000000 };
 
-/* About what a wake-up costs (35-66 us seen): looking on for as long costs at most twice what sleeping at once would.
+/*
+ * About the cost of a wake-up (35-66 us measured). To poll for as long costs at most twice as much as to sleep at once.
  */
 enum { LINGER_NS = 100000, TURNS_A_YIELD = 16 };
 
@@ -31,27 +33,28 @@ struct wtl_agent {
   bool (*also)(void *);
   void *also_of;
   pthread_t thread;
-  int wake;  /* an eventfd that ends the sleep on the network */
-  int alarm; /* and one that ends the sleep of a PE there */
+  int wake;  /* an eventfd that ends the agent's sleep on the network */
+  int alarm; /* an eventfd that ends the sleep of a thread of the PE there */
   uint64_t linger_ticks;
   wtl_yielder yielder;
-  _Atomic int others;               /* threads that make progress themselves */
-  _Atomic int sleepers;             /* threads that sleep and count on this one */
-  _Atomic uint64_t moved_at, still; /* ticks: when something last moved, the longest that nothing did, for a sleeper */
-  _Atomic uint32_t visits;          /* how often they began to */
-  _Atomic uint32_t nudges;          /* futex word: take over now */
-  _Atomic bool parked;              /* it waits on `nudges`, not on the network */
-  _Atomic long rest_ns;             /* for so long at most */
-  _Atomic bool on_network;          /* a thread of the PE sleeps on the network */
+  _Atomic int others;   /* threads that make progress themselves */
+  _Atomic int sleepers; /* threads that sleep and rely on the agent */
+  /* Ticks: the last time that something moved, and the longest pause while a thread slept. */
+  _Atomic uint64_t moved_at, still;
+  _Atomic uint32_t visits; /* how often a thread began to make progress itself */
+  _Atomic uint32_t nudges; /* futex word: increased to make the agent check at once */
+  _Atomic bool parked;     /* the agent waits on `nudges`, not on the network */
+  _Atomic long rest_ns;    /* the longest such wait */
+  _Atomic bool on_network; /* a thread of the PE sleeps on the network */
   _Atomic bool stop;
   _Atomic bool has_server;
-  pthread_mutex_t serving; /* for what follows */
+  pthread_mutex_t serving; /* protects the fields below */
   void (*server)(void *, bool);
   void *server_of;
-  bool serves; /* as it was told last */
+  bool serves; /* the last value that the server was given */
 };
 
-static void tell(wtl_agent *a, bool serves)
+static void notify_server(wtl_agent *a, bool serves)
 {
   if (WTL_LIKELY(!a->has_server)) return;
   pthread_mutex_lock(&a->serving);
@@ -59,7 +62,7 @@ static void tell(wtl_agent *a, bool serves)
   pthread_mutex_unlock(&a->serving);
 }
 
-static void look_up_later(wtl_agent *a, uint32_t nudges, long ns)
+static void wait_for_nudge(wtl_agent *a, uint32_t nudges, long ns)
 {
   a->parked = true; /* before `nudges` is compared: the kernel has a full barrier there */
   wtl_futex_wait(&a->nudges, nudges, (double)ns * 1e-9, WTL_FUTEX_OURS);
@@ -85,24 +88,24 @@ static bool move(wtl_agent *a)
   return true;
 }
 
-/* Looks on for a while after something arrived, if a thread sleeps: true if more came. */
+/* Polls for a while after an arrival, if a thread sleeps. True: more has arrived. */
 static bool linger(wtl_agent *a)
 {
   uint64_t now = wtl_ticks(), until = now + a->linger_ticks;
   if (!wtl_yielder_may_yield(&a->yielder, now)) return false;
-  tell(a, false);
+  notify_server(a, false);
   for (unsigned turn = 0; a->sleepers > 0 && a->others == 0 && !a->stop && wtl_ticks() < until; turn++) {
     if (turn % TURNS_A_YIELD == 0)
       wtl_yielder_yield(&a->yielder); /* the thread that was just woken may have only this core */
     if (!move(a)) continue;
-    tell(a, true);
+    notify_server(a, true);
     return true;
   }
   return false;
 }
 
-/* Or until `wake`, an eventfd, is written; it is empty again then. By poll, not by an epoll of its own: that would cost
- * something at each arrival, asleep or not. */
+/* Sleeps until the network has something, `wake` (an eventfd) is written, or `seconds` have passed. Empties `wake`.
+ * Uses poll, for an epoll descriptor would have a cost at each arrival, also while no thread sleeps. */
 static enum wtl_sleep sleep_on_network(wtl_agent *a, int wake, double seconds)
 {
   struct pollfd fds[] = {{wtl_net_descriptor(a->net), POLLIN, 0}, {wake, POLLIN, 0}};
@@ -121,34 +124,35 @@ static void *serve(void *arg)
   wtl_agent *a = arg;
   uint32_t seen = a->visits;
   wtl_thread_be_prompt();
-  a->rest_ns = REST_NS;
+  a->rest_ns = PAUSE_NS;
   while (!a->stop) {
     uint32_t nudges = a->nudges, visits = a->visits;
-    /* Somebody serves the network, or did a moment ago and is likely to again; but who sleeps counts on this thread. */
+    /* Another thread makes progress, or did so a moment ago and may do so again. But a thread that sleeps needs the
+     * agent. */
     if (a->others > 0 || (visits != seen && a->sleepers == 0)) {
       seen = visits;
-      tell(a, false);
-      look_up_later(a, nudges, a->rest_ns);
-      long longer = 2 * a->rest_ns, longest = a->on_network ? LONGEST_NIGHT_NS : LONGEST_REST_NS;
+      notify_server(a, false);
+      wait_for_nudge(a, nudges, a->rest_ns);
+      long longer = 2 * a->rest_ns, longest = a->on_network ? LONGEST_SLEEP_PAUSE_NS : LONGEST_PAUSE_NS;
       a->rest_ns = longer < longest ? longer : longest;
       continue;
     }
-    a->rest_ns = REST_NS;
+    a->rest_ns = PAUSE_NS;
     if (move(a)) {
-      tell(a, true);
+      notify_server(a, true);
       while (linger(a)) continue;
       continue;
     }
     if (!wtl_net_arm(a->net)) continue;
     if (a->others > 0 || a->stop) continue;
-    tell(a, false);
+    notify_server(a, false);
     sleep_on_network(a, a->wake, INFINITY);
-    tell(a, true);
+    notify_server(a, true);
   }
   return NULL;
 }
 
-/* Its thread has ended, or never began. */
+/* Its thread has ended, or has never started. */
 static void release(wtl_agent *a)
 {
   if (a->wake >= 0) close(a->wake);
@@ -202,7 +206,7 @@ void wtl_agent_stop(wtl_agent *a)
   release(a);
 }
 
-/* --- what waiting threads call: any of them, several at a time ---------------------------------------------------- */
+/* --- called by waiting threads, by several at a time -------------------------------------------------------------- */
 
 static bool progress(void *agent)
 {
@@ -232,7 +236,9 @@ static void take_over(void *agent)
   nudge(a);
 }
 
-/* Where several threads sleep, it is about what the last one to fall asleep has seen: good enough to learn from. */
+/*
+ * If several threads sleep, the result is about right for the one that fell asleep last. That is enough to learn from.
+ */
 static uint64_t relieved(void *agent, uint64_t until)
 {
   wtl_agent *a = agent;
@@ -245,27 +251,27 @@ static void resume(void *agent)
 {
   wtl_agent *a = agent;
   a->others--;
-  if (a->sleepers > 0 || a->rest_ns > LONGEST_REST_NS)
-    nudge(a); /* another thread of this PE was served by this one while it slept; or it rests for the night */
+  if (a->sleepers > 0 || a->rest_ns > LONGEST_PAUSE_NS)
+    nudge(a); /* another thread that sleeps was served by this one, or the agent makes its longest pause */
 }
 
-/* --- who sleeps on the network himself ------------------------------------------------------------------------------ */
+/* --- sleep of a PE's thread on the network ------------------------------------------------------------------------ */
 
 static enum wtl_sleep sleep_on_descriptors(void *agent, double seconds)
 {
   wtl_agent *a = agent;
   if (!wtl_net_arm(a->net)) return WTL_SLEPT_NOT;
-  tell(a, false);
+  notify_server(a, false);
   enum wtl_sleep how = sleep_on_network(a, a->alarm, seconds);
-  tell(a, true);
+  notify_server(a, true);
   return how;
 }
 
 static bool begin_sleep(void *agent)
 {
   wtl_agent *a = agent;
-  bool nobody = false;
-  return atomic_compare_exchange_strong(&a->on_network, &nobody, true);
+  bool none = false;
+  return atomic_compare_exchange_strong(&a->on_network, &none, true);
 }
 
 static void end_sleep(void *agent)

@@ -1,6 +1,7 @@
+/* epochs.c - counts the operations of the open epochs and closes epochs. */
 #include "fabric/epochs.h"
 
-/* Invariant: drained is now (nothing drains) or now - 1. */
+/* Invariant: `drained` is `now` (no epoch drains) or `now` - 1. */
 static bool advance(wtl_epochs *e)
 {
   uint64_t before = e->drained;

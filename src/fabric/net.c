@@ -1,4 +1,4 @@
-/* A network's life: start, progress, moving_signs of life, end. */
+/* net.c - the life of a network: start, progress, heartbeats, end. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,16 +20,16 @@ void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why)
 static void end_job(wtl_net *net, const char *why) __attribute__((noreturn));
 static void end_job(wtl_net *net, const char *why)
 {
-  wtl_lifeline_end_launcher(); /* told to end the job, it would wait for the lost node's daemon */
+  wtl_lifeline_end_launcher(); /* asked to end the job, the launcher would wait for the lost node's daemon */
   net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, why);
   _Exit(WTL_EXIT_UNAVAILABLE);
 }
 
 /*
- * A connection breaks when a PE's process ends, and mostly the launcher knows more about that: which PE it was, and its
- * exit code. Where it ends the job at once nothing is said; where it takes longer, it may not know more (a daemon of
- * its own is gone), so this PE says what it sees, and ends the job if the launcher does not. Open MPI's takes one second
- * from node to node, after shmem_global_exit, too, where there is nothing to say.
+ * A connection breaks when the process of a PE ends. The launcher mostly knows more: the PE and its exit code. If it
+ * ends the job soon, this PE prints nothing. If not, it may know no more, for example because a daemon of its own is
+ * lost. So this PE prints what it sees, and later ends the job itself. Open MPI's launcher needs one second from node
+ * to node, also after shmem_global_exit, when there is nothing to report.
  */
 enum { SPEAK_AFTER_MS = 1500, END_AFTER_MS = 3000 };
 
@@ -42,7 +42,7 @@ static void on_lost(void *owner, int pe, const char *why)
   net->lost_pe = pe;
 }
 
-/* Until the next step, ms. */
+/* The time until the next step, in ms. */
 static int after_loss(const wtl_net *net)
 {
   int64_t ms = (int64_t)(wtl_clock_ns() - net->lost_at) / 1000000,
@@ -58,8 +58,8 @@ static void act_on_loss(wtl_net *net)
   net->loss_said = true;
 }
 
-/* The job's cookie: a random number that PE 0 draws and all learn; and the network that PE 0 has taken. The cookie tells
- * jobs apart; it does not protect UCX, which reads each message first (docs/security.md). */
+/* Shares the job's cookie, a random number from PE 0, and compares the network with that of PE 0. The cookie tells jobs
+ * apart. It does not protect UCX, which reads each message first (docs/security.md). */
 static int share_cookie(wtl_net *net, char *error, size_t size)
 {
   wtl_boot *b = net->boot;
@@ -108,12 +108,12 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
   wtl_net *net = calloc(1, sizeof *net);
   if (net) {
     net->peers = calloc(n, sizeof *net->peers);
-    net->unsent = calloc(2 * n, sizeof *net->unsent); /* some are listed anew while those that were are sent */
+    net->unsent = calloc(2 * n, sizeof *net->unsent); /* a PE may be listed again while the first list is sent */
     net->dirty = calloc(n, sizeof *net->dirty);
   }
   if (!net || !net->peers || !net->unsent || !net->dirty) {
     snprintf(error, size, "no memory for the network to %zu PEs", n);
-    return WTL_EXIT_OSERR; /* the process ends */
+    return WTL_EXIT_OSERR; /* the caller ends the process */
   }
   net->boot = boot;
   net->callbacks = *callbacks;
@@ -147,14 +147,14 @@ void wtl_net_close(wtl_net *net)
   free(net);
 }
 
-/* --- moving_signs of life ---------------------------------------------------------------------------------------------- */
+/* --- heartbeats --------------------------------------------------------------------------------------------------- */
 
 void wtl_net_received_end(wtl_net *net)
 {
   end_job(net, "another node says that the job ends");
 }
 
-/* A node is gone. The others are told, for one of them has the launcher that must end. */
+/* A node is lost. The other nodes are notified, because the launcher that must end runs on one of them. */
 static void give_up(wtl_net *net)
 {
   const wtl_boot *b = net->boot;
@@ -172,7 +172,7 @@ static void give_up(wtl_net *net)
 
 static void beat(wtl_net *net, uint64_t now)
 {
-  /* First time, or this whole job was stopped for a while: begin to listen now. */
+  /* The first time, or after the whole job was stopped for a while, the silence begins now. */
   if (!net->last_beat || now - net->last_beat > 2 * net->beat_ns) net->heard = now;
   net->last_beat = now;
   net->next_beat = now + net->beat_ns;
@@ -180,7 +180,7 @@ static void beat(wtl_net *net, uint64_t now)
   if (now > net->heard && now - net->heard > net->silence_ns) give_up(net);
 }
 
-static void look_at_clock(wtl_net *net)
+static void check_clock(wtl_net *net)
 {
   uint64_t now = wtl_clock_ns();
   if (net->hears) net->heard = now;
@@ -196,7 +196,7 @@ int wtl_net_progress_interval_ms(const wtl_net *net)
   return next > now ? (int)((next - now) / 1000000) + 1 : 0;
 }
 
-/* --- running ---------------------------------------------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------------------------------------------------ */
 
 void wtl_net_unlock(wtl_net *net)
 {
@@ -206,15 +206,16 @@ void wtl_net_unlock(wtl_net *net)
   if (completed) net->callbacks.completed(net->callbacks.owner);
 }
 
-enum { TURNS_A_CLOCK = 16 }; /* how often progress asks what time it is */
+enum { TURNS_A_CLOCK = 16 }; /* progress reads the clock once in so many calls */
 
 bool wtl_net_progress(wtl_net *net)
 {
   bool happened = false;
-  if (pthread_mutex_trylock(&net->lock) != 0) return false; /* somebody is at it */
-  if (net->after >= 0 && net->turns++ % TURNS_A_CLOCK == 0) look_at_clock(net);
+  if (pthread_mutex_trylock(&net->lock) != 0) return false; /* another thread makes progress */
+  if (net->after >= 0 && net->turns++ % TURNS_A_CLOCK == 0) check_clock(net);
   if (net->lost_pe >= 0 && !net->ending) act_on_loss(net);
-  if (net->transport->ops->progress(net->transport)) happened = true; /* once: it may be what the caller waits for */
+  /* Only once: the caller may wait for what this did. */
+  if (net->transport->ops->progress(net->transport)) happened = true;
   if (net->answers && wtl_net_send_answers(net)) happened = true;
   if (net->n_unsent) wtl_net_send_all(net, true), happened = true;
   wtl_net_unlock(net);
@@ -239,7 +240,7 @@ wtl_net_counts wtl_net_count(wtl_net *net)
   return counts;
 }
 
-/* --- for the agent ---------------------------------------------------------------------------------------------- */
+/* --- for the agent ------------------------------------------------------------------------------------------------ */
 
 int wtl_net_descriptor(const wtl_net *net)
 {

@@ -1,4 +1,4 @@
-/* What arrives from others. Nothing is written before cookie, kind, bounds and tokens have been checked. */
+/* net_in.c - handles the messages that arrive. It checks cookie, kind, bounds and tokens before it writes anything. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "fabric/net_state.h"
 #include "os/atomic.h"
 
-/* A message whose data are on their way to where they belong. */
+/* A message whose data are being received into their place. */
 typedef struct arriving {
   wtl_net *net;
   enum wire_message message;
@@ -57,7 +57,7 @@ static void confirm(wtl_net *net, int to, uint64_t token)
   wtl_net_add_record(net, to, WIRE_ANSWER, (wtl_place){0}, token, 0, 0);
 }
 
-/* What an answer is awaited for, where none has come. */
+/* The pending operation that waits for this answer, if none has arrived yet. */
 static pending *find_unanswered(wtl_net *net, uint64_t token, uint64_t n)
 {
   pending *p = wtl_net_find_pending(net, token, n);
@@ -81,7 +81,7 @@ static bool take_message(wtl_net *net, int from, const wire_record *r, const voi
                                 r->more + 1u);
 }
 
-/* One record; false if it is not a good one. */
+/* Handles one record. False: it is malformed. */
 static bool take_record(wtl_net *net, int from, const wire_record *r, const void *data)
 {
   switch (r->kind) {
@@ -108,7 +108,7 @@ static bool take_batch(wtl_net *net, const wire_head *h, const char *at, size_t 
   bool good = true;
   for (uint32_t i = 0; good && i < h->records; i++)
     good = wire_next(&at, end, &r, &data) && take_record(net, (int)h->from, &r, data);
-  wtl_net_send_in_turn(net, (int)h->from); /* the answers, if any */
+  wtl_net_send_in_turn(net, (int)h->from); /* the answers, if there are any */
   return good;
 }
 
@@ -148,7 +148,7 @@ static void *place_of(wtl_net *net, enum wire_message message, int from, wtl_pla
   }
 }
 
-/* Takes the data of a put, an answer or a message to where they belong; false if that is nowhere. */
+/* Receives the data of a put, an answer or a message into their place. False: there is none. */
 static bool take_large(wtl_net *net, enum wire_message message, const wire_large *h, void *data, size_t n, bool later)
 {
   wtl_place at = {h->offset, h->segment};
@@ -168,7 +168,7 @@ static bool take_large(wtl_net *net, enum wire_message message, const wire_large
   return true;
 }
 
-/* --- the transport's callbacks --------------------------------------------------------------------------------------- */
+/* --- the transport's callbacks ------------------------------------------------------------------------------------ */
 
 void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t header_bytes, void *data, size_t n,
                      bool later)
@@ -187,7 +187,7 @@ void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t h
     good = good && header_bytes == expected;
   }
   if (good) memcpy(&h, header, expected);
-  /* Both headers begin alike: cookie, PE. */
+  /* Both headers begin with the cookie and the PE. */
   if (!good || h.small.cookie != net->cookie || h.small.from >= (uint32_t)net->boot->n_pes) {
     net->counts.foreign++;
     return;
@@ -200,7 +200,7 @@ void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t h
     net->counts.malformed++;
     return;
   }
-  if ((int)h.small.from == net->before) net->hears = true; /* a sign of life */
+  if ((int)h.small.from == net->before) net->hears = true; /* any message counts as a heartbeat */
   net->counts.received++;
   net->counts.bytes_received += header_bytes + n;
 }

@@ -1,4 +1,4 @@
-/* What this PE sends: puts, gets, atomics, flushes, answers. */
+/* net_out.c - sends puts, gets, atomic operations, flushes, messages and answers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,12 +53,12 @@ void wtl_net_disorder(wtl_net *net)
 
 void wtl_net_left(wtl_net *net)
 {
-  if (WTL_NET_ADD(net->in_flight, -1) == MAX_IN_FLIGHT - 1) net->completed = true; /* there is room again */
+  if (WTL_NET_ADD(net->in_flight, -1) == MAX_IN_FLIGHT - 1) net->completed = true; /* there is space again */
 }
 
 /* --- batches ---------------------------------------------------------------------------------------------------- */
 
-/* Something is there for PE `pe` that progress is to send. */
+/* Lists PE `pe`: progress has something to send to it. */
 static void list(wtl_net *net, int pe)
 {
   if (net->peers[pe].listed) return;
@@ -67,8 +67,8 @@ static void list(wtl_net *net, int pe)
 }
 
 /*
- * Where the transport says that a message has left, as here and in large_sent, nothing is sent: it may be about to send
- * others that wait for their turn, and a connection that is free at this moment would let ours go before them.
+ * Marks a batch as sent. It sends nothing itself, and large_sent does not either. The transport that calls them may be
+ * about to send queued messages, and a connection that is free at this moment would let a new message overtake those.
  */
 static void batch_sent(void *arg)
 {
@@ -115,7 +115,7 @@ void wtl_net_send_batch(wtl_net *net, int pe)
   send_batch(net, pe, b, WTL_SEND_EAGER);
 }
 
-/* On a line that takes no more, answers would pile up in messages of their own. */
+/* While the connection is full, waits with the batch, so that answers do not leave in one message each. */
 void wtl_net_send_in_turn(wtl_net *net, int pe)
 {
   if (net->peers[pe].leaving == 0) wtl_net_send_batch(net, pe);
@@ -140,7 +140,7 @@ void wtl_net_send_heartbeat(wtl_net *net, int pe, bool of_the_end)
 
 static void start_queued(wtl_net *net, peer *p);
 
-/* Who is listed anew meanwhile stays so. */
+/* A PE that is listed again during the loop stays listed. */
 void wtl_net_send_all(wtl_net *net, bool in_turn)
 {
   int n = net->n_unsent;
@@ -154,7 +154,7 @@ void wtl_net_send_all(wtl_net *net, bool in_turn)
   memmove(net->unsent, net->unsent + n, (size_t)net->n_unsent * sizeof *net->unsent);
 }
 
-/* Adds a record with room for `room` bytes of data, which the caller fills in. */
+/* Adds a record with space for `room` bytes of data, which the caller fills in. */
 void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n,
                          uint64_t room)
 {
@@ -166,7 +166,7 @@ void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at
   return append(p->open, kind, at, token, n, room);
 }
 
-/* --- answers that are awaited ----------------------------------------------------------------------------------- */
+/* --- pending operations ------------------------------------------------------------------------------------------- */
 
 static void grow_pendings(wtl_net *net)
 {
@@ -180,7 +180,7 @@ static void grow_pendings(wtl_net *net)
   net->n_pendings = more;
 }
 
-/* Returns the token that will come back. */
+/* Makes a pending operation and returns the token that its answer will carry. */
 static uint64_t await(wtl_net *net, void *to, uint64_t n, int asked, waiter w)
 {
   if (net->free_pending == UINT32_MAX) grow_pendings(net);
@@ -195,7 +195,7 @@ static uint64_t await(wtl_net *net, void *to, uint64_t n, int asked, waiter w)
   return (uint64_t)p->generation << 32 | i;
 }
 
-/* What `token` names, if it names anything and `n` bytes answer it. */
+/* The pending operation of `token`, if there is one and its answer has `n` bytes. */
 pending *wtl_net_find_pending(wtl_net *net, uint64_t token, uint64_t n)
 {
   uint32_t i = (uint32_t)token;
@@ -228,7 +228,7 @@ void wtl_net_end_pending(wtl_net *net, pending *p)
 
 static void start_large(wtl_net *net, large *l);
 
-/* The next ones that wait for their turn. */
+/* Starts queued large messages as far as the limit allows. */
 static void start_queued(wtl_net *net, peer *p)
 {
   for (large *l; (l = p->queue) != NULL && p->abreast < ABREAST_BYTES;) {
@@ -260,10 +260,10 @@ static void large_sent(void *arg)
 }
 
 /*
- * The pieces of a long get go aside: what this PE itself asks for meanwhile would arrive behind them, and two PEs that
- * get from each other would take turns on a line that carries both directions. A shorter answer arrives together with
- * what is sent after it, for which its target wakes up once. And where this PE has asked for nothing itself for MUTUAL
- * pieces, there is nothing to hold up, and one connection takes them in less time than two.
+ * The pieces of a long get are answered on a connection of their own (ASIDE). Otherwise this PE's own requests would
+ * arrive behind them, and two PEs that get from each other would alternate on a line that carries both directions. A
+ * shorter answer arrives together with the messages after it, so its target wakes up only once. If this PE has
+ * requested nothing during MUTUAL pieces, it has nothing to delay, and one connection takes less time than two.
  */
 enum { MUTUAL = 64 };
 
@@ -278,7 +278,7 @@ static enum wtl_transport_send_mode choose_send_mode(const large *l)
 
 static void start_large(wtl_net *net, large *l)
 {
-  wtl_net_send_batch(net, l->pe); /* what was said before goes before */
+  wtl_net_send_batch(net, l->pe); /* earlier records leave first */
   if (l->n >= WTL_NET_LARGE) net->peers[l->pe].abreast += (uint32_t)l->n;
   WTL_NET_ADD(net->in_flight, 1);
   net->counts.sent++;
@@ -287,7 +287,7 @@ static void start_large(wtl_net *net, large *l)
   net->transport->ops->send(net->transport, l->pe, &m);
 }
 
-/* The message for PE `pe`, complete but for the data and for who waits for it. */
+/* Makes the message for PE `pe`, complete except for its data and its waiter. */
 static large *new_large(wtl_net *net, int pe, enum wire_message message, wtl_place at, uint64_t token)
 {
   large *l = calloc(1, sizeof *l);
@@ -303,7 +303,7 @@ static void set_waiter(large *l, waiter w)
   l->has_waiter = true;
 }
 
-/* Sends `n` bytes alone, now or when others have left. */
+/* Sends `n` bytes as a message of their own, at once or when earlier ones have left. */
 static void send_large(large *l, const void *from, size_t n)
 {
   wtl_net *net = l->net;
@@ -330,8 +330,8 @@ static void send_answer(wtl_net *net, int pe, uint64_t token, const void *from, 
     send_large(new_large(net, pe, WIRE_DATA, (wtl_place){0}, token), from, n);
 }
 
-/* `from`: memory of the open segment. While too much is under way the answer waits, and takes the data when it
- * leaves. */
+/* Answers with `n` bytes at `from`, which lie in a segment. While too many messages are under way the answer waits, and
+ * reads the data when it leaves. */
 void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n)
 {
   if (!net->answers && net->in_flight < MAX_IN_FLIGHT && n <= WTL_NET_MERGED) {
@@ -365,13 +365,13 @@ bool wtl_net_has_space(const wtl_net *net)
          net->queued < MAX_QUEUED && net->copied_bytes < MAX_COPIED_BYTES;
 }
 
-/* Of an operation that begins now. With the lock held. */
+/* The counters of an operation that begins now. The caller holds the lock. */
 static waiter waiter_of(wtl_net *net, const wtl_net_op *o)
 {
   return o->left ? wtl_net_wait_alone(o->left) : wtl_net_wait_together(net, o->flow, o->pe);
 }
 
-/* Something was sent that completion was not asked for. */
+/* Something was sent whose completion was not requested. */
 static void mark_dirty(wtl_net *net, wtl_net_flow *flow, int pe)
 {
   peer *p = &net->peers[pe];
@@ -389,7 +389,8 @@ static void mark_dirty(wtl_net *net, wtl_net_flow *flow, int pe)
   net->dirty[net->n_dirty++] = pe;
 }
 
-/* The token whose answer completes all that was sent to a PE so far, and what is sent with it. */
+/* Returns a token. Its answer completes all that was sent to the PE so far, and the message that carries the
+ * request. */
 static uint64_t ask(wtl_net *net, wtl_net_flow *flow, int pe, bool early)
 {
   if (flow)
@@ -408,16 +409,14 @@ static void add_flush(wtl_net *net, wtl_net_flow *flow, int pe, bool early)
 }
 
 /*
- * Asking for completion together with a put saves the quiet that follows a message. Where none follows, the answer is
- * one too many, and it stands in the way of the target's own next message: so after some answers that no quiet came
- * for, completion is asked for by the quiet alone, until there is one again.
+ * To request completion together with a put saves the quiet a message. If no quiet follows, the answer is useless and
+ * delays the target's own next message. So after this many useless answers only quiets and operations that are held
+ * request completion, until the next quiet.
  */
 enum { ANSWERS_IN_VAIN = 4 };
 
-/*
- * After so many small operations on a PE in a row, without a wait and without an answer that found none held, more are
- * likely to follow, and to be held is cheaper for them than to leave. Data, a length and a flag leave at once.
- */
+/* After more than this many small operations in a row on a PE, further ones are likely, and it is cheaper to hold them.
+ * A wait ends a row, and so does an answer that finds none held. So data, a length and a flag leave at once. */
 enum { A_ROW = 4 };
 
 static bool is_in_a_row(const wtl_net *net, peer *p)
@@ -428,15 +427,15 @@ static bool is_in_a_row(const wtl_net *net, peer *p)
   return ++p->row > A_ROW;
 }
 
-/* May completion be asked for together with what is sent now? One answer at a time: with it what is held leaves. */
+/* May completion be requested together with the message? One request at a time: its answer sends what is held. */
 static bool asks_early(const wtl_net *net, int pe, enum wtl_net_send_mode mode, bool held)
 {
   if (mode > WTL_NET_HELD || net->peers[pe].asked) return false;
   return held || net->in_vain < ANSWERS_IN_VAIN;
 }
 
-/* Sends what was added to a PE's batch, or holds it: then it leaves at the latest when the first one's answer comes.
- * Returns whether progress must be made for that. */
+/* Sends the PE's batch or holds it. A batch that is held leaves at the latest when the answer of the first one arrives.
+ * True: the caller must ensure progress for that. */
 static bool dispatch(wtl_net *net, const wtl_net_op *o)
 {
   if (o->mode == WTL_NET_AHEAD || o->mode == WTL_NET_MORE) return false;
@@ -456,13 +455,13 @@ static void disorder(wtl_net *net, wtl_net_flow *flow)
     wtl_net_disorder(net);
 }
 
-/* May a put of `n` bytes overtake what was sent before, or be overtaken? */
+/* May a put of `n` bytes overtake earlier messages or be overtaken? */
 static bool may_overtake(const wtl_net *net, int pe, size_t n)
 {
   return n >= WTL_NET_LARGE && (!net->transport->ops->keeps_order || net->peers[pe].abreast >= ABREAST_BYTES);
 }
 
-/* A put that is sent alone and may overtake: its own answer tells that it is done. */
+/* Sends a put that may overtake as a message of its own, with an answer of its own. */
 static void put_unordered(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
   disorder(net, o->flow);
@@ -481,7 +480,7 @@ static void put_alone(wtl_net *net, const wtl_net_op *o, const void *from, size_
   send_large(l, from, n);
 }
 
-/* A put as a message. */
+/* Sends a put as a message. */
 static bool put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
   if (may_overtake(net, o->pe, n)) {
@@ -515,7 +514,7 @@ bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
   return waits;
 }
 
-/* Somebody waits for what was asked for, or it is the first; others leave when the first one's answer comes. */
+/* Sends a fetch at once if a thread waits for it or no other is pending. Others leave when the first answer arrives. */
 static void dispatch_fetch(wtl_net *net, const wtl_net_op *o)
 {
   if (o->left || net->fetches == 1) wtl_net_send_batch(net, o->pe);
@@ -543,7 +542,7 @@ bool wtl_net_amo(wtl_net *net, const wtl_net_op *o, const wtl_atomic *a, void *r
   pthread_mutex_lock(&net->lock);
   if (result) {
     add_amo(net, o, a, await(net, result, a->size, -1, waiter_of(net, o)));
-    /* It may still be held, and hardware overtakes it. */
+    /* It may still be held, and hardware may overtake it. */
     if (!o->flow && !o->left) net->last_sent = net->epochs.now + 1;
     dispatch_fetch(net, o);
   } else {
@@ -563,13 +562,11 @@ static void *copy_of(wtl_net *net, int pe, const void *from, size_t n)
   return memcpy(copy, from, n);
 }
 
-/*
- * Short messages of one tag and length in a row share a record, which their target takes at once. From so many on it
- * leaves: the target has as much to do with them as it takes to send them, and does it meanwhile.
- */
+/* Short messages of one tag and length in a row share a record, and the target takes them together. A run of A_RUN
+ * leaves at once: to handle it takes the target as long as it takes to send it, so both work at the same time. */
 enum { RUN_BYTES = 256, A_RUN = 512 };
 
-/* Room for a message behind the ones before it, in their record; NULL: it needs one of its own. */
+/* Space for a message in the record of the messages before it. NULL: it needs a record of its own. */
 static void *join_run(batch *b, wtl_net_tag tag, size_t n)
 {
   wire_record *r = b ? b->run : NULL;
@@ -606,7 +603,7 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
   pthread_mutex_lock(&net->lock);
   if (n <= WTL_NET_MERGED) {
     void *room = add_message(net, pe, tag, n);
-    if (n == 8) /* by far the most frequent: no call */
+    if (n == 8) /* the most frequent size: without a call */
       memcpy(room, from, 8);
     else if (n)
       memcpy(room, from, n);
@@ -627,7 +624,7 @@ void wtl_net_push(wtl_net *net)
   wtl_net_unlock(net);
 }
 
-/* Is the epoch over, which `plus_one` names, if it names any? */
+/* Is the epoch `plus_one` - 1 over? True for 0, which names no epoch. */
 static bool over(const wtl_net *net, uint64_t plus_one)
 {
   return !plus_one || wtl_epoch_is_over(&net->epochs, plus_one - 1);

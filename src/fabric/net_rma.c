@@ -1,7 +1,7 @@
 /*
- * Puts and gets by the network's hardware. The open segment of a PE is cut into pieces; a piece is registered, and its
- * key sent, when somebody first wants it, so that a sparse heap is not pinned whole. Until the key is there, messages
- * do.
+ * net_rma.c - puts and gets by the network's hardware. The open segment of a PE is divided into pieces. A piece is
+ * registered, and its key sent, when another PE first needs it, so that a sparse heap is not pinned whole. Until the
+ * key has arrived, messages are used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +10,17 @@
 
 enum { LEAST_PIECE_BYTES = 4 << 20, MOST_PIECES = 256, KEY_BYTES = 1024 };
 
-/* A piece of a PE's open segment, as others see it. */
+/* A piece of the open segment of another PE. */
 typedef struct piece {
   enum { UNKNOWN, WANTED, OPEN, CLOSED } state;
   wtl_transport_key key;
 } piece;
 
-/* A piece of this PE's own. */
+/* A piece of this PE's own open segment. */
 typedef struct offer {
-  size_t length; /* of the key; 0: not offered yet, or it cannot be */
+  size_t length; /* of the key; 0: not offered yet, or it cannot be offered */
   bool tried;
-  char key[KEY_BYTES]; /* wire_key, then the transport's */
+  char key[KEY_BYTES]; /* a wire_key, then the transport's key */
 } offer;
 
 static uint64_t piece_bytes(const wtl_net *net)
@@ -42,7 +42,7 @@ static bool may(wtl_net *net, int pe)
   return net->rma == WTL_RMA_ON || ops->has_rma(net->transport, pe);
 }
 
-/* The piece that `at` lies in; NULL where none is open. Asks for its key at the first time. */
+/* Returns the piece at `offset`, or NULL if it is not open. Requests its key the first time. */
 static const piece *find_piece(wtl_net *net, int pe, uint64_t offset)
 {
   peer *p = &net->peers[pe];
@@ -67,7 +67,7 @@ static bool is_open(wtl_net *net, int pe, wtl_place at, size_t n)
   return all;
 }
 
-/* A put or get, or a piece of one, by hardware. */
+/* A put or get by hardware, or the part of it that lies in one piece. */
 typedef struct operation {
   wtl_net *net;
   waiter waiter;
@@ -90,14 +90,14 @@ static void ended(void *arg)
   wtl_net_wait_ends(o.net, o.waiter);
 }
 
-/* How much of n bytes at `offset` lies in the same piece. */
+/* How many of `n` bytes at `offset` lie in the same piece. */
 static size_t within(const wtl_net *net, uint64_t offset, size_t n)
 {
   uint64_t left = piece_bytes(net) - offset % piece_bytes(net);
   return n < left ? n : (size_t)left;
 }
 
-/* Calls `act` of the transport for the part of the operation that lies in each piece. `here`: this side's memory. */
+/* Calls the transport's `act` for each piece of the operation. `here` is the memory on this side. */
 static void each_piece(wtl_net *net, const wtl_net_op *o, char *here, size_t n, wtl_rma_fn *act, bool is_put)
 {
   net->counts.rma_bytes += n;
@@ -133,7 +133,8 @@ bool wtl_net_rma_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n)
   return true;
 }
 
-/* One flush of the hardware at a time serves all that ask meanwhile (UCX counts them in eight bits). */
+/* Only one hardware flush runs at a time. It serves all requests that were made before it began, for UCX counts flushes
+ * in eight bits. */
 static void start_flush(wtl_net *net);
 
 static void flush_ended(void *arg)
@@ -200,7 +201,7 @@ bool wtl_net_rma_take_key(wtl_net *net, int from, uint64_t token, const void *da
   found->state = CLOSED;
   if (n <= sizeof key) return true;
   memcpy(&key, data, sizeof key);
-  char *copy = malloc(n - sizeof key); /* aligned */
+  char *copy = malloc(n - sizeof key); /* makes it aligned */
   if (!copy) return true;
   memcpy(copy, (const char *)data + sizeof key, n - sizeof key);
   found->key = (wtl_transport_key){net->transport->ops->accept(net->transport, from, copy), key.address};

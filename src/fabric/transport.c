@@ -1,3 +1,4 @@
+/* transport.c - loads the module of a network. */
 #include "fabric/transport.h"
 
 #include <dlfcn.h>
@@ -7,7 +8,7 @@
 
 #include "node/boot_mpi.h"
 
-/* Modules lie where this library lies. */
+/* The modules lie beside this library. */
 static void module_path(const char *name, char *path, size_t size)
 {
   Dl_info here;
@@ -17,7 +18,7 @@ static void module_path(const char *name, char *path, size_t size)
            slash ? here.dli_fname : "", name);
 }
 
-/* What UCX reads while it is loaded; a program that has loaded it already has chosen for itself. */
+/* Sets variables that UCX reads while it is loaded. A program that has already loaded UCX has made its own choice. */
 static void prepare_ucx(void)
 {
   void *loaded = dlopen("libucs.so.0", RTLD_LAZY | RTLD_NOLOAD);
@@ -25,8 +26,8 @@ static void prepare_ucx(void)
     dlclose(loaded);
     return;
   }
-  setenv("UCX_HANDLE_ERRORS", "none", 0); /* the program's signals are its own */
-  setenv("UCX_LOG_LEVEL", "error", 0);    /* messages that are not the job's are counted, not reported */
+  setenv("UCX_HANDLE_ERRORS", "none", 0); /* the program handles its signals itself */
+  setenv("UCX_LOG_LEVEL", "error", 0);    /* messages of other jobs are counted, not reported */
 }
 
 static const wtl_transport_ops *load_ucx(char *error, size_t size)
@@ -40,7 +41,7 @@ static const wtl_transport_ops *load_ucx(char *error, size_t size)
   return ops;
 }
 
-/* Its module is the one that boots by MPI; where boot was by something else, MPI starts now. */
+/* The module is the one that also boots by MPI. If boot used something else, MPI starts now. */
 static const wtl_transport_ops *load_mpi(char *error, size_t size)
 {
   int rank, n;

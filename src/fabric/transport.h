@@ -19,11 +19,11 @@
  * threads. The network calls back from inside these calls only, `closing` excepted. `done` and `arrived` may call send
  * and receive again.
  *
- * Errors. `start` returns an exit code (base/error.h) and a text for the user. Later a network does not fail: it reports
- * the loss of a PE by `lost`, and the job ends. A network may end the process where there is no memory.
+ * Errors. `start` returns an exit code (base/error.h) and a text for the user. Later a network does not fail: it
+ * reports the loss of a PE by `lost`, and the job ends. A network may end the process if there is no memory.
  *
- * Trust. A network that others can reach may deliver messages of anyone. net_in.c checks each message's cookie and
- * bounds before it uses it. Memory that is offered has no such check, so `offer` is for networks whose hardware checks
+ * Trust. A network may deliver messages of senders outside the job. net_in.c checks each message's cookie and bounds
+ * before it uses it. Memory that is offered has no such check, so `offer` is for networks whose hardware checks
  * keys (docs/security.md).
  */
 #ifndef WTL_FABRIC_TRANSPORT_H
@@ -42,9 +42,9 @@ typedef void (*wtl_done_fn)(void *arg);
 
 enum wtl_transport_send_mode {
   WTL_SEND_EAGER,      /* leaves without an answer of its target */
-  WTL_SEND_RENDEZVOUS, /* may ask its target first, where that serves long messages */
-  WTL_SEND_APART,      /* eager, on a connection of its own: what is queued on the other does not delay it */
-  WTL_SEND_ASIDE       /* as by rendezvous, on a third connection: it does not delay others */
+  WTL_SEND_RENDEZVOUS, /* may ask its target first, if that is better for long messages */
+  WTL_SEND_APART,      /* eager, on a connection of its own: messages that are queued on the other do not delay it */
+  WTL_SEND_ASIDE       /* like RENDEZVOUS, on a third connection: it does not delay others */
 };
 
 static inline bool wtl_transport_may_send_later(enum wtl_transport_send_mode mode)
@@ -57,9 +57,9 @@ static inline bool wtl_transport_is_ordered(enum wtl_transport_send_mode mode)
   return mode == WTL_SEND_EAGER || mode == WTL_SEND_RENDEZVOUS;
 }
 
-/* A message to be sent. Header and data belong to the network until `done`; the struct does not. */
+/* A message to be sent. Header and data belong to the network until `done`. The struct does not. */
 typedef struct wtl_transport_message {
-  unsigned kind; /* 1 to 4; the target's `arrived` is given it */
+  unsigned kind; /* 1 to 4; passed to the target's `arrived` */
   const void *header;
   size_t header_bytes; /* 0 to 64 */
   const void *data;
@@ -69,13 +69,13 @@ typedef struct wtl_transport_message {
   void *arg;
 } wtl_transport_message;
 
-/* Memory of a PE that others may reach by hardware. */
+/* Memory of a PE that others may access by hardware. */
 typedef struct wtl_transport_key {
-  void *handle;     /* the network's, from `accept` */
-  uint64_t address; /* where the memory begins at its owner's */
+  void *handle;     /* the network's own, from `accept` */
+  uint64_t address; /* where the memory begins in its owner */
 } wtl_transport_key;
 
-/* A put from, or a get to, the `n` bytes of memory at `here`. They belong to the network until `done`; the struct does
+/* A put from, or a get to, the `n` bytes of memory at `here`. They belong to the network until `done`. The struct does
  * not. */
 typedef struct wtl_transport_rma {
   const wtl_transport_key *key;
@@ -88,82 +88,80 @@ typedef struct wtl_transport_rma {
 
 typedef void wtl_rma_fn(wtl_transport *t, int pe, const wtl_transport_rma *r);
 
-/* The caller's side: the network calls these. */
+/* The functions of the caller. */
 typedef struct wtl_transport_callbacks {
   void *owner;
-  /*
-   * A message is here. Header and data are valid during the call. If `later`, the data are not here yet: `data` is a
-   * handle, and `arrived` calls `receive` with it before it returns, or the message is dropped.
-   */
+  /* A message has arrived. Header and data are valid during the call. If `later`, the data have not arrived yet. Then
+   * `data` is a handle, and `arrived` calls `receive` with it before it returns, or the message is dropped. */
   void (*arrived)(void *owner, unsigned kind, const void *header, size_t header_bytes, void *data, size_t n,
                   bool later);
   /* The connection to a PE is lost. `why`: a text for the user, valid during the call. */
   void (*lost)(void *owner, int pe, const char *why);
-  /* The library that the network runs on is about to end. Called by the program's thread, outside any call and without
-   * the lock. The network has been stopped when it returns. */
+  /* The library under the network is about to end. Called by the program's thread, outside any call and without the
+   * lock. When it returns, the network has been stopped. */
   void (*closing)(void *owner);
 } wtl_transport_callbacks;
 
-/* All functions must be there, but for put, get and flush of a network without remote memory access. */
+/* All functions must exist, except put, get and flush of a network without remote memory access. */
 typedef struct wtl_transport_ops {
   const char *name;
-  /* The data of messages of up to WTL_NET_MOST bytes arrive in order as well, also by rendezvous. */
+  /* Also the data of messages of up to WTL_NET_MOST bytes arrive in order, even by rendezvous. */
   bool keeps_order;
 
   /*
    * Makes the network of this PE and publishes its address (boot->ops->publish). The caller runs a fence of all PEs
-   * before the first other call; the network looks addresses up on first contact. Collective if the network wishes.
-   * `settings`, `boot` and what callbacks->owner points to outlive it; `callbacks` itself is copied. 0; or an exit code, with the
+   * before the first other call. The network looks addresses up on first contact. It may be collective. `settings`,
+   * `boot` and callbacks->owner outlive the network; `callbacks` itself is copied. Returns 0, or an exit code with the
    * reason in the `size` bytes at `error`.
    */
   int (*start)(wtl_transport **t, const wtl_settings *settings, wtl_boot *boot,
                const wtl_transport_callbacks *callbacks, char *error, size_t size);
-  /* All PEs have met before, and nothing is under way that anybody needs. Frees `t`. Calls no `done`. */
+  /* Called after a barrier of all PEs, when no PE needs a pending operation. Frees `t`. Calls no `done`. */
   void (*stop)(wtl_transport *t);
 
-  /* Sends a message to PE `pe` of another node. Does not block: what cannot leave is queued. */
+  /* Sends a message to PE `pe` of another node. Does not block: a message that cannot leave is queued. */
   void (*send)(wtl_transport *t, int pe, const wtl_transport_message *m);
 
-  /* Called from `arrived` alone. Takes the `n` bytes of a message's data to `to`; `done` when they are there. */
+  /* Called only from `arrived`. Receives the `n` bytes of a message's data into `to`, then calls `done`. */
   void (*receive)(wtl_transport *t, void *handle, void *to, size_t n, wtl_done_fn done, void *arg);
 
-  /* Makes progress, without blocking: sends what is queued, delivers what has arrived, calls `done`. True if anything
-   * happened. */
+  /* Makes progress without blocking: sends queued messages, delivers those that have arrived, calls `done`. True if
+   * anything happened. */
   bool (*progress)(wtl_transport *t);
 
-  /* A descriptor for epoll, which becomes readable when progress may have something to do; -1: there is none. It stays
-   * the same, and belongs to the network. */
+  /* A descriptor for epoll, which becomes readable when progress may have something to do; -1: there is none. It never
+   * changes and belongs to the network. */
   int (*descriptor)(const wtl_transport *t);
-  /* Allows the caller to sleep on the descriptor: it becomes readable for all that happens from now on. False: something
-   * is there already, and progress must be made first. */
+  /* Permits the caller to sleep on the descriptor, which becomes readable for all later events. False: something is
+   * there already, and progress must be made first. */
   bool (*arm)(wtl_transport *t);
 
   /* --- remote memory access ----------------------------------------------------------------------------------------*/
 
-  /* Does hardware reach the memory of PE `pe`? */
+  /* Can hardware access the memory of PE `pe`? */
   bool (*has_rma)(wtl_transport *t, int pe);
 
-  /* Opens `n` bytes of this process's memory to others until `stop`. `key` has *length bytes of room; the network writes
-   * there what other PEs need, and its length to *length. 0; or -1 if that is not possible. */
+  /* Opens `n` bytes of this process's memory to others until `stop`. Writes the key for them to `key`, which has space
+   * for *length bytes, and its length to *length. Returns 0, or -1 if that is not possible. */
   int (*offer)(wtl_transport *t, void *start, size_t n, void *key, size_t *length);
-  /* Makes a handle of a key of PE `pe`, valid until `stop`. `key` is aligned for any type. NULL if that is not
+  /* Makes a handle from a key of PE `pe`, valid until `stop`. `key` is aligned for any type. NULL if that is not
    * possible. */
   void *(*accept)(wtl_transport *t, int pe, const void *key);
 
   wtl_rma_fn *put, *get;
-  /* `done` when all puts so far are visible at their targets. The caller starts one at a time. */
+  /* Calls `done` when all earlier puts are visible at their targets. The caller starts one flush at a time. */
   void (*flush)(wtl_transport *t, wtl_done_fn done, void *arg);
 } wtl_transport_ops;
 
-/* The first member of every network's own struct. */
+/* The first member of each network's own struct. */
 struct wtl_transport {
   const wtl_transport_ops *ops;
 };
 
 /*
- * Loads a network: "ucx" or "mpi"; with "auto" the first of them that can be loaded. They are modules beside this
- * library, so that a job on one node loads nothing of them: libwattle-net-ucx.so, and for MPI the module that boots by
- * it (node/boot_mpi.h). NULL, with the reason in `error`.
+ * Loads a network: "ucx" or "mpi", or with "auto" the first of them that can be loaded. Each is a module beside this
+ * library, so that a job on one node loads neither: libwattle-net-ucx.so, and for MPI the module that boots by it
+ * (node/boot_mpi.h). Returns NULL, with the reason in `error`, if none can be loaded.
  */
 const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size);
 

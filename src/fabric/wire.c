@@ -1,3 +1,4 @@
+/* wire.c - reads the records of a batch. */
 #include "fabric/wire.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@ static bool is_known(const wire_record *r)
   return r->kind >= WIRE_STORE && r->kind <= WIRE_AM;
 }
 
-/* Flushes and answers may have none. */
+/* Flushes and answers may have no bytes. */
 static bool needs_bytes(const wire_record *r)
 {
   return r->kind == WIRE_STORE || r->kind == WIRE_LOAD;
@@ -19,7 +20,7 @@ static bool carries_data(const wire_record *r)
          r->kind == WIRE_AM;
 }
 
-/* How many times n bytes, padded, follow. */
+/* How many times `n` bytes, padded, follow. */
 static uint64_t times(const wire_record *r)
 {
   return r->kind == WIRE_AM ? (uint64_t)r->more + 1 : 1;

@@ -27,7 +27,7 @@ void wtl_governed_wish(wtl_pe *self)
   wtl_control_of(self, self->me)->governs = wants_clocks(self) && self->thread_level < WTL_THREAD_MULTIPLE;
 }
 
-static bool all_wish(wtl_pe *self)
+static bool all_want_governor(wtl_pe *self)
 {
   for (int slot = 0; slot < self->n_local; slot++) {
     int pe = self->boot.local_pe[slot];
@@ -41,14 +41,14 @@ static bool all_wish(wtl_pe *self)
   return true;
 }
 
-typedef struct meeting {
+typedef struct node_barrier {
   const wtl_votes *votes;
   uint32_t all; /* the value of `met` at which all PEs of the node have come */
-} meeting;
+} node_barrier;
 
-static bool have_met(void *arg)
+static bool is_complete(void *arg)
 {
-  const meeting *m = arg;
+  const node_barrier *m = arg;
   return (int32_t)(atomic_load_explicit(&m->votes->met, memory_order_acquire) - m->all) >= 0;
 }
 
@@ -58,10 +58,10 @@ static void meet(void *arg)
   wtl_pe *self = arg;
   wtl_site site = {0};
   uint32_t n = (uint32_t)self->n_local, came = atomic_fetch_add(&self->votes->met, 1) + 1;
-  meeting m = {self->votes, (came + n - 1) / n * n};
+  node_barrier m = {self->votes, (came + n - 1) / n * n};
   if (came == m.all)
     for (int slot = 0; slot < self->n_local; slot++) wtl_touch_control(self, self->boot.local_pe[slot]);
-  wtl_door_wait(&self->door, &site, WTL_WATCH_CONTROL, have_met, &m);
+  wtl_door_wait(&self->door, &site, WTL_WATCH_CONTROL, is_complete, &m);
 }
 
 static int start_clocks(wtl_pe *self, char *error, size_t size)
@@ -112,7 +112,7 @@ static void start_governor(wtl_pe *self)
   self->clocks->settings = &self->settings;
   self->record->write_clocks = wtl_clocks_write;
   self->record->clocks = self->clocks;
-  if (!all_wish(self)) {
+  if (!all_want_governor(self)) {
     if (self->slot == 0)
       wtl_message_print("%s: %s", wtl_clocks_wanted(&self->settings) ? "WATTLE_GOVERN" : "WATTLE_TRANSFERS",
                         self->clocks->why);

@@ -76,7 +76,7 @@ static void end(sending *s)
   wait_for(s->op->self, s->op->site, is_zero, &s->own);
 }
 
-static void wait_for_room(const wtl_op *op)
+static void wait_for_space(const wtl_op *op)
 {
   wait_for(op->self, op->site, has_space, op->self->net);
 }
@@ -98,7 +98,7 @@ static void send_put(sending *s, const char *from, size_t n, enum wtl_net_send_m
   for (size_t step; n > 0; n -= step, from += step, s->to.at.offset += step) {
     step = step_of(n);
     s->to.mode = step < n && last <= WTL_NET_HELD ? WTL_NET_MORE : last;
-    wait_for_room(s->op);
+    wait_for_space(s->op);
     if (wtl_net_put(self->net, &s->to, from, step)) wtl_agent_attend(self->agent);
   }
 }
@@ -127,7 +127,7 @@ static void send_get(sending *s, char *to, size_t n)
   }
   for (size_t step; n > 0; n -= step, to += step, s->to.at.offset += step) {
     step = step_of(n);
-    wait_for_room(s->op);
+    wait_for_space(s->op);
     wtl_net_get(s->op->self->net, &s->to, to, step);
   }
 }
@@ -149,7 +149,7 @@ void wtl_far_amo_at(const wtl_op *op, wtl_place at, const wtl_atomic *a, void *r
 {
   sending s;
   begin(&s, op, at);
-  wait_for_room(op);
+  wait_for_space(op);
   if (wtl_net_amo(op->self->net, &s.to, a, result)) wtl_agent_attend(op->self->agent);
   end(&s);
 }

@@ -10,7 +10,7 @@ typedef struct wtl_frame {
   wtl_pe *self;
   wtl_site *site;
   wtl_net_flow *flow; /* of the context; NULL: the default one */
-  /* `start` and `waited` are used if the call is timed; else `waited` is WTL_NOT_TIMED */
+  /* the last two are set if the call is timed; else `waited` is WTL_NOT_TIMED */
   uint64_t bytes, start, waited;
   const char *name; /* of the routine, for messages; NULL if the front end sets none */
   uint32_t call;

@@ -44,9 +44,7 @@ static inline size_t wtl_heap_span(size_t bytes)
   return 2 * bytes + ((size_t)1 << 20);
 }
 
-/*
- * Makes a heap of `bytes`, at least WTL_HEAP_LEAST, in the wtl_heap_span(bytes) at `start`, which is aligned to a page.
- */
+/* A heap of `bytes`, at least WTL_HEAP_LEAST, in the wtl_heap_span(bytes) at `start`, which is aligned to a page. */
 void wtl_heap_start(wtl_heap *h, void *start, size_t bytes);
 void wtl_heap_stop(wtl_heap *h);
 

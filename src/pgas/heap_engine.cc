@@ -1,5 +1,5 @@
 /*
- * heap_engine.cc - the engine of the symmetric heap: Boost.Interprocess's rbtree_best_fit, a tree of free blocks by size
+ * heap_engine.cc - the symmetric heap's engine: Boost.Interprocess's rbtree_best_fit, a tree of free blocks by size
  * that merges neighbours on free. The library is maintained, works inside given memory, and is deterministic
  * (docs/decisions/0002-heap.md).
  */

@@ -1,15 +1,16 @@
 /*
- * The transport by MPI: messages of its two-sided calls. Compiled once for each MPI, into the module that also boots by
- * it (node/boot_mpi_module.c), so it speaks to the MPI that this process has.
+ * transport_mpi.c - the transport by MPI: messages by two-sided calls. It is compiled once for each MPI, into the
+ * module that also boots by it (node/boot_mpi_module.c), so it uses the MPI of this process.
  *
- * Two communicators of its own. On `talk` every message begins: | lead | header | data |, in the order of sending, as
- * MPI keeps it. Data that are to come later follow on `bulk`, where the n-th receive from a PE meets the n-th send of
- * that PE: a receive is posted, in the order of arrival, for each message that announces data, wanted or not.
+ * DESIGN. It has two communicators of its own. On `talk` each message begins, as | lead | header | data |, in the order
+ * of sending, which MPI keeps. Data that are sent later follow on `bulk`. There the n-th receive from a PE matches the
+ * n-th send of that PE. So for each message that announces data a receive is posted, in the order of arrival, even if
+ * the data are dropped.
  *
- * MPI has no descriptor that becomes readable. Who sleeps is woken by a timer instead, after a sixteenth of the time in
- * which nothing has moved: no wait becomes longer by more than that.
+ * MPI has no descriptor that becomes readable. A timer wakes a thread that sleeps, after a sixteenth of the time in
+ * which nothing has moved. So no wait becomes longer by more than that.
  *
- * PMPI_: these calls are none of the program's.
+ * The calls are PMPI_, so that they do not count as the program's.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -25,38 +26,38 @@
 
 enum { SHORTEST_NAP_NS = 50000, LONGEST_NAP_NS = 5000000, NAPS_A_SILENCE = 16 };
 
-/* How each message on `talk` begins. */
+/* The beginning of each message on `talk`. */
 typedef struct lead {
-  uint32_t header_bytes, later; /* later: the data come on `bulk` */
+  uint32_t header_bytes, later; /* later: the data follow on `bulk` */
   uint64_t n;                   /* of data */
 } lead;
 
-/* What to do when the request of the same index has ended. */
+/* The action at the end of the request with the same index. */
 typedef struct ending {
-  void *copy; /* freed */
+  void *copy; /* to be freed */
   wtl_done_fn done;
   void *arg;
 } ending;
 
 typedef struct mpi {
-  wtl_transport base; /* first: the rooms above know only this */
+  wtl_transport base; /* first: callers know only this */
   wtl_transport_callbacks callbacks;
   MPI_Comm talk, bulk;
-  bool owns_mpi; /* boot was by something else: MPI was started for this transport (transport.c) */
+  bool owns_mpi; /* boot used something else, and MPI was started for this transport (transport.c) */
   MPI_Request *requests;
   ending *endings;
   int *ended;
-  MPI_Status *statuses; /* of no use, but where MPI writes */
+  MPI_Status *statuses; /* written by MPI and not read */
   int n, room;
-  /* The message being received: one at a time keeps their order. */
+  /* The message that is being received. One at a time keeps their order. */
   MPI_Request arriving;
-  int from, tag; /* of the last message that came */
+  int from, tag; /* of the last message that arrived */
   char *arrived;
   size_t arrived_bytes, arrived_entry;
-  bool taken; /* the data of the message being delivered were asked for */
+  bool taken; /* the data of the current message were received */
   int timer;
   uint64_t moved_at; /* ns */
-  int key;           /* of what is tied to MPI_COMM_SELF; MPI_KEYVAL_INVALID */
+  int key;           /* of the attribute of MPI_COMM_SELF, or MPI_KEYVAL_INVALID */
   bool stops;
 } mpi;
 
@@ -81,9 +82,9 @@ static void no_memory(void)
   abort();
 }
 
-/* --- requests under way ------------------------------------------------------------------------------------------- */
+/* --- pending requests --------------------------------------------------------------------------------------------- */
 
-/* Where MPI puts the request that is added last. */
+/* Adds a request and returns the place where MPI puts it. */
 static MPI_Request *new_request(mpi *m, ending e)
 {
   if (m->n == m->room) {
@@ -99,12 +100,12 @@ static MPI_Request *new_request(mpi *m, ending e)
   return &m->requests[m->n++];
 }
 
-/* Their endings may begin new requests, so all that ended are taken out first. */
+/* Ends the requests that are complete. All are removed first, for their completion functions may begin new ones. */
 static bool end_requests(mpi *m)
 {
   int n = 0, kept = 0;
   if (m->n == 0 || !worked(m, m->from, PMPI_Testsome(m->n, m->requests, &n, m->ended, m->statuses))) return false;
-  if (n == MPI_UNDEFINED) n = m->n; /* none of them was ever begun */
+  if (n == MPI_UNDEFINED) n = m->n; /* none of them was ever started */
   if (n == 0) return false;
   ending *over = malloc((size_t)m->n * sizeof *over);
   if (!over) no_memory();
@@ -164,7 +165,7 @@ static void mpi_receive(wtl_transport *base, void *handle, void *to, size_t n, w
   receive_bulk(m, to, n, (ending){.done = done, .arg = arg});
 }
 
-/* Data that nobody wants are received all the same, so that the next ones meet their own receive. */
+/* Receives and drops data, so that the next data match their own receive. */
 static void drop_bulk(mpi *m, size_t n)
 {
   char *nowhere = malloc(n);
@@ -188,7 +189,7 @@ static void deliver(mpi *m)
   if (first.later && !m->taken) drop_bulk(m, first.n);
 }
 
-/* Begins to receive the next message, if one is there. */
+/* Begins to receive the next message, if there is one. */
 static bool find_next(mpi *m)
 {
   MPI_Message message;
@@ -241,7 +242,7 @@ static bool mpi_arm(wtl_transport *base)
   mpi *m = of(base);
   if (m->arriving != MPI_REQUEST_NULL || find_next(m)) return false;
   uint64_t nap = (wtl_clock_ns() - m->moved_at) / NAPS_A_SILENCE;
-  if (nap < SHORTEST_NAP_NS || m->n) nap = SHORTEST_NAP_NS; /* what is under way needs this side to move it on */
+  if (nap < SHORTEST_NAP_NS || m->n) nap = SHORTEST_NAP_NS; /* a pending request needs progress on this side */
   if (nap > LONGEST_NAP_NS) nap = LONGEST_NAP_NS;
   struct itimerspec t = {.it_value = {.tv_nsec = (long)nap}};
   timerfd_settime(m->timer, 0, &t, NULL);
@@ -275,7 +276,7 @@ static int refuse(char *error, size_t size, const char *why)
   return WTL_EXIT_UNAVAILABLE;
 }
 
-/* PEs are known to MPI by their rank, and several threads of this process call it. */
+/* The ranks of MPI must be the numbers of the PEs, and several threads of this process call MPI. */
 static int check(const wtl_boot *boot, MPI_Comm comm, char *error, size_t size)
 {
   int rank, n, level;
@@ -294,8 +295,8 @@ static int check(const wtl_boot *boot, MPI_Comm comm, char *error, size_t size)
   return refuse(error, size, why);
 }
 
-/* MPI_Finalize first lets go of what is tied to MPI_COMM_SELF, and MPI still works then. */
-static int let_go(MPI_Comm self, int key, void *value, void *extra)
+/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, while MPI still works. */
+static int on_finalize(MPI_Comm self, int key, void *value, void *extra)
 {
   mpi *m = value;
   if (m->stops) return MPI_SUCCESS;
@@ -304,18 +305,18 @@ static int let_go(MPI_Comm self, int key, void *value, void *extra)
   return MPI_SUCCESS;
 }
 
-static bool tie_to_mpi(mpi *m)
+static bool attach_to_mpi(mpi *m)
 {
   m->key = MPI_KEYVAL_INVALID;
   return wtl_boot_mpi_comm_is_apart() ||
-         (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, let_go, &m->key, NULL) == MPI_SUCCESS &&
+         (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &m->key, NULL) == MPI_SUCCESS &&
           PMPI_Comm_set_attr(MPI_COMM_SELF, m->key, m) == MPI_SUCCESS);
 }
 
-static void untie(mpi *m)
+static void detach(mpi *m)
 {
   if (m->key == MPI_KEYVAL_INVALID) return;
-  if (!m->stops) { /* not from within let_go */
+  if (!m->stops) { /* not from within on_finalize */
     m->stops = true;
     PMPI_Comm_delete_attr(MPI_COMM_SELF, m->key);
   }
@@ -335,7 +336,7 @@ static int mpi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
     return refuse(error, size, "MPI_Comm_dup failed");
   PMPI_Comm_set_errhandler(m->talk, MPI_ERRORS_RETURN);
   PMPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_RETURN);
-  if (!tie_to_mpi(m)) return refuse(error, size, "MPI_Comm_set_attr failed");
+  if (!attach_to_mpi(m)) return refuse(error, size, "MPI_Comm_set_attr failed");
   m->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   if (m->timer < 0) return refuse(error, size, "no descriptor left for a timer");
   m->base.ops = &wtl_transport_mpi;
@@ -346,11 +347,12 @@ static int mpi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
   return 0;
 }
 
-/* All PEs have met before: what this one sent has arrived, or nobody wants it. MPI may still read what has not left. */
+/* All PEs have synchronized, so sent messages have arrived or are not needed. MPI may still read those that have not
+ * left. */
 static void mpi_stop(wtl_transport *base)
 {
   mpi *m = of(base);
-  untie(m);
+  detach(m);
   while (m->n && end_requests(m)) continue;
   for (int i = 0; i < m->n; i++) PMPI_Request_free(&m->requests[i]);
   PMPI_Comm_free(&m->talk);

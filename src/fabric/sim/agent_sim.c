@@ -1,6 +1,7 @@
 /*
- * The progress agent of a simulated PE: a thread of it that is blocked until a message arrives, and then serves it, on
- * the same core. What it does not simulate is its looks at what others do: it costs nothing where nothing arrives.
+ * agent_sim.c - the progress agent of a simulated PE: a thread of the PE that sleeps until a message arrives, and then
+ * handles it on the same core. Its checks of what other threads do are not simulated, so it costs nothing until a
+ * message arrives.
  */
 #include <math.h>
 #include <pthread.h>
@@ -12,7 +13,7 @@
 #include "sim/libc_calls.h"
 #include "sim/simulator.h"
 
-/* While another thread of the PE holds the network, about as long as it takes to hand over a message. */
+/* The pause while another thread of the PE holds the network: about the time to hand over a message. */
 #define TRY_AGAIN_S 100e-9
 
 /* As in agent.c. */
@@ -31,7 +32,7 @@ struct wtl_agent {
   void *server_of;
 };
 
-static void tell(wtl_agent *a, bool serves)
+static void notify_server(wtl_agent *a, bool serves)
 {
   if (a->server) a->server(a->server_of, serves);
 }
@@ -48,7 +49,7 @@ static bool move(wtl_agent *a)
   return moved;
 }
 
-/* Where something arrived for a thread that sleeps, it looks on for a while. False: in vain. */
+/* Polls for a while after an arrival, if a thread sleeps. False: nothing arrived. */
 static bool linger(void)
 {
   wtl_sim_look_on(true);
@@ -60,21 +61,21 @@ static bool linger(void)
 static void *serve(void *arg)
 {
   wtl_agent *a = arg;
-  bool looks = false;
+  bool is_polling = false;
   while (!a->stop) {
     wtl_sim_catch_up();
-    if (looks && !linger()) {
-      looks = false;
+    if (is_polling && !linger()) {
+      is_polling = false;
       continue;
     }
-    if (!looks) wtl_sim_await(INFINITY);
+    if (!is_polling) wtl_sim_await(INFINITY);
     if (a->stop) break;
-    tell(a, true);
-    if (!looks && a->others == 0) wtl_sim_wake_up(); /* else who looks on takes it */
-    looks = a->lingers && a->sleepers > 0 && a->others == 0;
+    notify_server(a, true);
+    if (!is_polling && a->others == 0) wtl_sim_wake_up(); /* otherwise a thread that polls takes the message */
+    is_polling = a->lingers && a->sleepers > 0 && a->others == 0;
     while (move(a) || wtl_sim_has_message())
       if (wtl_sim_has_message()) wtl_sim_catch_up(), wtl_sim_pause(TRY_AGAIN_S);
-    tell(a, false);
+    notify_server(a, false);
   }
   return NULL;
 }
@@ -94,7 +95,7 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
 
 void wtl_agent_serve_by(wtl_agent *a, void (*server)(void *of, bool serves), void *of)
 {
-  tell(a, false);
+  notify_server(a, false);
   a->server = server;
   a->server_of = of;
 }
@@ -108,7 +109,7 @@ void wtl_agent_stop(wtl_agent *a)
   free(a);
 }
 
-/* --- what waiting threads call ------------------------------------------------------------------------------------ */
+/* --- called by waiting threads ------------------------------------------------------------------------------------ */
 
 static bool progress(void *agent)
 {
@@ -149,7 +150,7 @@ static void resume(void *agent)
   ((wtl_agent *)agent)->others--;
 }
 
-/* It takes no rest. */
+/* It never pauses, so there is nothing to do. */
 void wtl_agent_attend(wtl_agent *a)
 {
   (void)a;

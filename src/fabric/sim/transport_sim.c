@@ -1,14 +1,13 @@
 /*
- * The transport of simulated PEs. Bytes go from PE to PE by pointer, for all are in one process; what they cost is the
- * simulator's: the wire by its size, and the cores at both ends by the machine's prices.
+ * transport_sim.c - the transport of simulated PEs. Bytes go from PE to PE by pointer, for all PEs are in one process.
+ * The simulator accounts for their cost: the wire by the size, and the cores at both ends by the machine's prices.
  *
- * As UCX does over TCP (transport_ucx.c), messages of up to WTL_NET_MOST bytes leave at once, longer ones where that is
- * asked for by rendezvous: the target is told, asks for the data when it knows where they go, and the sender's CPU
- * sends them then, as on a network without hardware for it.
+ * Like UCX over TCP (transport_ucx.c), it sends messages of up to WTL_NET_MOST bytes at once, and longer ones by
+ * rendezvous if that mode is given. Then the target is notified first and asks for the data when it knows their place.
+ * The sender's CPU sends them then, as on a network without hardware for it.
  *
- * A message that leaves at once is copied, as into a socket's buffer, and its sender goes on. What the buffer has no
- * room for stays where it is, and its sender is told when the target has taken it: so what is under way takes bounded
- * memory.
+ * A message that leaves at once is copied, as into a socket's buffer, and its sender continues. A message for which the
+ * buffer has no space is not copied, and its sender is notified when the target has taken it. This bounds the memory.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +21,16 @@
 #include "sim/libc_calls.h"
 #include "sim/simulator.h"
 
-/* WIRE_BYTES: about what Ethernet, IP and TCP, or InfiniBand, add to a message. BUFFER_BYTES: of a PE's messages that
+/* WIRE_BYTES: about what Ethernet, IP and TCP, or InfiniBand, add to a message. BUFFER_BYTES: of messages of a PE that
  * are under way; within what Linux gives a TCP connection (tcp_wmem: 16 KiB to 4 MiB). SMALL: not worth counting. */
 enum { HEADER_BYTES = 64, WIRE_BYTES = 64, BUFFER_BYTES = 1 << 20, SMALL = 1024 };
 
 typedef struct sim {
-  wtl_transport base; /* first: the rooms above know only this */
+  wtl_transport base; /* first: callers know only this */
   wtl_transport_callbacks callbacks;
   int me;
-  size_t *buffered; /* bytes; never freed, for who takes a message may do so when its sender has ended */
-  bool *unanswered; /* by PE: one came, and nothing went back; NULL: that is of no matter */
+  size_t *buffered; /* bytes; never freed, for a message may be taken after its sender has ended */
+  bool *unanswered; /* by PE: one message arrived and none went back; NULL if acknowledgements cost nothing */
 } sim;
 
 enum parcel_kind { MESSAGE, TAKEN, WANTED, DATA };
@@ -46,7 +45,7 @@ typedef struct parcel {
   void *copy;
   size_t n;
   bool later;       /* by rendezvous */
-  size_t *buffered; /* where its copy is counted; NULL: it is not */
+  size_t *buffered; /* the counter of its copy; NULL: it is not counted */
   wtl_done_fn sent, received;
   void *sent_arg, *received_arg;
   void *to;
@@ -57,7 +56,7 @@ static sim *of(const wtl_transport *t)
   return (sim *)(uintptr_t)t;
 }
 
-/* What handing over, or taking, a message takes of the core, in which `records` small operations are. */
+/* Charges the core for sending or receiving a message with `records` small operations. */
 static void work(double message, size_t bytes, uint32_t records)
 {
   const wtl_sim_prices *price = wtl_sim_price();
@@ -72,7 +71,7 @@ static uint32_t records_of(const parcel *p)
   return head.records;
 }
 
-/* Every second message that nothing is sent back to in between, TCP acknowledges by a packet of its own. */
+/* TCP acknowledges every second message by a packet of its own, unless a message went back in between. */
 static void acknowledge(sim *s, int from)
 {
   if (!s->unanswered) return;
@@ -86,7 +85,7 @@ static void take_in(sim *s, int from, size_t bytes, uint32_t records)
   acknowledge(s, from);
 }
 
-/* What of handing over a message the core still does when the message, or its first segment, has left. */
+/* The time that the core still works on a message after the message, or its first segment, has left. */
 static double afterwards(size_t bytes)
 {
   const wtl_sim_prices *price = wtl_sim_price();
@@ -102,7 +101,7 @@ static void post(sim *s, int pe, parcel *p, enum parcel_kind kind, size_t bytes,
   wtl_sim_send(pe, p, WIRE_BYTES + bytes, stream, wtl_sim_ahead() - afterwards(bytes) * wtl_sim_pace());
 }
 
-/* True if there is room for a copy of it, which is made. */
+/* Copies the message if there is space. False: there is none. */
 static bool buffer(sim *s, parcel *p)
 {
   bool counts = p->n > SMALL;
@@ -147,7 +146,7 @@ static void drop(parcel *p)
   free(p);
 }
 
-/* What is in it belongs to both ends by turns: the sender's part is done when its data have left. */
+/* Handles a parcel. Its fields belong to both ends alternately: the sender's part is done when its data have left. */
 static void open_parcel(sim *s, parcel *p)
 {
   int from = p->from;
@@ -200,7 +199,7 @@ static bool sim_progress(wtl_transport *t)
 
 static int sim_descriptor(const wtl_transport *t)
 {
-  return -1; /* its agent waits otherwise (agent_sim.c) */
+  return -1; /* its agent waits in the simulator (agent_sim.c) */
 }
 
 static bool sim_arm(wtl_transport *t)
@@ -266,7 +265,7 @@ static const wtl_transport_ops transport_sim = {
     .accept = sim_accept,
 };
 
-/* This build has no other. */
+/* This build has no other transport. */
 const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
 {
   (void)name, (void)error, (void)size;

@@ -1,7 +1,7 @@
 /*
- * The transport of the threads build: PEs are threads of one process, and those of other "nodes" get messages through
- * mailboxes. It does on purpose what real networks do: data that come later, completions that come later, remote memory
- * access (with WATTLE_RMA=on) that tells nobody.
+ * transport_threads.c - the transport of the threads build: PEs are threads of one process, and PEs of other "nodes"
+ * get messages in mailboxes. It imitates the difficult cases of real networks: data that arrive later, completions that
+ * arrive later, and remote memory access (with WATTLE_RMA=on) that notifies no PE.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { MOST_PES = 64, HEADER_BYTES = 64 };
 
 typedef struct threads threads;
 
-/* A message, or word that something is done. */
+/* A message, or the notice of a completion. */
 typedef struct parcel {
   struct parcel *next;
   unsigned message; /* 0: call `done` */
@@ -27,7 +27,7 @@ typedef struct parcel {
   int from;
   char header[HEADER_BYTES];
   size_t header_bytes;
-  const void *data; /* the sender's, where `later` */
+  const void *data; /* the sender's memory if `later` */
   void *copy;
   size_t n;
   bool later, taken;
@@ -37,13 +37,13 @@ struct threads {
   wtl_transport base; /* first */
   wtl_transport_callbacks callbacks;
   int pe, event;
-  parcel *first, **end; /* what is in its mailbox */
+  parcel *first, **end; /* the content of its mailbox */
 };
 
-/* Of each PE: the others' threads put things in, and may do so still when it has gone (a last sign of life). */
+/* The mailbox of each PE. Threads of other PEs add to it, possibly after its PE has ended (a last heartbeat). */
 static struct mailbox {
   pthread_mutex_t lock;
-  threads *of; /* NULL: not there yet, or gone */
+  threads *of; /* NULL: the PE has not started, or has ended */
 } boxes[MOST_PES] = {[0 ... MOST_PES - 1] = {PTHREAD_MUTEX_INITIALIZER, NULL}};
 
 static threads *of(const wtl_transport *t)
@@ -57,7 +57,7 @@ static void free_parcel(parcel *p)
   free(p);
 }
 
-/* What is for a PE that is gone is lost, as on a real network. */
+/* A message for a PE that has ended is lost, as on a real network. */
 static void deliver(int pe, parcel *p)
 {
   struct mailbox *box = &boxes[pe];
@@ -166,7 +166,7 @@ static bool threads_arm(wtl_transport *base)
 
 static bool threads_has_rma(wtl_transport *t, int pe)
 {
-  return false; /* only where it is asked for */
+  return false; /* only if WATTLE_RMA=on */
 }
 
 static int threads_offer(wtl_transport *t, void *start, size_t n, void *key, size_t *length)
@@ -254,7 +254,7 @@ static const wtl_transport_ops transport_threads = {
     .flush = threads_flush,
 };
 
-/* This build has no other. */
+/* This build has no other transport. */
 const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
 {
   (void)name, (void)error, (void)size;

@@ -1,3 +1,4 @@
+/* open_ports.c - finds this process's listening sockets and guards those that UCX has opened. */
 #include "fabric/ucx/open_ports.h"
 
 #include <dirent.h>
@@ -34,7 +35,7 @@ void wtl_open_ports_find(wtl_open_ports *p)
   DIR *all = opendir("/proc/self/fd");
   *p = (wtl_open_ports){.known = all != NULL};
   for (struct dirent *e; all && (e = readdir(all)) != NULL;) {
-    int fd = atoi(e->d_name); /* 0 for "." and "..", too, which then is no such socket */
+    int fd = atoi(e->d_name); /* 0 for "." and ".."; descriptor 0 is then tested again, which does no harm */
     if (is_option(fd, SO_ACCEPTCONN, 1) && is_option(fd, SO_PROTOCOL, IPPROTO_TCP)) p->known &= add(p, fd);
   }
   if (all) closedir(all);

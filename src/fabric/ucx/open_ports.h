@@ -1,6 +1,4 @@
-/*
- * open_ports.h - the TCP ports on which this process listens, and the guard of those that UCX opens.
- */
+/* open_ports.h - the TCP ports on which this process listens, and the guard of those that UCX opens. */
 #ifndef WTL_FABRIC_UCX_OPEN_PORTS_H
 #define WTL_FABRIC_UCX_OPEN_PORTS_H
 
@@ -15,14 +13,12 @@ typedef struct wtl_open_ports {
   bool known; /* false: /proc/self/fd cannot be read */
 } wtl_open_ports;
 
-/* Finds those of now. Whatever it finds, wtl_open_ports_free gives back. */
+/* Finds the present ports. In all cases wtl_open_ports_free frees the result. */
 void wtl_open_ports_find(wtl_open_ports *p);
 void wtl_open_ports_free(wtl_open_ports *p);
 
-/*
- * Of the ports opened since `before`: refuses those at public addresses, unless they are allowed, and attaches the
- * filter to the others (NULL: none). 0, or an exit code with the reason in `error`.
- */
+/* Checks the ports that were opened after `before`. Refuses those at public addresses, unless they are allowed, and
+ * attaches `filter` (NULL: none) to the others. Returns 0, or an exit code with the reason in `error`. */
 int wtl_open_ports_guard(const wtl_open_ports *before, bool may_be_public, const wtl_port_filter *filter, char *error,
                          size_t size);
 

@@ -1,3 +1,4 @@
+/* port_filter.c - makes packet filters that admit only the job's nodes to a listening socket. */
 #include "fabric/ucx/port_filter.h"
 
 #include <arpa/inet.h>
@@ -13,20 +14,18 @@
 
 #include "base/error.h"
 
-/*
- * The kernel takes 4,096 instructions, and by default 20 KiB of them for a socket. Of more addresses than this it is
- * given ranges, or the beginnings, that hold them all.
- */
+/* The kernel takes 4,096 instructions, and by default 20 KiB of them for a socket. For more addresses than this, the
+ * filter compares ranges or prefixes that include them all. */
 enum { MOST_RANGES = 128, MOST_BEGINNINGS = 48 };
 
-enum { TEXT_BYTES = 8192 }; /* of one node's addresses */
+enum { TEXT_BYTES = 8192 }; /* of the addresses of one node */
 
 typedef struct range {
   uint32_t first, last; /* IPv4 addresses */
 } range;
 
 typedef struct beginning {
-  uint32_t words[4]; /* of an IPv6 address */
+  uint32_t words[4]; /* the prefix of IPv6 addresses */
 } beginning;
 
 struct wtl_port_filter {
@@ -37,9 +36,9 @@ struct wtl_port_filter {
   struct sock_fprog program;
 };
 
-/* --- what the nodes say of themselves ------------------------------------------------------------------------------ */
+/* --- exchange of addresses ---------------------------------------------------------------------------------------- */
 
-/* The kernel and the network namespace: nodes that have both in common are one machine. */
+/* The kernel and the network namespace. Nodes that have both in common are one machine. */
 static void name_machine(char *text, size_t size)
 {
   char kernel[64] = "";
@@ -51,8 +50,8 @@ static void name_machine(char *text, size_t size)
   snprintf(text, size, "%s/%llu", kernel, (unsigned long long)st.st_ino);
 }
 
-/* "MACHINE ADDRESS ADDRESS ...", addresses as inet_pton takes them. */
-static int say_addresses(wtl_boot *boot)
+/* Publishes "MACHINE ADDRESS ADDRESS ...", with addresses as inet_pton takes them. */
+static int publish_addresses(wtl_boot *boot)
 {
   char text[TEXT_BYTES], word[INET6_ADDRSTRLEN];
   struct ifaddrs *all;
@@ -94,7 +93,7 @@ static void take_address(wtl_port_filter *f, const char *word)
   }
 }
 
-static int hear_addresses(wtl_port_filter *f, wtl_boot *boot)
+static int look_up_addresses(wtl_port_filter *f, wtl_boot *boot)
 {
   char text[TEXT_BYTES], own[128];
   name_machine(own, sizeof own);
@@ -109,7 +108,7 @@ static int hear_addresses(wtl_port_filter *f, wtl_boot *boot)
   return 0;
 }
 
-/* --- few enough for the kernel ------------------------------------------------------------------------------------- */
+/* --- reduction to the kernel's limits ----------------------------------------------------------------------------- */
 
 static int by_first(const void *a, const void *b)
 {
@@ -125,7 +124,7 @@ static int by_words(const void *a, const void *b)
   return 0;
 }
 
-/* Joins those with a gap of less than `gap` between them. */
+/* Joins ranges with a gap of at most `gap` between them. */
 static void join_ranges(wtl_port_filter *f, uint64_t gap)
 {
   size_t n = 0;
@@ -137,7 +136,7 @@ static void join_ranges(wtl_port_filter *f, uint64_t gap)
   f->n_ranges = n + 1;
 }
 
-/* Those that agree in the first `words` words become one. */
+/* Joins prefixes that agree in the first `words` words. */
 static void join_beginnings(wtl_port_filter *f, int words)
 {
   size_t n = 0;
@@ -147,7 +146,7 @@ static void join_beginnings(wtl_port_filter *f, int words)
   f->n_beginnings = n + 1;
 }
 
-/* Returns how many words of an IPv6 address are compared. */
+/* Returns how many words of an IPv6 address the filter compares. */
 static int make_few(wtl_port_filter *f)
 {
   int words = 4;
@@ -159,12 +158,12 @@ static int make_few(wtl_port_filter *f)
   return words;
 }
 
-/* --- the program ---------------------------------------------------------------------------------------------------- */
+/* --- the filter program ------------------------------------------------------------------------------------------- */
 
 enum { DROP = 0, TCP_FLAGS = 13, SYN = 2, LOOPBACK = 1 };
 #define KEEP UINT32_MAX /* the whole packet */
 
-/* Where the IP header is, seen from the TCP header at which a socket's filter begins. */
+/* An offset in the IP header, for a socket's filter, which begins at the TCP header. */
 #define IP(offset) ((uint32_t)(SKF_NET_OFF + (offset)))
 
 static void put(wtl_port_filter *f, struct sock_filter instruction)
@@ -172,7 +171,7 @@ static void put(wtl_port_filter *f, struct sock_filter instruction)
   f->program.filter[f->program.len++] = instruction;
 }
 
-/* The source address is in a range: 3 instructions each. */
+/* Tests whether the source address is in a range: 3 instructions each. */
 static void put_ranges(wtl_port_filter *f)
 {
   put(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, IP(12)));
@@ -184,7 +183,7 @@ static void put_ranges(wtl_port_filter *f)
   put(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, DROP));
 }
 
-/* The source address begins so: up to 9 instructions each. */
+/* Tests whether the source address has a prefix: up to 9 instructions each. */
 static void put_beginnings(wtl_port_filter *f, int words)
 {
   for (size_t i = 0; i < f->n_beginnings; i++) {
@@ -212,7 +211,7 @@ static int write_program(wtl_port_filter *f)
     put(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LOOPBACK, 0, 1));
     put(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, DROP));
   }
-  put(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_B | BPF_ABS, IP(0))); /* the version is in the upper half */
+  put(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_B | BPF_ABS, IP(0))); /* the upper half is the version */
   put(f, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 4));
   put(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 6, 0, 1));
   put(f, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, ranges_length));
@@ -224,9 +223,9 @@ static int write_program(wtl_port_filter *f)
 int wtl_port_filter_make(wtl_port_filter **out, wtl_boot *boot, char *error, size_t size)
 {
   wtl_port_filter *f = calloc(1, sizeof *f);
-  bool speaks = boot->pe == boot->local_pe[0];
+  bool publishes = boot->pe == boot->local_pe[0];
   if (!f) return snprintf(error, size, "no memory for the filter of ports"), WTL_EXIT_OSERR;
-  if ((speaks && say_addresses(boot) != 0) || boot->ops->fence(boot) != 0 || hear_addresses(f, boot) != 0) {
+  if ((publishes && publish_addresses(boot) != 0) || boot->ops->fence(boot) != 0 || look_up_addresses(f, boot) != 0) {
     wtl_port_filter_free(f);
     snprintf(error, size, "boot by %s: the nodes cannot exchange their addresses", boot->ops->name);
     return WTL_EXIT_UNAVAILABLE;

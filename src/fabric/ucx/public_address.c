@@ -1,3 +1,4 @@
+/* public_address.c - distinguishes public addresses from private ones. */
 #include "fabric/ucx/public_address.h"
 
 #include <arpa/inet.h>
@@ -6,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What the registries of special-purpose addresses call not globally reachable, and multicast. */
+/* The IPv4 ranges that are not globally reachable in the IANA registry of special-purpose addresses, and multicast. */
 static const struct {
   const char *first;
   int bits;
@@ -24,7 +25,7 @@ static bool is_public_4(uint32_t address)
   return true;
 }
 
-/* Global unicast is 2000::/3; 2001:db8::/32 and 3fff::/20 of it are for documentation. */
+/* Global unicast is 2000::/3. In it, 2001:db8::/32 and 3fff::/20 are for documentation. */
 static bool is_public_6(const uint8_t *a)
 {
   bool documented = (a[0] == 0x20 && a[1] == 0x01 && a[2] == 0x0d && a[3] == 0xb8) ||

@@ -1,12 +1,13 @@
 /*
- * The transport by UCX: active messages of its UCP layer, and its remote memory access where hardware has that.
+ * transport_ucx.c - the transport by UCX: active messages of its UCP layer, and its remote memory access where hardware
+ * supports that.
  *
- * A UCX that is asked for remote memory access imitates it over TCP: whoever reaches the port may then write to any
- * address of the process, unchecked. So it is asked for only where there is hardware, and TCP is not used then;
- * WATTLE_RMA=on, for tests, does without that care.
+ * With remote memory access enabled, UCX emulates it over TCP. Then any process that reaches the port may write to any
+ * address of this process, unchecked. So it is enabled only if there is hardware, and then TCP is not used.
+ * WATTLE_RMA=on, for tests, enables it without that check.
  *
- * UCX 1.13 also believes the frames of its own protocol, whatever it was asked for. So its ports are closed to all but
- * the job's other nodes (ucx/port_filter.h), and to public addresses (docs/security.md).
+ * UCX 1.13 also trusts the frames of its own protocol, enabled or not. So only the job's other nodes can reach its
+ * ports (ucx/port_filter.h), and it does not listen on public addresses (docs/security.md).
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,33 +26,33 @@
 
 enum { ADDRESS_BYTES = 4096 };
 
-/* The connections to a PE, by what travels there, each an endpoint that is made at first use. */
+/* The connections to a PE, by the messages that they carry. Each is an endpoint that is made at first use. */
 enum lane { ORDERED, APART, ASIDE, N_LANES };
 
-/* A PE on first contact. */
+/* The connections to one PE, and whether hardware can access its memory. */
 typedef struct contact {
   ucp_ep_h lanes[N_LANES];
   enum { UNKNOWN, HARDWARE, MESSAGES } rma;
 } contact;
 
-/* Memory that this process opened to others, or a key to another's. */
+/* Memory that this process opened to others, or a key to the memory of another one. */
 typedef struct lent {
   struct lent *next;
   ucp_mem_h memory;
   ucp_rkey_h key;
 } lent;
 
-/* An operation under way: what to call when it is done. */
+/* A pending operation and its completion function. */
 typedef struct waiting {
   struct ucx *u;
   struct waiting *next_free;
   wtl_done_fn done;
   void *arg;
-  ucp_dt_iov_t piece; /* what it sends, where UCX is to be told by address */
+  ucp_dt_iov_t piece; /* the data, for calls that take them as an I/O vector */
 } waiting;
 
 typedef struct ucx {
-  wtl_transport base; /* first: the rooms above know only this */
+  wtl_transport base; /* first: callers know only this */
   wtl_boot *boot;
   wtl_transport_callbacks callbacks;
   ucp_context_h context;
@@ -59,8 +60,8 @@ typedef struct ucx {
   contact *contacts; /* n_pes */
   lent *lent;
   waiting *free_waiting;
-  bool received; /* the message being taken has been received */
-  bool rma;      /* UCX was asked for remote memory access */
+  bool received; /* `arrived` has received the data of the current message */
+  bool rma;      /* remote memory access is enabled in UCX */
 } ucx;
 
 static ucx *of(const wtl_transport *t)
@@ -115,7 +116,7 @@ static ucp_ep_h endpoint(ucx *u, int pe)
   return endpoint_of(u, pe, ORDERED);
 }
 
-/* --- one way to end an operation -------------------------------------------------------------------------------- */
+/* --- the end of an operation -------------------------------------------------------------------------------------- */
 
 static waiting *wait_for(ucx *u, wtl_done_fn done, void *arg)
 {
@@ -136,7 +137,7 @@ static void wait_over(waiting *w)
   w->u->free_waiting = w;
 }
 
-/* What failed is never done: the connection is lost, which its own handler tells, or is being closed. */
+/* After a failure `done` is not called: the connection is lost, which on_peer_error reports, or is being closed. */
 static void on_done(void *request, ucs_status_t status, void *arg)
 {
   waiting *w = arg;
@@ -150,13 +151,13 @@ static void on_received(void *request, ucs_status_t status, size_t n, void *arg)
   on_done(request, status, arg);
 }
 
-/* An operation was begun: it is done, or will be, or has failed. */
+/* Handles the result of a UCX call: the operation is complete, is pending, or has failed. */
 static void begun(ucx *u, int pe, ucs_status_ptr_t request, waiting *w)
 {
   if (UCS_PTR_IS_PTR(request)) return;
   wait_over(w);
   if (UCS_PTR_IS_ERR(request))
-    lost(u, pe, UCS_PTR_STATUS(request)); /* never done */
+    lost(u, pe, UCS_PTR_STATUS(request)); /* `done` is never called */
   else
     w->done(w->arg);
 }
@@ -168,21 +169,22 @@ static ucp_request_param_t notify(waiting *w)
 }
 
 /*
- * Small messages leave by a copy and send(): UCX sends short ones without a copy, by sendmsg() with three pieces, which
- * costs the kernel more than so small a copy (0.3 us of 14 us there and back). It copies what is said to lie in pieces.
+ * Small messages leave by a copy and send(). UCX would send them without a copy, by sendmsg() with three pieces, which
+ * costs the kernel more than the copy (0.3 us of a round trip of 14 us). UCX copies data that it gets as an I/O vector.
  */
 enum { COPIED_BYTES = 2048 };
 #define ZCOPY_THRESHOLD "8k"
 
 /*
- * What UCX reads from a TCP connection at a time, and so the pieces in which a large message is sent: long ones, for
- * few system calls, but short enough that a piece, its copies and the kernel's pages stay in a core's cache (1 MiB over
- * veth: 0.24 ms by 128k, 0.28 by 64k, 0.35 by 32k; by 256k 0.25 or, mostly, 0.75). What it copies to be sent: room for
- * what is short enough to be copied (ZCOPY_THRESHOLD), for it takes as much for each large message under way and never
- * gives it back.
+ * RX_SEGMENT is how much UCX reads from a TCP connection at a time, so large messages are sent in pieces of this size.
+ * Long pieces need few system calls. But a piece, its copies and the kernel's pages should fit into a core's cache. 1
+ * MiB over veth takes 0.24 ms by 128k, 0.28 by 64k, 0.35 by 32k; by 256k 0.25 or, mostly, 0.75. TX_SEGMENT is the
+ * buffer for copies: UCX takes one for each large message under way and never frees it. So it has space only for
+ * messages that are short enough to be copied (ZCOPY_THRESHOLD).
  *
- * A rendezvous asks the target first, and the answer comes behind all that the target sends meanwhile. It saves nothing
- * here, where data are copied out of the segment either way, so that what fits into one leaves at once.
+ * A rendezvous asks the target first, and the answer arrives behind all that the target sends meanwhile. It saves
+ * nothing here, for data are copied out of the segment either way. So a message that fits into a segment is sent
+ * eagerly.
  */
 #define RX_SEGMENT "128k"
 #define TX_SEGMENT "16k"
@@ -230,7 +232,7 @@ static ucs_status_t take(ucx *u, unsigned message, const void *header, size_t he
   bool later = how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV;
   u->received = false;
   u->callbacks.arrived(u->callbacks.owner, message, header, header_bytes, data, n, later);
-  return u->received ? UCS_INPROGRESS : UCS_OK; /* OK: data that are still to come are dropped */
+  return u->received ? UCS_INPROGRESS : UCS_OK; /* UCS_OK: data that have not arrived yet are dropped */
 }
 
 #define TAKE(name, message)                                                                                            \
@@ -278,11 +280,9 @@ static bool ucx_arm(wtl_transport *t)
 
 /* --- remote memory access --------------------------------------------------------------------------------------- */
 
-/*
- * UCX tells which of its transports ("lanes") serve an endpoint only in words. A lane named for remote memory access
- * whose transport is neither TCP nor this process itself is hardware.
- */
-static bool says_hardware(char *words)
+/* UCX describes the transports ("lanes") of an endpoint only in text. A lane for remote memory access is hardware if
+ * its transport is not TCP and not this process itself. */
+static bool has_hardware_lane(char *words)
 {
   char *save = NULL;
   for (char *line = strtok_r(words, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
@@ -302,7 +302,7 @@ static bool ucx_has_rma(wtl_transport *t, int pe)
     FILE *out = open_memstream(&words, &length);
     if (out && ep) ucp_ep_print_info(ep, out);
     if (out) fclose(out);
-    c->rma = words && says_hardware(words) ? HARDWARE : MESSAGES;
+    c->rma = words && has_hardware_lane(words) ? HARDWARE : MESSAGES;
     free(words);
   }
   return c->rma == HARDWARE;
@@ -369,14 +369,14 @@ static void ucx_flush(wtl_transport *t, wtl_done_fn done, void *arg)
   begun(u, u->boot->pe, ucp_worker_flush_nbx(u->worker, &how), w);
 }
 
-/* --- what UCX says ---------------------------------------------------------------------------------------------- */
+/* --- messages that UCX logs --------------------------------------------------------------------------------------- */
 
 static _Atomic bool is_closing;
 
 /*
- * Two things that UCX calls errors are none. Where two PEs connect to each other at the same moment it closes one of
- * the two connections, and may then still try to read from it. And a peer that closes its connections a moment earlier
- * at the end looks like a failure.
+ * Suppresses two messages that UCX logs as errors and that are none. If two PEs connect to each other at the same
+ * moment, UCX closes one of the two connections and may still try to read from it. And at the end, a peer that closes
+ * its connections a moment earlier looks like a failure.
  */
 static ucs_log_func_rc_t on_ucx_progress(const char *file, unsigned line, const char *function, ucs_log_level_t level,
                                          const ucs_log_component_config_t *component, const char *message,
@@ -390,16 +390,14 @@ static ucs_log_func_rc_t on_ucx_progress(const char *file, unsigned line, const 
 
 /* --- start and stop --------------------------------------------------------------------------------------------- */
 
-/*
- * Ours, where the user has not said otherwise by the variable. (Not by setting the variable: an MPI of the program's
- * would see that, too.)
- */
+/* Sets a default, unless the user has set the variable. It does not set the variable itself, which an MPI of the
+ * program would read, too. */
 static void set_default(ucp_config_t *config, const char *variable, const char *name, const char *value)
 {
   if (!getenv(variable)) ucp_config_modify(config, name, value);
 }
 
-/* Where the user names no interfaces. With hardware TCP is not used, unless the user asks for it. */
+/* Chooses interfaces if the user names none. If there is hardware, TCP is not used, unless the user asks for it. */
 static void choose_devices(ucp_config_t *config, const wtl_ucx_devices *d)
 {
   bool by_tcp = !d->hardware || getenv("UCX_TLS");
@@ -420,7 +418,7 @@ static ucs_status_t open_worker(ucx *u, const wtl_settings *settings, const wtl_
   u->rma = to_use.hardware || rma == WTL_RMA_ON;
   if (u->rma) params.features |= UCP_FEATURE_RMA;
   ucp_config_modify(config, "KEEPALIVE_INTERVAL", "5s");
-  /* Neighbours talk through the arena; UCX's own shared memory would only add polling. */
+  /* Near PEs use the arena; UCX's own shared memory would only add polling. */
   set_default(config, "UCX_TLS", "TLS", to_use.hardware ? "^shm,tcp" : "^shm");
   choose_devices(config, &to_use);
   set_default(config, "UCX_ZCOPY_THRESH", "ZCOPY_THRESH", ZCOPY_THRESHOLD);
@@ -431,8 +429,8 @@ static ucs_status_t open_worker(ucx *u, const wtl_settings *settings, const wtl_
   return status == UCS_OK ? ucp_worker_create(u->context, &worker, &u->worker) : status;
 }
 
-/* Opens the worker, and lets only the job's nodes reach the ports that UCX opens. 0, or an exit code with the reason in
- * `error`. */
+/* Opens the worker, and lets only the job's nodes reach the ports that UCX opens. Returns 0, or an exit code with the
+ * reason in `error`. */
 static int open_guarded(ucx *u, const wtl_settings *settings, const wtl_ucx_devices *devices, char *error, size_t size)
 {
   wtl_port_filter *filter = NULL;
@@ -452,7 +450,8 @@ static int open_guarded(ucx *u, const wtl_settings *settings, const wtl_ucx_devi
   return rc;
 }
 
-/* As above. UCX itself only warns of devices that are not there, and then no PE of another node is reached. */
+/* Does the same after a check of UCX_NET_DEVICES. UCX itself only warns of missing devices, and then reaches
+ * no far PE. */
 static int open_on_devices(ucx *u, const wtl_settings *settings, char *error, size_t size)
 {
   wtl_ucx_devices devices;
@@ -520,7 +519,8 @@ static void ucx_stop(wtl_transport *t)
   is_closing = true;
   for (lent *l = u->lent; l; l = l->next)
     if (l->key) ucp_rkey_destroy(l->key);
-  /* All PEs have met: nothing is under way. Connections are closed by force, for nobody reads them any more. */
+  /* All PEs have synchronized, so no operation is pending. Connections are closed by force, for no PE reads them any
+   * more. */
   for (int pe = 0; pe < u->boot->n_pes; pe++)
     for (int lane = 0; lane < N_LANES; lane++)
       if (u->contacts[pe].lanes[lane]) close_endpoint(u, u->contacts[pe].lanes[lane]);
@@ -539,7 +539,7 @@ static void ucx_stop(wtl_transport *t)
 
 const wtl_transport_ops wtl_transport_ucx = {
     .name = "ucx",
-    .keeps_order = true, /* one lane, and no rendezvous up to WTL_NET_MOST */
+    .keeps_order = true, /* one connection, and no rendezvous up to WTL_NET_MOST */
     .start = ucx_start,
     .stop = ucx_stop,
     .send = ucx_send,

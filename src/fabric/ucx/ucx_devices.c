@@ -1,3 +1,4 @@
+/* ucx_devices.c - asks UCX's lower layer for the network devices of this machine. */
 #include "fabric/ucx/ucx_devices.h"
 
 #include <ifaddrs.h>
@@ -15,11 +16,11 @@ enum sort { LOOPBACK, PUBLIC, PRIVATE, N_SORTS };
 
 typedef struct search {
   struct ifaddrs *addresses; /* of this machine's interfaces */
-  char *names[N_SORTS];      /* devices found, with commas between them */
+  char *names[N_SORTS];      /* the devices of each sort, separated by commas */
   bool hardware;
 } search;
 
-/* UCX's TCP listens on an interface's first IPv4 address, and where it has none on one of IPv6. */
+/* UCX's TCP listens on the first IPv4 address of an interface, or on an IPv6 address if it has no IPv4 address. */
 static enum sort sort_of(const search *s, const char *interface)
 {
   bool is_public[2] = {false, false}, has_4 = false;
@@ -29,7 +30,7 @@ static enum sort sort_of(const search *s, const char *interface)
     has_4 |= i->ifa_addr->sa_family == AF_INET;
     is_public[i->ifa_addr->sa_family == AF_INET6] |= wtl_address_is_public(i->ifa_addr);
   }
-  return is_public[!has_4] ? PUBLIC : PRIVATE; /* a device that is no interface has no address: InfiniBand's */
+  return is_public[!has_4] ? PUBLIC : PRIVATE; /* InfiniBand's devices have no address and count as private */
 }
 
 static bool is_listed(const char *names, const char *name)
@@ -49,7 +50,7 @@ static void add(char **names, const char *more)
   *names = all;
 }
 
-/* Transports of UCX's lower layer that move bytes between memories by hardware: InfiniBand and RoCE, Cray, EFA. */
+/* UCX's low-level transports that move bytes between memories by hardware: InfiniBand and RoCE, Cray, EFA. */
 static bool is_hardware(const char *transport)
 {
   static const char *const names[] = {"rc_", "dc_", "ugni_rdma", "srd"};
@@ -115,7 +116,7 @@ void wtl_ucx_devices_find(wtl_ucx_devices *d)
   if (s.addresses) freeifaddrs(s.addresses);
 }
 
-/* Is it here? InfiniBand's devices end with a port ("mlx5_0:1"), which the name may leave out. */
+/* Is the device on this machine? The name may leave out the port at the end of an InfiniBand device ("mlx5_0:1"). */
 static bool is_here(const wtl_ucx_devices *d, const char *name, size_t length)
 {
   for (const char *at = d->all; at && *at; at += strspn(at, ",")) {
