@@ -44,83 +44,82 @@
 #include "fabric/net.h"
 #include "pgas/pe.h"
 
-typedef struct wtl_am wtl_am; /* a PE's (am_state.h) */
+typedef struct wtl_am wtl_am; /* the state of a PE (am_state.h) */
 
-typedef uint64_t wtl_am_token; /* the requester, and which run of a handler it is for */
+typedef uint64_t wtl_am_token; /* the PE of the requester, and the run of a handler that may use it */
 
 typedef void (*wtl_am_handler)(void *buf, size_t n, int pe, wtl_am_token token);
 
-enum { WTL_AM_LONGEST = 1 << 30 }; /* bytes of a payload */
+enum { WTL_AM_LONGEST = 1 << 30 }; /* largest payload, in bytes */
 
-/*
- * Handlers' numbers below this one are the runtime's own. No agent is started for them: messages from other nodes are
- * served by the network's, and who waits for one of this node's looks himself.
- */
+/* Handler numbers below this one belong to the runtime. They start no agent: the agent of the network serves
+ * messages from other nodes, and a PE that waits for one from its node polls for it. */
 enum { WTL_AM_FIRST_ID = INT_MIN + 16 };
 enum { WTL_AM_PACKED = INT_MIN, WTL_AM_PACKED_REPLY, WTL_AM_POSTED };
 
-/* Bytes of the rings of a node's PEs, in the arena. */
+/* Returns the size, in bytes, of the message rings of a node with `n_local` PEs, in the arena. */
 size_t wtl_am_ring_bytes(int n_local);
 
-/* `rings`: that many bytes, zeroed, shared by the PEs of the node. Ends the process if it cannot. */
+/* Starts active messages. `rings`: memory of wtl_am_ring_bytes, zeroed, shared by the PEs of the node. Ends the
+ * process without memory. */
 void wtl_am_start(wtl_pe *self, char *rings);
 
-/* The PE ends: a message whose handler is not attached ends the job from now on. */
+/* Begins the end of the PE: from now on, a message without a handler ends the job. */
 void wtl_am_end(wtl_pe *self);
 
-/* All PEs' messages are done with (wtl_am_quiet and a barrier): stops the agent. */
+/* Stops the agent. The messages of all PEs must be handled (wtl_am_quiet and a barrier). */
 void wtl_am_stop(wtl_pe *self);
 void wtl_am_free(wtl_pe *self);
 
-/* The runtime itself needs handlers that run while the program computes: WATTLE_PROGRESS=caller is auto from here on.
- * Before any message. */
+/* Changes WATTLE_PROGRESS=caller to auto: the runtime itself needs handlers that run while the program computes.
+ * Call it before any message. */
 void wtl_am_serve(wtl_pe *self);
 
-/* `call` is named in errors and reports, here and below. */
+/* Attaches a handler. `call` is the name of the routine for errors and reports, here and below. */
 void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler);
 
-/* Takes the handler away: a message for it that comes later ends the job. Where another thread runs it, waits until it
- * has ended, unless this thread holds a mutex: the handler may want that. */
+/* Detaches the handler: a later message for it ends the job. If another thread runs it, waits until it has ended. It
+ * does not wait if this thread holds a mutex, which the handler may need. */
 void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id);
 
 /* A request. Members that it does not use are 0. */
 typedef struct wtl_am_request {
-  const char *call; /* for reports; NULL: the runtime's own */
+  const char *call; /* name of the routine for reports; NULL: the runtime's own request */
   int pe, id;       /* the handler `id` of PE `pe` */
   const void *source;
   size_t n;       /* bytes of payload at `source`, which may be reused on return */
-  void *target;   /* not NULL: the payload goes to this symmetric object first, and the handler finds it there */
-  uint64_t *done; /* not NULL: grows by 1 when the handler and its replies' handlers have run */
-  bool more;      /* others to this PE follow at once; the last of them, without `more`, asks for the end of all */
+  void *target;   /* not NULL: the payload is put to this symmetric object, and the handler finds it there */
+  uint64_t *done; /* not NULL: grows by 1 when the handler and the handlers of its replies have run */
+  bool more; /* more requests to this PE follow at once; the last one, without `more`, asks for the completion of all */
 } wtl_am_request;
 
-/* Waits, running handlers, where too much is on its way. */
+/* Sends a request. If too much is pending, waits and runs handlers meanwhile. */
 void wtl_am_request_send(wtl_pe *self, wtl_site *site, const wtl_am_request *r);
 
-/* Only in a request's handler, with its token. */
+/* Sends a reply. Call it only in the handler of a request, with its token. */
 void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, size_t n, wtl_am_token token);
 
-/* All requests of this PE so far: their handlers and their replies' handlers have run. */
+/* Waits until the handlers of all requests of this PE so far, and of their replies, have run. */
 void wtl_am_quiet(wtl_pe *self, wtl_site *site, const char *call);
 
-/* All requests so far to a PE of another node, and their replies. */
+/* Waits like wtl_am_quiet for the requests to one PE of another node. */
 void wtl_am_pe_quiet(wtl_pe *self, wtl_site *site, int pe);
 
-/* wtl_am_quiet for a barrier: costs nothing where the program has sent no request since the last one. */
+/* Does wtl_am_quiet for a barrier. It costs nothing if the program has sent no request since the last one. */
 void wtl_am_complete(wtl_pe *self, wtl_site *site, const char *call);
 
-/* Runs handlers of messages that are here; true if any ran. */
+/* Runs the handlers of messages that have arrived. Returns true if any ran. */
 bool wtl_am_poll(wtl_pe *self);
 
-/* For the network's home (fabric/net.h): messages that arrive for `pe`, a wtl_pe. */
+/* Messages that arrive for `pe`, a wtl_pe, from other nodes (the home functions of fabric/net.h). */
 bool wtl_am_far_message(void *pe, int from, wtl_net_tag tag, const void *data, size_t n, uint32_t count);
 void *wtl_am_far_buffer(void *pe, int from, wtl_net_tag tag, size_t n);
 void wtl_am_far_landed(void *pe, int from, wtl_net_tag tag, void *room, size_t n);
 
-/* For the network's agent: takes what may be taken by it. `am`: a PE's. */
+/* Runs handlers in the agent of the network, if it may. `am`: the state of a PE. */
 bool wtl_am_agents_turn(void *am);
 
-/* Ends the job if this thread runs a handler: that communicates in no other way than by its reply. */
+/* Ends the job if this thread runs a handler: a handler may not call `call`. */
 void wtl_am_refuse_in_handler(const char *call);
 
 #endif

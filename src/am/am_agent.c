@@ -1,4 +1,4 @@
-/* am_agent.c - the thread that takes turns while the program computes, and how waiting threads tell it that they do. */
+/* am_agent.c - the thread that runs handlers while the program computes, and how waiting threads notify it. */
 #include "am/am_agent.h"
 
 #include <pthread.h>
@@ -12,13 +12,14 @@
 #include "os/yielder.h"
 #include "os/os.h"
 
-/* As long as src/fabric/agent.c leaves the network to those who visit it; and while they sleep, until it is told. */
+/* The rests of the agent between polls, while other threads of the PE poll: the first and the longest. The last one
+ * is the longest while all of them sleep, as their end wakes the agent. src/fabric/agent.c uses the same times. */
 enum { REST_NS = 1000000, LONGEST_REST_NS = 4000000, ASLEEP_REST_NS = 500000000 };
 
-/* About what a wake-up costs: who looks on for as long wastes at most as much. */
+/* About the cost of a wake-up: an agent that polls this long after a message wastes at most as much. */
 enum { LINGER_NS = 50000, TURNS_A_YIELD = 16 };
 
-/* Rests. */
+/* The number of rests after which a message counts as forgotten. */
 enum { PATIENCE = 100 };
 
 struct wtl_am_agent {
@@ -26,10 +27,10 @@ struct wtl_am_agent {
   pthread_t thread;
   uint64_t linger_ticks;
   wtl_yielder yielder;
-  _Atomic uint32_t looking, asleep; /* threads that wait: that look themselves, that will be woken */
-  _Atomic uint32_t visits;          /* how often they began to look */
-  _Atomic uint32_t nudges;          /* futex word: look now */
-  _Atomic bool parked, parked_long; /* it waits on `nudges` */
+  _Atomic uint32_t polling, asleep; /* waiting threads: that poll, and that sleep */
+  _Atomic uint32_t visits;          /* how often they began to poll */
+  _Atomic uint32_t nudges;          /* futex word: incremented to end a rest */
+  _Atomic bool parked, parked_long; /* it rests on `nudges`; for long */
   _Atomic bool stop;
 };
 
@@ -41,7 +42,7 @@ static void rest(wtl_am_agent *a, uint32_t nudges, long ns)
   a->parked = a->parked_long = false;
 }
 
-/* Ends its rest if that is `parked`. `nudges` moves on in any case: it may be about to rest. */
+/* Ends its rest if `parked` is true. `nudges` is incremented in any case, since the agent may be about to rest. */
 static void nudge(wtl_am_agent *a, const _Atomic bool *parked)
 {
   a->nudges++;
@@ -50,17 +51,17 @@ static void nudge(wtl_am_agent *a, const _Atomic bool *parked)
 
 static bool is_alone(const wtl_am_agent *a)
 {
-  return a->looking == 0 && a->asleep == 0;
+  return a->polling == 0 && a->asleep == 0;
 }
 
-/* Looks on for a while after handlers ran: the next message is likely near. */
+/* Polls for a while after handlers ran, since the next message is likely near. Returns true if another one came. */
 static bool linger(wtl_am_agent *a)
 {
   uint64_t now = wtl_ticks(), until = now + a->linger_ticks;
   if (!wtl_yielder_may_yield(&a->yielder, now)) return false;
   for (unsigned turn = 0; !a->stop && is_alone(a) && wtl_ticks() < until; turn++) {
     if (turn % TURNS_A_YIELD == 0)
-      wtl_yielder_yield(&a->yielder); /* the program's own thread may have only this core */
+      wtl_yielder_yield(&a->yielder); /* the thread of the program may have only this core */
     if (wtl_am_take_if_any(a->am)) return true;
     wtl_relax();
   }
@@ -73,8 +74,9 @@ static bool waits(void *arg)
   return a->stop || wtl_am_waits(a->am);
 }
 
-/* What came from another node is not told where who serves the network takes it next (am_far.c). Forgotten it is only
- * if nobody takes anything for a while, in which that thread may have been without a core. */
+/* Returns whether messages are forgotten. A message from another node wakes no PE if the thread that serves the
+ * network takes it next (am_far_receive.c). That thread may be without a core for a while. So a message is forgotten
+ * only if no thread takes any for many rests. */
 static bool is_forgotten(wtl_am_agent *a)
 {
   uint64_t turns = atomic_load_explicit(&a->am->turns, memory_order_relaxed);
@@ -92,7 +94,7 @@ static void *serve(void *arg)
   wtl_last_thread_skip_this();
   wtl_pe *pe = a->am->pe;
   wtl_bell *bell = &wtl_control_of(pe, pe->me)->am_bell;
-  bool alone = a->am->progress == WTL_PROGRESS_AGENT; /* nobody else runs handlers */
+  bool alone = a->am->progress == WTL_PROGRESS_AGENT; /* no other thread runs handlers */
   uint32_t seen = a->visits;
   long rest_ns = REST_NS;
   wtl_pe_enter(pe);
@@ -101,8 +103,8 @@ static void *serve(void *arg)
   while (!a->stop) {
     uint32_t nudges = a->nudges, visits = a->visits;
     if (!alone && (!is_alone(a) || visits != seen)) {
-      /* Whoever sleeps now will nudge; who only looked has not. */
-      bool long_one = visits == seen && a->looking == 0 && a->asleep > 0;
+      /* A thread that sleeps wakes the agent at its end. One that only polls does not. */
+      bool long_one = visits == seen && a->polling == 0 && a->asleep > 0;
       long longest = long_one ? ASLEEP_REST_NS : LONGEST_REST_NS;
       if (rest_ns > longest) rest_ns = longest;
       seen = visits;
@@ -121,9 +123,9 @@ static void *serve(void *arg)
   return NULL;
 }
 
-/* --- what waiting threads say ------------------------------------------------------------------------------------- */
+/* --- notices from waiting threads --------------------------------------------------------------------------------- */
 
-/* Where only one thread may wait, a locked add, which would hold up what it waits for, is not needed. */
+/* Adds without an atomic operation if only one thread may wait: it would delay the caller. */
 static void add(const wtl_am_agent *a, _Atomic uint32_t *n, uint32_t by)
 {
   if (a->am->pe->thread_level == WTL_THREAD_MULTIPLE)
@@ -132,12 +134,13 @@ static void add(const wtl_am_agent *a, _Atomic uint32_t *n, uint32_t by)
     atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + by, memory_order_relaxed);
 }
 
-/* False where there is no agent (yet). A thread that holds a mutex runs no handlers, so it leaves them to the agent. */
+/* Returns false if there is no agent yet. A thread that holds a mutex runs no handlers, so it leaves them to the
+ * agent. */
 static bool enter(void *arg)
 {
   wtl_am_agent *a = ((wtl_am *)arg)->agent;
   if (!a || wtl_am_here.locks || wtl_am_here.is_agent) return false;
-  add(a, &a->looking, 1);
+  add(a, &a->polling, 1);
   add(a, &a->visits, 1);
   return true;
 }
@@ -146,14 +149,14 @@ static void falls_asleep(void *arg)
 {
   wtl_am_agent *a = ((wtl_am *)arg)->agent;
   a->asleep++;
-  add(a, &a->looking, -1u);
+  add(a, &a->polling, -1u);
 }
 
 static void leave(void *arg, bool was_asleep)
 {
   wtl_am_agent *a = ((wtl_am *)arg)->agent;
   if (!was_asleep) {
-    add(a, &a->looking, -1u);
+    add(a, &a->polling, -1u);
   } else {
     add(a, &a->visits, 1);
     if (--a->asleep == 0) nudge(a, &a->parked_long);

@@ -1,4 +1,4 @@
-/* am_early.c - runs handlers, and keeps the list of messages that wait for theirs. */
+/* am_early.c - runs handlers, and keeps the list of early messages. */
 #include "am/am_early.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct wtl_am_early {
   void *owned;
 };
 
-/* --- a handler ---------------------------------------------------------------------------------------------------- */
+/* --- running a handler -------------------------------------------------------------------------------------------- */
 
 static void call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
 {
@@ -35,7 +35,7 @@ static void call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
   handler(m->data, m->n, m->from, (wtl_am_token)here->serial << 32 | (uint32_t)m->from);
   here->runs = false;
   wtl_thread_sites = program;
-  _Atomic uint64_t *handled = &am->pe->door.handled; /* only the thread that takes counts */
+  _Atomic uint64_t *handled = &am->pe->door.handled; /* only the thread that takes messages writes it */
   atomic_store_explicit(handled, atomic_load_explicit(handled, memory_order_relaxed) + 1, memory_order_relaxed);
   if (WTL_UNLIKELY(here->locks))
     wtl_pe_fail(WTL_EXIT_USAGE, "active messages: handler %d returned while it held %d mutex%s", m->id, here->locks,
@@ -47,9 +47,9 @@ static void call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
     wtl_am_publish_counted(am, m->from, m->counted, here->replies);
 }
 
-/* --- messages that wait ------------------------------------------------------------------------------------------- */
+/* --- early messages ----------------------------------------------------------------------------------------------- */
 
-static const char *way_of(const wtl_am_message *m)
+static const char *kind_of(const wtl_am_message *m)
 {
   return m->is_reply ? "reply" : "request";
 }
@@ -59,7 +59,7 @@ static void refuse(const wtl_am_message *m)
   wtl_pe_fail(WTL_EXIT_USAGE,
               "active messages: a %s from PE %d is for handler %d, which this PE has not attached, and it ends now "
               "(shmemx_am_attach, before shmem_finalize)",
-              way_of(m), m->from, m->id);
+              kind_of(m), m->from, m->id);
 }
 
 static uint64_t patience_ns(const wtl_am *am)
@@ -87,8 +87,8 @@ static bool has_space(const wtl_am *am)
          (!am->pe->net || wtl_net_has_space(am->pe->net));
 }
 
-/* Once for each PE: the rest would say the same. */
-static void remind(wtl_am *am)
+/* Reports an early message, once for each PE: further reports would say the same. */
+static void report(wtl_am *am)
 {
   const wtl_am_message *m = &am->early->m;
   if (wtl_clock_ns() < atomic_load_explicit(&am->remind_at, memory_order_relaxed)) return;
@@ -96,7 +96,7 @@ static void remind(wtl_am *am)
   wtl_message_print(
       "active messages: a %s from PE %d has waited for %.3g s for handler %d, which this PE has not attached "
       "(shmemx_am_attach)",
-      way_of(m), m->from, am->pe->settings.am_patience.seconds, m->id);
+      kind_of(m), m->from, am->pe->settings.am_patience.seconds, m->id);
 }
 
 static bool is_same(const wtl_am_message *a, const wtl_am_message *b)
@@ -104,7 +104,8 @@ static bool is_same(const wtl_am_message *a, const wtl_am_message *b)
   return a->id == b->id && a->from == b->from && a->is_reply == b->is_reply;
 }
 
-/* Must a message wait although its handler is there, because an earlier one does? */
+/* Returns whether a message must wait although its handler is attached, because an earlier one of the same kind
+ * waits. */
 static bool is_held_up(const wtl_am *am, const wtl_am_message *m)
 {
   const wtl_am_early *h = am->early;
@@ -136,7 +137,7 @@ bool wtl_am_early_retry(wtl_am *am)
     }
     if (room) atomic_store_explicit(&am->tried, attached, memory_order_relaxed);
   }
-  if (am->early) remind(am);
+  if (am->early) report(am);
   return any;
 }
 
@@ -145,7 +146,7 @@ bool wtl_am_run(wtl_am *am, const wtl_am_message *m)
   wtl_am_handler handler = wtl_am_handlers_find(am->handlers, m->id);
   if (WTL_UNLIKELY(!handler)) return false;
   if (WTL_UNLIKELY(am->early != NULL)) {
-    wtl_am_early_retry(am); /* the handler may have come just now */
+    wtl_am_early_retry(am); /* the handler may have been attached just now */
     if (is_held_up(am, m)) return false;
   }
   call(am, m, handler);

@@ -1,7 +1,4 @@
-/*
- * am_far.c - active messages to PEs of other nodes: requests and replies are sent, and counts exchanged that tell what
- * is complete.
- */
+/* am_far.c - sends requests and replies to PEs of other nodes, and exchanges the counts that show completion. */
 #include "am/am_far.h"
 
 #include <stdlib.h>
@@ -11,10 +8,11 @@
 #include "base/error.h"
 #include "pgas/near.h"
 
-/* What a message takes of its sender's window besides its payload: about what it takes in the inbox. */
+/* The bytes of its window that a message uses in addition to its payload: about its share of the inbox. */
 enum { COST = 64 };
 
-/* An answer that no quiet waited for is one too many: after some of them the first message is sent without asking. */
+/* An answer that no quiet waited for was in vain. After this many, the first message of a burst is sent without
+ * asking for one. */
 enum { ANSWERS_IN_VAIN = 4 };
 
 static wtl_am_far *make_far(wtl_am *am)
@@ -61,13 +59,13 @@ typedef struct sending {
   const wtl_am_peer *to;
 } sending;
 
-/* Bytes that nobody has answered for. */
+/* Returns the bytes sent to a PE for which no answer has come. */
 static uint64_t unanswered(const wtl_am_peer *p)
 {
   return p->bytes - p->done_bytes;
 }
 
-/* Who does not handle the replies that came gets no more. */
+/* Returns whether a request may be sent. A PE that does not handle the replies it has received sends no more. */
 static bool has_space(void *arg)
 {
   const sending *s = arg;
@@ -85,7 +83,7 @@ static void wait_for(wtl_am *am, wtl_site *site, bool (*ready)(void *), void *ar
   if (!ready(arg)) wtl_am_wait(am->pe, site, ready, arg);
 }
 
-/* Asks to be told when all that was sent so far has been handled. The lock is early. */
+/* Asks for an answer when all messages so far have been handled. The caller holds am->lock. */
 static wtl_net_tag ask(wtl_am_peer *p)
 {
   p->asked = p->sent;
@@ -95,8 +93,9 @@ static wtl_net_tag ask(wtl_am_peer *p)
 }
 
 /*
- * Is an answer wanted now? Where a quiet is likely to come; where this is not the only message, for nothing has arrived
- * since the last one; and in time to send on without a pause. The first two can wait while more follows.
+ * Returns whether to ask for an answer with this message. There are three reasons. A quiet is likely to follow. This
+ * message is not the only one: nothing has arrived since the last one was sent. A quarter of the window is used, and
+ * asking now lets this PE send on without a pause. The first two reasons can wait while more messages follow.
  */
 static bool should_ask(wtl_am_far *f, wtl_am_peer *p, bool more)
 {
@@ -106,7 +105,8 @@ static bool should_ask(wtl_am_far *f, wtl_am_peer *p, bool more)
   return !p->asks && ((!more && (burst || f->in_vain < ANSWERS_IN_VAIN)) || unanswered(p) > f->window / 4);
 }
 
-/* Counts a message that is about to be sent; true, with the question, where one is to follow it. */
+/* Counts a message that is about to be sent. Returns true, with the question in *question, if it must be followed by
+ * one. */
 static bool count_sent(wtl_am *am, wtl_am_far *f, wtl_am_peer *p, size_t n, bool more, wtl_net_tag *question)
 {
   bool alone = am->pe->thread_level < WTL_THREAD_MULTIPLE, asks;
@@ -117,7 +117,7 @@ static bool count_sent(wtl_am *am, wtl_am_far *f, wtl_am_peer *p, size_t n, bool
   asks = should_ask(f, p, more);
   if (asks && alone) pthread_mutex_lock(&am->lock);
   if (asks)
-    *question = ask(p); /* nobody else begins to ask: an answer that comes asks on only where it was asked for */
+    *question = ask(p); /* no other thread begins to ask: an answer that arrives asks again only if one was asked for */
   if (asks || !alone) pthread_mutex_unlock(&am->lock);
   return asks;
 }
@@ -132,35 +132,35 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, const wtl_am_request *r, uin
   wtl_net_tag tag = {.b = pack(r->id, counted), .kind = WTL_FAR_REQUEST, .joins = true}, question;
   if (r->target) tag = (wtl_net_tag){.a = wtl_far_place(am->pe, r->target).offset, .b = tag.b, .kind = WTL_FAR_LANDED};
   wait_for(am, site, has_space, &s);
-  bool asks = count_sent(am, f, p, r->n, r->more, &question), early = asks || p->asks;
+  bool asks = count_sent(am, f, p, r->n, r->more, &question), held = asks || p->asks;
   bool takes_it_along =
-      asks && !r->target && r->n > WTL_NET_MERGED; /* shorter ones share a message with the question */
+      asks && !r->target && r->n > WTL_NET_MERGED; /* a shorter one shares a message with the question */
   if (takes_it_along) tag = (wtl_net_tag){.a = question.a, .b = tag.b, .kind = WTL_FAR_ASKING};
-  wtl_net_message(net, r->pe, tag, r->source, r->n, early, r->n > WTL_NET_MERGED ? &left : NULL);
+  wtl_net_message(net, r->pe, tag, r->source, r->n, held, r->n > WTL_NET_MERGED ? &left : NULL);
   if (asks && !takes_it_along)
     wtl_net_message(net, r->pe, question, NULL, 0, false, NULL);
-  else if (!asks && early && !p->asks)
-    wtl_net_push(net); /* the answer came meanwhile, and this is what nobody else would send on */
+  else if (!asks && held && !p->asks)
+    wtl_net_push(net); /* the answer came meanwhile, so no other event sends this message */
   wait_for(am, site, is_zero, &left);
 }
 
-/* --- replies: by who has taken ------------------------------------------------------------------------------------ */
+/* --- replies, sent by the thread that takes messages -------------------------------------------------------------- */
 
 void wtl_am_far_reply(wtl_am *am, int pe, int id, uint32_t counted, const void *source, size_t n)
 {
   wtl_am_far *f = wtl_am_far_of(am);
   f->peers[pe].replies++;
-  f->early = true;
+  f->unsent = true;
   wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, counted), WTL_FAR_REPLY, .joins = true}, source, n, true,
                   NULL);
 }
 
-/* Counts as a reply: quiet waits for it. */
+/* The notice counts as a reply, so that quiet waits for it. */
 void wtl_am_far_publish_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
 {
   wtl_am_far *f = wtl_am_far_of(am);
   f->peers[pe].replies++;
-  f->early = true;
+  f->unsent = true;
   wtl_net_message(am->pe->net, pe, (wtl_net_tag){.a = replies, .b = counted, .kind = WTL_FAR_COUNTED}, NULL, 0, true,
                   NULL);
 }
@@ -168,15 +168,15 @@ void wtl_am_far_publish_counted(wtl_am *am, int pe, uint32_t counted, uint32_t r
 void wtl_am_far_push(wtl_am *am)
 {
   wtl_am_far *f = am->far;
-  if (!f || !f->early) return;
-  f->early = false;
+  if (!f || !f->unsent) return;
+  f->unsent = false;
   wtl_net_push(am->pe->net);
 }
 
-/* --- counts of what has been handled: by the thread that takes
- * ----------------------------------------------------- */
+/* --- counts of handled messages, by the thread that takes messages ------------------------------------------------ */
 
-/* Several threads ask, and what they send may pass each other: an older count says nothing. */
+/* Returns whether the count `a` is newer than `b`. Several threads ask and their messages may overtake each other,
+ * so older counts may arrive. */
 static bool is_later(uint32_t a, uint32_t b)
 {
   return (int32_t)(a - b) > 0;
@@ -187,12 +187,12 @@ static void answer(wtl_am *am, wtl_am_far *f, int pe)
   wtl_am_peer *p = &f->peers[pe];
   if (!p->wants || p->early || (int32_t)(p->handled - p->wanted) < 0) return;
   p->wants = false;
-  f->early = true;
+  f->unsent = true;
   wtl_net_message(am->pe->net, pe, (wtl_net_tag){.a = p->wanted, .b = p->replies, .kind = WTL_FAR_DONE}, NULL, 0, true,
                   NULL);
 }
 
-/* What was sent since is asked about at once where it is much: its sender may wait for room by now, and send nothing
+/* If much was sent since the question, asks again at once: the sender may wait for space by now and send nothing
  * more. */
 void wtl_am_far_done(wtl_am *am, int pe, const wtl_net_tag *tag)
 {
@@ -246,7 +246,7 @@ typedef struct completing {
 static bool is_complete(void *arg)
 {
   const completing *c = arg;
-  uint32_t done = c->to->done; /* before `due`, which is written before it */
+  uint32_t done = c->to->done; /* loaded before `due`, which is stored before it */
   return (int32_t)(done - c->sent) >= 0 && (int32_t)(c->to->taken - c->to->due) >= 0;
 }
 

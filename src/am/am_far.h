@@ -1,10 +1,10 @@
 /*
  * am_far.h - active messages to PEs of other nodes, and their completion.
  *
- * A PE counts its messages to each other PE. With a message, or in quiet, it asks for an answer when so many have been
- * handled. The answer also has the number of replies that were sent. While an answer is pending, further messages are
- * early back and travel together. Counts, not the order of arrival, show completion, because long messages may be
- * overtaken. (am_far_receive.h has the other direction.)
+ * A PE counts its messages to each other PE. With a message, or in quiet, it asks for an answer when that many have
+ * been handled. The answer also has the number of replies that were sent. While an answer is pending, further messages
+ * are held back and travel together. Counts show completion, not the order of arrival, because long messages may be
+ * overtaken. am_far_receive.h has the other direction.
  */
 #ifndef WTL_AM_AM_FAR_H
 #define WTL_AM_AM_FAR_H
@@ -12,40 +12,40 @@
 #include "am/am_inbox.h"
 #include "am/am_state.h"
 
-/* Bytes of messages on their way from one PE to another of another node, at the most (but one message of any length).
- * Fewer where there are many PEs: what all of them send to one is WTL_AM_INBOX at most. */
+/* The most bytes pending from one PE to a PE of another node; one message of any length may exceed them. With many
+ * PEs the window is smaller: all of them together may send WTL_AM_INBOX bytes to one PE. */
 enum { WTL_AM_WINDOW = 1 << 20, WTL_AM_LEAST_WINDOW = 1 << 16, WTL_AM_INBOX = 64 << 20 };
 
-/* Bytes of replies that have come and are not handled, from which on a PE sends no more requests. */
+/* A PE sends no more requests while it has this many bytes of replies to handle. */
 enum { WTL_AM_REPLIES_KEPT = 4 << 20 };
 
-/* What a message between nodes is: the kind of its tag, with the tag's numbers a and b. */
+/* The kind of a message between nodes, stored in its tag, and the meaning of the numbers a and b of the tag. */
 enum wtl_am_far_kind {
-  WTL_FAR_REQUEST = 1, /* b: handler, and 1 << 32 times the number of the counter of its end */
-  WTL_FAR_LANDED,      /* likewise; a: where in the target's slice its payload lies */
-  WTL_FAR_REPLY,       /* b: as of a request */
-  WTL_FAR_COUNTED,     /* b: a counted request is done; a: it had so many replies */
-  WTL_FAR_ASK,         /* a: answer when so many requests have been handled */
-  WTL_FAR_DONE,        /* a: so many have; b: so many replies were sent */
-  WTL_FAR_ASKING       /* a request; a: as of ASK, which it saves */
+  WTL_FAR_REQUEST = 1, /* b: the handler, and 1 << 32 times the number of the counter of its completion */
+  WTL_FAR_LANDED,      /* as REQUEST; a: the offset of its payload in the slice of the target */
+  WTL_FAR_REPLY,       /* b: as for a request */
+  WTL_FAR_COUNTED,     /* b: the counter of a request that is complete; a: the number of its replies */
+  WTL_FAR_ASK,         /* a: answer when this many requests have been handled */
+  WTL_FAR_DONE,        /* a: this many have been handled; b: this many replies were sent */
+  WTL_FAR_ASKING       /* a request; a: as for ASK, which it replaces */
 };
 
-/* One of the other PEs. Counts wrap. */
+/* The state for one other PE. Counts wrap. */
 typedef struct wtl_am_peer {
-  /* What this PE sent to it: messages and bytes, written by who sends (holding am->lock where several threads may). */
+  /* Sent to it: messages and bytes. Written by the sender, with am->lock if several threads may send. */
   _Atomic uint32_t sent;
   _Atomic uint64_t bytes;
-  uint64_t seen; /* what had arrived here when the last message was sent */
-  /* What it was asked and has said, written with am->lock early. */
+  uint64_t seen; /* arrivals here when the last message was sent */
+  /* Questions to it and its answers. Written with am->lock. */
   _Atomic uint32_t asked;
   uint64_t asked_bytes;
-  _Atomic bool asks;           /* an answer is under way, with which what is early leaves; its arrival ends that */
-  _Atomic uint64_t done_bytes; /* answered for */
-  _Atomic uint32_t done;       /* handled there */
-  _Atomic uint32_t due, taken; /* replies it says it sent, replies taken */
-  /* What it sent to this PE. */
+  _Atomic bool asks;           /* an answer is pending; held messages leave when it arrives */
+  _Atomic uint64_t done_bytes; /* bytes for which it answered */
+  _Atomic uint32_t done;       /* messages that it has handled */
+  _Atomic uint32_t due, taken; /* the replies that it sent, by its last answer; replies taken here */
+  /* Received from it. */
   uint32_t handled, wanted, replies;
-  uint32_t early; /* requests that wait for their handlers: nothing is answered before they have run */
+  uint32_t early; /* early requests: no answer is sent before they have run */
   bool wants;
 } wtl_am_peer;
 
@@ -54,29 +54,31 @@ struct wtl_am_far {
   wtl_am_inbox inbox[WTL_AM_WAYS];
   uint64_t window;
   _Atomic uint64_t arrivals;
-  _Atomic uint64_t replied, heard; /* bytes of replies: that came, that were handled */
+  _Atomic uint64_t replied, heard; /* bytes of replies: received, and handled */
   _Atomic uint32_t in_vain;
-  bool early; /* something was said that has not been pushed */
+  bool unsent; /* messages are held that have not been pushed */
 };
 
-/* Made when the first message goes to another node, or comes from there. */
+/* Returns the state, which is made when the first message goes to another node or comes from one. */
 wtl_am_far *wtl_am_far_of(wtl_am *am);
 
-/* counted: 0, or this PE's number for who counts its end. */
+/* Send a request, a reply, and the notice that a counted request is complete. `counted`: the number of the counter
+ * at the requester, or 0. */
 void wtl_am_far_request(wtl_am *am, wtl_site *site, const wtl_am_request *r, uint32_t counted);
 void wtl_am_far_reply(wtl_am *am, int pe, int id, uint32_t counted, const void *source, size_t n);
 void wtl_am_far_publish_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
 
-/* All requests so far, to PE `pe` or with -1 to all, and their replies. */
+/* Waits until all requests so far to PE `pe` (-1: to all PEs) and their replies are handled. */
 void wtl_am_far_quiet(wtl_am *am, wtl_site *site, int pe);
 
-/* Sends off what was early back to travel together. By the thread that takes `am`, as what follows. */
+/* Sends the messages that were held back to travel together. This and the functions below are for the thread that
+ * takes `am`. */
 void wtl_am_far_push(wtl_am *am);
 
-/* A message from there has been handled; was_held: it waited for its handler (am_early.h). */
+/* Counts a message that has been handled. `was_held`: it was early (am_early.h). */
 void wtl_am_far_handled(wtl_am *am, const wtl_am_message *m, bool was_held);
 
-/* Messages of PE `pe`: it asks for an answer when `wanted` of its requests have been handled; it answers
+/* Handle messages of PE `pe`: it asks for an answer when `wanted` of its requests have been handled; it answers
  * (WTL_FAR_DONE). */
 void wtl_am_far_asked(wtl_am *am, int pe, uint32_t wanted);
 void wtl_am_far_done(wtl_am *am, int pe, const wtl_net_tag *tag);

@@ -1,4 +1,4 @@
-/* am_far_receive.c - puts what arrives from other nodes into the inbox, and takes it from there. */
+/* am_far_receive.c - puts messages that arrive from other nodes into the inbox, and takes them from there. */
 #include "am/am_far_receive.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "fabric/wire.h"
 #include "pgas/near.h"
 
-/* --- what arrives: under the network's lock ----------------------------------------------------------------------- */
+/* --- arrival, under the lock of the network ----------------------------------------------------------------------- */
 
 static enum wtl_am_way way_of(uint32_t kind)
 {
@@ -32,7 +32,7 @@ static void show(wtl_pe *self, wtl_am_far *f, uint32_t kind, size_t n)
                           memory_order_release);
   wtl_am_announce(self->door.bell);
   wtl_am_inbox_show(&f->inbox[way_of(kind)]);
-  /* Who serves the network takes what came next. If that one may not, another must. */
+  /* The thread that serves the network takes the message next. If it may not, another one must be woken. */
   if (wtl_am_may_take(self->am)) return;
   wtl_fence();
   wtl_am_wake(wtl_control_of(self, self->me));
@@ -41,7 +41,7 @@ static void show(wtl_pe *self, wtl_am_far *f, uint32_t kind, size_t n)
 static char *landing_place(wtl_pe *self, uint64_t offset, size_t n)
 {
   uint64_t length = self->statics_bytes + self->heap_bytes;
-  if (offset < self->statics_bytes) length = self->statics_bytes; /* what follows them lies elsewhere */
+  if (offset < self->statics_bytes) length = self->statics_bytes; /* the memory behind them is not contiguous */
   if (offset > length || n > length - offset) return NULL;
   return wtl_own_name(self, offset);
 }
@@ -58,7 +58,8 @@ bool wtl_am_far_message(void *owner, int from, wtl_net_tag tag, const void *data
     if (!(place = landing_place(self, tag.a, n))) return false;
     if (n) wtl_store_bytes(place, data, n);
   }
-  /* Not when it is taken, which may be much later: what is early until now leaves, and nobody else sends on the rest. */
+  /* Clear it now, since the answer may be taken much later: the messages held until now leave, and nothing else
+   * sends the rest. */
   if (tag.kind == WTL_FAR_DONE && f->peers[from].asked == (uint32_t)tag.a) f->peers[from].asks = false;
   size_t bytes = place ? 0 : count * wire_padded(n);
   wtl_am_letter *l = wtl_am_inbox_add(&f->inbox[way_of(tag.kind)], bytes);
@@ -97,8 +98,8 @@ void wtl_am_far_landed(void *owner, int from, wtl_net_tag tag, void *room, size_
 
 /* --- taking from the inbox ---------------------------------------------------------------------------------------- */
 
-/* Its payload goes on being kept where it is the letter's. */
-static void hold(wtl_am *am, wtl_am_letter *l, wtl_am_message *m)
+/* Keeps an early message. Its payload stays in memory of its own, as the letter is reused. */
+static void keep_early(wtl_am *am, wtl_am_letter *l, wtl_am_message *m)
 {
   void *owned = NULL;
   if (l->owned) {
@@ -114,19 +115,20 @@ static void hold(wtl_am *am, wtl_am_letter *l, wtl_am_message *m)
   wtl_am_early_keep(am, m, NULL, owned);
 }
 
-/* A request may need room on the network for its reply. */
+/* Returns whether the network has space for the reply that a request may send. */
 static bool has_space_for(const wtl_am *am, enum wtl_am_way way)
 {
   return way == WTL_AM_REPLIES || wtl_net_has_space(am->pe->net);
 }
 
-/* By who has taken: while a reply waits for room on the node no more requests are taken. */
+/* Returns whether this thread, which takes messages, may take more. It takes no request while a reply waits for
+ * space in a ring of the node. */
 static bool may_take(const wtl_am *am, enum wtl_am_way way)
 {
   return has_space_for(am, way) && !(way == WTL_AM_REQUESTS && am->kept);
 }
 
-/* Takes up to `most` of a letter's messages; how many. */
+/* Takes up to `most` messages of a letter, and returns how many. */
 static int run(wtl_am *am, wtl_am_letter *l, enum wtl_am_way way, int most)
 {
   wtl_am_message m = {.from = l->from,
@@ -141,7 +143,7 @@ static int run(wtl_am *am, wtl_am_letter *l, enum wtl_am_way way, int most)
     if (WTL_LIKELY(wtl_am_run(am, &m)))
       wtl_am_far_handled(am, &m, false);
     else
-      hold(am, l, &m);
+      keep_early(am, l, &m);
     taken++;
   } while (l->done < l->count && taken < most && may_take(am, way));
   return taken;

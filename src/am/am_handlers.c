@@ -5,18 +5,18 @@
 #include <stdlib.h>
 
 /*
- * A hash table that is half full at most. Places are only ever filled: who looks one up meets no place that moves. A
- * table that has become too small stays until the end, for somebody may look there still; all of them together take
- * less than twice what the last one does.
+ * A hash table that is at most half full. Places are only filled, so none moves during a search. A table that has
+ * become too small stays until the end, as a thread may still search it. All of them together take less than twice the
+ * memory of the last.
  *
- * Sequentially consistent, as wtl_am.taken is: who has set a handler and then sees that no thread takes messages knows
- * that none finds the former one any more (wtl_am_wait_for_turn).
+ * Sequentially consistent, as wtl_am.taken is. A thread that has set a handler, and then sees that no thread takes
+ * messages, knows that none finds the former handler any more (wtl_am_wait_for_turn).
  */
 enum { FIRST_BITS = 6 };
 
 typedef struct place {
   _Atomic(wtl_am_handler) handler; /* NULL: free */
-  int id;                          /* written before it */
+  int id;                          /* written before `handler` */
 } place;
 
 struct wtl_am_handlers {
@@ -25,7 +25,7 @@ struct wtl_am_handlers {
   place places[];
 };
 
-/* Where `id` is, or would be. Fibonacci hashing: numbers in a row do not meet. */
+/* Finds the place where `id` is or would be. Fibonacci hashing spreads consecutive numbers. */
 static const place *find(const wtl_am_handlers *h, int id, wtl_am_handler *handler)
 {
   uint32_t i = (uint32_t)id * UINT32_C(2654435769) >> (32 - h->bits), last = (UINT32_C(1) << h->bits) - 1;

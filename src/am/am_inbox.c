@@ -1,4 +1,4 @@
-/* am_inbox.c - a list of chunks of memory: the writer fills the last one, the reader gives back the first. */
+/* am_inbox.c - a list of chunks of memory. The writer fills the last chunk, and the reader frees the first. */
 #include "am/am_inbox.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@ enum { CHUNK_BYTES = 65536 };
 
 struct wtl_am_chunk {
   wtl_am_chunk *_Atomic next;
-  size_t used;           /* the writer's */
-  _Atomic size_t filled; /* what the reader may see */
+  size_t used;           /* by the writer */
+  _Atomic size_t filled; /* the bytes that the reader may read */
   _Alignas(16) char data[CHUNK_BYTES];
 };
 
@@ -35,7 +35,7 @@ wtl_am_letter *wtl_am_inbox_add(wtl_am_inbox *b, size_t n)
     if (b->last)
       atomic_store_explicit(&b->last->next, c, memory_order_release);
     else
-      b->first = c; /* the reader looks only when `in` has moved on */
+      b->first = c; /* the reader reads it only after `in` has advanced */
     b->last = c;
   }
   wtl_am_letter *l = (wtl_am_letter *)(void *)(c->data + c->used);

@@ -1,4 +1,4 @@
-/* am_life.c - active messages of a PE from its start to its end, and handlers that come and go. */
+/* am_life.c - starts and stops active messages, and attaches and detaches handlers. */
 #include <stdlib.h>
 
 #include "am/am_agent.h"
@@ -13,7 +13,8 @@
 #include "os/os.h"
 #include "record/record.h"
 
-/* A handler makes call number `call`, to `pe`, or has left by longjmp. What stays on its PE waits for nobody. */
+/* Checks the call number `call` to `pe` that a handler makes. A call to its own PE waits for no other PE, so more
+ * are allowed there. The check also finds a handler that was left by longjmp. */
 static void in_handler(uint32_t call, int pe)
 {
   const wtl_call_info *info = wtl_record_call(wtl_self->record, call);
@@ -48,8 +49,8 @@ void wtl_am_start(wtl_pe *self, char *rings)
   wtl_am_agent_is_notified(&self->door.messages);
 }
 
-/* Messages that wait for a handler are looked at once more. */
-static void look_again(wtl_am *am)
+/* Tries the early messages again. */
+static void retry_early(wtl_am *am)
 {
   if (wtl_am_early_attached(am)) wtl_am_take_if_any(am);
 }
@@ -57,7 +58,7 @@ static void look_again(wtl_am *am)
 void wtl_am_end(wtl_pe *self)
 {
   atomic_store_explicit(&self->am->ends, true, memory_order_seq_cst);
-  look_again(self->am);
+  retry_early(self->am);
 }
 
 void wtl_am_stop(wtl_pe *self)
@@ -83,7 +84,7 @@ void wtl_am_free(wtl_pe *self)
 
 /* --- handlers ----------------------------------------------------------------------------------------------------- */
 
-/* In the place of a handler that was detached: who sends to that is not early but late. */
+/* Replaces a detached handler: a message for it came too late, not too early. */
 static void is_detached(void *buf, size_t n, int pe, wtl_am_token token)
 {
   const wtl_am_thread *now = &wtl_am_here;
@@ -100,7 +101,7 @@ static void set_handler(wtl_pe *self, const char *call, int id, wtl_am_handler h
     if (wtl_am_handlers_find(am->handlers, id)) wtl_am_handlers_set(&am->handlers, id, is_detached);
   } else if (!wtl_am_handlers_set(&am->handlers, id, handler))
     wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for handler %d", call, id);
-  /* In simulation the network's agent runs handlers (wtl_am_agents_turn): no message comes any other way. */
+  /* In simulation the agent of the network runs handlers (wtl_am_agents_turn). All messages come that way. */
   bool is_served = !WTL_OS_IS_SIMULATED && (id >= WTL_AM_FIRST_ID || am->progress == WTL_PROGRESS_AGENT);
   if (!am->agent && handler && is_served && am->progress != WTL_PROGRESS_CALLER) {
     char error[256];
@@ -119,7 +120,7 @@ void wtl_am_serve(wtl_pe *self)
 void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
 {
   set_handler(self, call, id, handler);
-  look_again(self->am);
+  retry_early(self->am);
 }
 
 void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id)
@@ -128,12 +129,11 @@ void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id)
   if (!wtl_am_here.locks) wtl_am_wait_for_turn(self->am, site);
 }
 
-/* --- polling
- * ------------------------------------------------------------------------------------------------------- */
+/* --- polling ------------------------------------------------------------------------------------------------------ */
 
 bool wtl_am_poll(wtl_pe *self)
 {
-  enum { TURNS = WTL_AM_SLOTS / WTL_AM_TURN }; /* as many messages as a ring holds: others may be sending on and on */
+  enum { TURNS = WTL_AM_SLOTS / WTL_AM_TURN }; /* as many messages as a ring holds: others may send on */
   wtl_am *am = self->am;
   int turns = 0;
   if (am->agent) wtl_am_agent_visit(am->agent);

@@ -1,4 +1,5 @@
-/* am_mutex.c - locks a mutex, waits for one through the door, and runs the handlers that waited for its release. */
+/* am_mutex.c - locks and unlocks a mutex, waits for one through the door, and runs the handlers that waited for its
+ * release. */
 #include "am/am_mutex.h"
 
 #include <stdatomic.h>
@@ -11,7 +12,7 @@
 #include "os/os.h"
 #include "profile/caller.h"
 
-/* What `state` holds: zeros, or a number that memory holds by chance once in four thousand million times. */
+/* Values of `state`: zeros, or a number that other memory holds by chance once in four thousand million times. */
 enum { ZEROS = 0, MADE = 0x57614d75, DESTROYED = 0x57614465 };
 
 static uintptr_t this_thread(void)
@@ -43,11 +44,12 @@ static void refuse_second(const char *call, const wtl_am_mutex *m)
                 where());
 }
 
-/* What memory early before may be anything, but this thread's own name only where it has the mutex. */
+/* Memory that was not a mutex may hold any value. It holds the identity of this thread only if this thread has the
+ * mutex. */
 void wtl_am_mutex_init(wtl_pe *self, const char *call, wtl_am_mutex *m)
 {
   if (WTL_UNLIKELY(wtl_am_here.locks)) refuse_second(call, m);
-  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_forget(self, m); /* another one may have been there */
+  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_forget(self, m); /* another mutex may have been here */
   atomic_store_explicit(&m->owner, 0, memory_order_relaxed);
   atomic_store_explicit(&m->waiters, 0, memory_order_relaxed);
   m->state = MADE;
@@ -61,11 +63,11 @@ void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m)
   m->state = DESTROYED;
 }
 
-/* waits: if it is not free, the thread waits for it. */
+/* `waits`: the thread waits for the mutex if it is not free. */
 static bool try_lock(wtl_pe *self, wtl_am_mutex *m, bool waits)
 {
-  uintptr_t nobody = 0;
-  if (!atomic_compare_exchange_strong_explicit(&m->owner, &nobody, this_thread(), memory_order_acquire,
+  uintptr_t unowned = 0;
+  if (!atomic_compare_exchange_strong_explicit(&m->owner, &unowned, this_thread(), memory_order_acquire,
                                                memory_order_relaxed))
     return false;
   wtl_am_here.locks++;
@@ -110,6 +112,6 @@ void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m)
   if (WTL_UNLIKELY(atomic_load_explicit(&m->waiters, memory_order_seq_cst) > 0) &&
       wtl_bell_has_sleeper(self->door.bell))
     wtl_bell_ring_control(self->door.bell);
-  /* Handlers that this thread left alone because of the mutex. */
+  /* Run the handlers that had to wait for the release. */
   if (!wtl_am_here.locks && !wtl_am_here.runs) wtl_am_take_if_any(self->am);
 }

@@ -1,25 +1,24 @@
 /*
- * am_mutex.h - mutexes that handlers and the rest of the program may share: they belong to one PE, and who waits for
- * one waits through the door. A thread that holds one runs no handlers meanwhile; others of the PE may.
+ * am_mutex.h - mutexes that handlers and the rest of the program may share. They belong to one PE, and a thread waits
+ * for one through the door. A thread that holds one runs no handlers meanwhile; other threads of the PE may.
  *
- * WATTLE_AM_DEBUG=on: says, once for each, where mutexes are waited for in a circle of orders, and where a handler early
- * one for longer than WTL_AM_LONG_HOLD_NS, or a thread one in a call that waits for handlers (am_order.h).
+ * With WATTLE_AM_DEBUG=on, the cases of am_order.h are reported.
  */
 #ifndef WTL_AM_AM_MUTEX_H
 #define WTL_AM_AM_MUTEX_H
 
 #include "am/am_order.h"
 
-/* All zeros: free, as a static one is. */
+/* A mutex. All zeros is a free one, such as a static one. */
 struct wtl_am_mutex {
-  _Atomic uintptr_t owner; /* a thread; 0: free */
+  _Atomic uintptr_t owner; /* the thread that holds it; 0: free */
   _Atomic uint32_t waiters;
-  uint32_t state; /* am_mutex.c; what holds none of them is no mutex */
-  uint64_t since; /* ns, where that is watched */
+  uint32_t state; /* values in am_mutex.c; memory with another value is no mutex */
+  uint64_t since; /* time of the lock in ns, if WATTLE_AM_DEBUG is on */
 };
 
-/* `call` is named in errors: a second lock by the same thread, an unlock by another one, one that is destroyed, early or
- * no mutex, or made anew by the thread that holds it. */
+/* `call` is the name of the routine for errors. Errors: a second lock by the same thread, an unlock by another
+ * thread, destroying a mutex that is held, use of memory that is no mutex, and init by the thread that holds it. */
 void wtl_am_mutex_init(wtl_pe *self, const char *call, wtl_am_mutex *m);
 void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m);
 void wtl_am_mutex_lock(wtl_pe *self, wtl_site *site, const char *call, wtl_am_mutex *m);

@@ -1,4 +1,4 @@
-/* am_order.c - keeps the orders in which threads take mutexes, finds circles in them, and reports. */
+/* am_order.c - records the orders in which threads take mutexes, finds circles in them, and reports. */
 #include "am/am_order.h"
 
 #include <stdlib.h>
@@ -8,23 +8,24 @@
 #include "base/error.h"
 #include "am/am_state.h"
 
-/* What a thread holds, in the order of taking; deeper nesting is not followed. */
+/* The mutexes that a thread holds, in the order of taking. Deeper nesting is not followed. */
 enum { DEPTH = 16 };
 static _Thread_local struct {
   wtl_am_mutex *held[DEPTH];
   int n;
 } stack;
 
-/* Mutexes that are named for each call and handler, and circles: a program may make new ones for ever. */
+/* The most mutexes that are named for each call and handler, and the most circles: a program may make new ones all
+ * the time. */
 enum { NAMED = 8 };
 
-/* Of a handler that held mutexes for long, or a call that waits in threads that hold one. */
+/* A handler that held mutexes for long, or a call that waits in threads that hold one. */
 typedef struct note {
   struct note *next;
-  const char *call;                 /* NULL: a handler held it, */
-  int handler;                      /* that one, */
-  uint64_t longest;                 /* for so many ns at the most */
-  const wtl_am_mutex *named[NAMED]; /* NULL: another one is there by now */
+  const char *call;                 /* NULL: the note is for a handler */
+  int handler;                      /* the handler */
+  uint64_t longest;                 /* the longest time in ns */
+  const wtl_am_mutex *named[NAMED]; /* NULL: another mutex is there by now */
   uint32_t n_named;
   uint64_t times;
 } note;
@@ -33,8 +34,8 @@ typedef struct note {
 typedef struct edge {
   struct edge *next;
   const wtl_am_mutex *first, *second;
-  int handler; /* which did so; -1: none */
-  bool seen;   /* by the search for a circle */
+  int handler; /* the handler that did so; -1: none */
+  bool seen;   /* visited by the search for a circle */
   struct edge *onward;
 } edge;
 
@@ -44,7 +45,7 @@ struct wtl_am_order {
   uint64_t circles;
 };
 
-/* am->lock is held. NULL: no memory, and a report less. */
+/* Returns the state, or NULL without memory; then a report is missing. The caller holds am->lock. */
 static wtl_am_order *order_of(wtl_am *am)
 {
   if (!am->order) am->order = calloc(1, sizeof *am->order);
@@ -56,10 +57,10 @@ static bool is_of(const note *n, const char *call, int handler)
   return n->handler == handler && (call ? n->call && !strcmp(n->call, call) : !n->call);
 }
 
-/* Counts it; true if it is to be said: the first time with `m`, while not too many mutexes were named. */
-static bool is_progress(wtl_am *am, const wtl_am_mutex *m, const char *call, int handler, uint64_t held)
+/* Counts an event. Returns true if it must be reported: the first one with `m`, while few mutexes were named. */
+static bool is_first(wtl_am *am, const wtl_am_mutex *m, const char *call, int handler, uint64_t held)
 {
-  bool news = false;
+  bool first_time = false;
   pthread_mutex_lock(&am->lock);
   wtl_am_order *o = order_of(am);
   note *n = o ? o->notes : NULL;
@@ -71,16 +72,16 @@ static bool is_progress(wtl_am *am, const wtl_am_mutex *m, const char *call, int
   if (n) {
     uint32_t i = 0;
     while (i < n->n_named && n->named[i] != m) i++;
-    news = i == n->n_named && i < NAMED;
-    if (news) n->named[n->n_named++] = m;
+    first_time = i == n->n_named && i < NAMED;
+    if (first_time) n->named[n->n_named++] = m;
     n->times++;
     if (held > n->longest) n->longest = held;
   }
   pthread_mutex_unlock(&am->lock);
-  return news;
+  return first_time;
 }
 
-/* What came oftener than it was said. */
+/* Reports at the end an event that occurred more often than it was reported, and frees the note. */
 static void end_note(note *n)
 {
   unsigned long long times = n->times;
@@ -101,19 +102,19 @@ static bool is_there(const wtl_am_order *o, const wtl_am_mutex *first, const wtl
   return e != NULL;
 }
 
-/* The first edge of a way from `from` to `to`, by `onward` from each to the next; NULL: there is none. */
-static edge *find_way(wtl_am_order *o, const wtl_am_mutex *from, const wtl_am_mutex *to)
+/* Returns the first edge of a path from `from` to `to`, linked by `onward`; NULL: there is none. */
+static edge *find_path(wtl_am_order *o, const wtl_am_mutex *from, const wtl_am_mutex *to)
 {
   for (edge *e = o->edges; e; e = e->next) {
     if (e->first != from || e->seen) continue;
     e->seen = true;
     e->onward = NULL;
-    if (e->second == to || (e->onward = find_way(o, e->second, to)) != NULL) return e;
+    if (e->second == to || (e->onward = find_path(o, e->second, to)) != NULL) return e;
   }
   return NULL;
 }
 
-/* What `e` says, behind `at` in a text. */
+/* Appends the description of `e` to a text at `at`; returns the new end. */
 static size_t describe(char *text, size_t size, size_t at, const edge *e)
 {
   int n;
@@ -130,12 +131,12 @@ static void add(wtl_am_order *o, const wtl_am_mutex *first, const wtl_am_mutex *
 {
   char text[1024];
   edge *e, *back;
-  if (is_there(o, first, second)) return;  /* and was reported, if it closed a circle */
-  if (!(e = calloc(1, sizeof *e))) return; /* a report less */
+  if (is_there(o, first, second)) return;  /* it was reported if it closed a circle */
+  if (!(e = calloc(1, sizeof *e))) return; /* a report is missing then */
   *e = (edge){.next = o->edges, .first = first, .second = second, .handler = handler};
   o->edges = e;
   for (edge *other = e; other; other = other->next) other->seen = false;
-  if (!(back = find_way(o, second, first)) || ++o->circles > NAMED) return;
+  if (!(back = find_path(o, second, first)) || ++o->circles > NAMED) return;
   size_t at = describe(text, sizeof text, 0, e);
   for (; back; back = back->onward) at = describe(text, sizeof text, at, back);
   wtl_message_print("active messages: mutexes are taken in a circle, %s; some day each waits for the next", text);
@@ -154,7 +155,7 @@ void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits)
 void wtl_am_order_waits(wtl_pe *self, const char *call)
 {
   const wtl_am_mutex *m = stack.n ? stack.held[stack.n - 1] : NULL;
-  if (m && is_progress(self->am, m, call, 0, 0))
+  if (m && is_first(self->am, m, call, 0, 0))
     wtl_message_print(
         "active messages: %s may wait for handlers, and the thread that calls it holds the mutex at %p: one of them "
         "that wants it would be waited for for ever",
@@ -187,7 +188,7 @@ void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m, uint64_t held_ns)
     stack.n--;
     break;
   }
-  if (wtl_am_here.runs && held_ns > WTL_AM_LONG_HOLD_NS && is_progress(self->am, m, NULL, wtl_am_here.id, held_ns))
+  if (wtl_am_here.runs && held_ns > WTL_AM_LONG_HOLD_NS && is_first(self->am, m, NULL, wtl_am_here.id, held_ns))
     wtl_message_print(
         "active messages: handler %d held the mutex at %p for %.3g ms; no other handler of this PE could run",
         wtl_am_here.id, (void *)m, (double)held_ns * 1e-6);

@@ -1,7 +1,4 @@
-/*
- * am_run.c - turns: one thread of the PE at a time takes the messages that have come, of this node and of others, and
- * runs their handlers.
- */
+/* am_run.c - takes the messages that have arrived, in one thread of the PE at a time, and runs their handlers. */
 #include "am/am_run.h"
 
 #include <stdlib.h>
@@ -16,16 +13,16 @@
 #include "os/os.h"
 #include "pgas/near.h"
 
-/* The head is shown when nothing more is there, and as often as this: each time costs a producer a fetch of its
- * line. */
-enum { SLOTS_A_SHOW = WTL_AM_SLOTS / 8, UNITS_A_SHOW = WTL_AM_UNITS / 8 };
+/* The head is published when no message is left, and after this many slots or units. Each time costs a sender a
+ * fetch of its cache line. */
+enum { SLOTS_A_PUBLISH = WTL_AM_SLOTS / 8, UNITS_A_PUBLISH = WTL_AM_UNITS / 8 };
 
-/* Where there are several messages, the one that comes after so many is fetched from the other core meanwhile. */
+/* If there are several messages, the one this far ahead is prefetched from the other core. */
 enum { SLOTS_AHEAD = 4 };
 
 /* --- messages in the rings ---------------------------------------------------------------------------------------- */
 
-/* A message of which pieces have come. */
+/* A message that has arrived in part. */
 struct wtl_am_whole {
   struct wtl_am_whole *next;
   uint64_t serial, got, total;
@@ -71,7 +68,7 @@ static void take_piece(wtl_am *am, wtl_am_slot *s, uint64_t at, const char *payl
     wtl_am_early_keep(am, m, &at, w);
 }
 
-static void run_or_hold(wtl_am *am, const wtl_am_message *m, uint64_t at)
+static void run_or_keep(wtl_am *am, const wtl_am_message *m, uint64_t at)
 {
   if (WTL_UNLIKELY(!wtl_am_run(am, m))) wtl_am_early_keep(am, m, &at, NULL);
 }
@@ -83,20 +80,20 @@ static void take_slot(wtl_am *am, wtl_am_slot *s, uint64_t at, enum wtl_am_way w
   wtl_am_message m = {self->boot.local_pe[s->from], s->handler, s->counted, way == WTL_AM_REPLIES, payload, s->n};
   wtl_am_landing landing;
   switch (s->kind) {
-  case WTL_AM_WHOLE: run_or_hold(am, &m, at); break;
+  case WTL_AM_WHOLE: run_or_keep(am, &m, at); break;
   case WTL_AM_PART: take_piece(am, s, at, payload, way, &m); break;
   case WTL_AM_LANDED:
     memcpy(&landing, s->bytes, sizeof landing);
     m.data = wtl_own_name(self, landing.offset);
     m.n = landing.n;
-    run_or_hold(am, &m, at);
+    run_or_keep(am, &m, at);
     break;
   default: wtl_am_count(am, s->counted, (uint32_t)s->handler);
   }
 }
 
-/* Shows how far a ring was read: not past messages that are early. */
-static bool show_head(wtl_am *am, enum wtl_am_way way)
+/* Publishes the position up to which a ring was read, but not past early messages. */
+static bool publish_head(wtl_am *am, enum wtl_am_way way)
 {
   uint64_t position = atomic_load_explicit(&am->position[way], memory_order_relaxed);
   return wtl_am_publish_head(am, way,
@@ -115,9 +112,9 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
     take_slot(am, s, at, way);
     at = wtl_am_after(at, s);
     atomic_store_explicit(&am->position[way], at, memory_order_relaxed);
-    if (((uint32_t)at - (uint32_t)am->shown[way] >= SLOTS_A_SHOW ||
-         (uint32_t)(at >> 32) - (uint32_t)(am->shown[way] >> 32) >= UNITS_A_SHOW) &&
-        show_head(am, way)) {
+    if (((uint32_t)at - (uint32_t)am->shown[way] >= SLOTS_A_PUBLISH ||
+         (uint32_t)(at >> 32) - (uint32_t)(am->shown[way] >> 32) >= UNITS_A_PUBLISH) &&
+        publish_head(am, way)) {
       wtl_fence();
       wtl_am_wake_waiters(am, way);
     }
@@ -125,9 +122,9 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
   return taken > 0;
 }
 
-/* --- turns -------------------------------------------------------------------------------------------------------- */
+/* --- taking messages ---------------------------------------------------------------------------------------------- */
 
-static bool is_there(wtl_am *am, enum wtl_am_way way)
+static bool has_message(wtl_am *am, enum wtl_am_way way)
 {
   return wtl_am_peek(&am->mine[way], atomic_load_explicit(&am->position[way], memory_order_relaxed)) != NULL;
 }
@@ -136,14 +133,15 @@ bool wtl_am_waits(void *arg)
 {
   wtl_am *am = arg;
   if (atomic_load_explicit(&am->taken, memory_order_seq_cst) || !wtl_am_may_take(am)) return false;
-  if (is_there(am, WTL_AM_REPLIES) || wtl_am_far_is_there(am, WTL_AM_REPLIES)) return true;
+  if (has_message(am, WTL_AM_REPLIES) || wtl_am_far_is_there(am, WTL_AM_REPLIES)) return true;
   if (WTL_UNLIKELY(atomic_load_explicit(&am->n_early, memory_order_relaxed)) && wtl_am_early_is_due(am)) return true;
   const wtl_am_ring *kept = atomic_load_explicit(&am->kept_ring, memory_order_acquire);
   if (WTL_UNLIKELY(kept != NULL)) return wtl_am_has_space(kept);
-  return is_there(am, WTL_AM_REQUESTS) || wtl_am_far_is_there(am, WTL_AM_REQUESTS);
+  return has_message(am, WTL_AM_REQUESTS) || wtl_am_far_is_there(am, WTL_AM_REQUESTS);
 }
 
-/* From other nodes they come in long runs: as many as take a moment, before who waits looks at the network again. */
+/* Takes messages from other nodes. They come in long runs, so this takes as many as come within a moment before a
+ * waiting thread polls the network again. */
 static bool take_far(wtl_am *am, enum wtl_am_way way)
 {
   int taken = wtl_am_far_take(am, way, WTL_AM_TURN);
@@ -175,22 +173,22 @@ bool wtl_am_take(void *arg)
   wtl_pe_enter(self);
   if (WTL_UNLIKELY(!am->sites)) am->sites = wtl_profile_handlers(&self->profile);
   any = take_some(am);
-  for (int way = 0; way < WTL_AM_WAYS; way++) shown[way] = show_head(am, (enum wtl_am_way)way);
+  for (int way = 0; way < WTL_AM_WAYS; way++) shown[way] = publish_head(am, (enum wtl_am_way)way);
   atomic_store_explicit(&am->turns, atomic_load_explicit(&am->turns, memory_order_relaxed) + 1, memory_order_relaxed);
   atomic_store_explicit(&am->taken, 0, memory_order_release);
-  wtl_fence(); /* one for all: the looks below must not be early */
+  wtl_fence(); /* one barrier for all: the loads below must come after the store above */
   for (int way = 0; way < WTL_AM_WAYS; way++)
     if (shown[way]) wtl_am_wake_waiters(am, (enum wtl_am_way)way);
-  /* A handler may have changed what another thread of this PE sleeps for, be it private memory. */
+  /* A handler may have changed what another thread of this PE waits for, even in private memory. */
   any_waits = any || atomic_load_explicit(&am->awaited, memory_order_relaxed);
   if (any_waits && wtl_bell_has_sleeper(self->door.bell)) wtl_bell_ring(self->door.bell);
-  /* What came since the last look was told to nobody, where this thread was seen to be at it. */
+  /* A sender that saw this thread take messages did not wake the PE. So poll once more. */
   wtl_control *own = wtl_control_of(self, self->me);
   if (wtl_am_has_sleeper(own) && wtl_am_waits(am)) wtl_am_wake(own);
   return any;
 }
 
-/* Messages that are being taken. */
+/* A run of another thread that takes messages. */
 typedef struct turn {
   const wtl_am *am;
   uint64_t number;

@@ -1,7 +1,5 @@
-/*
- * am_send.c - what this PE sends: requests and replies to PEs of this node (am_far.c: of others), the counters of
- * requests whose end is asked for, and quiet.
- */
+/* am_send.c - sends requests and replies to PEs of this node, counts completions of requests, and waits in quiet.
+ * am_far.c sends to other nodes. */
 #include "am/am_send.h"
 
 #include <stdlib.h>
@@ -14,7 +12,7 @@
 #include "pgas/near.h"
 #include "profile/caller.h"
 
-/* What sending needs is made when something is sent. */
+/* Makes the tables for sending, when the first message is sent. */
 static void make_tables(wtl_am *am)
 {
   size_t n = (size_t)am->pe->n_local;
@@ -38,7 +36,7 @@ static inline void need_tables(wtl_am *am)
 
 static void copy(char *to, const void *from, size_t n)
 {
-  if (n == 8) /* by far the most frequent: no call */
+  if (n == 8) /* by far the most frequent length: no call */
     memcpy(to, from, 8);
   else if (n)
     memcpy(to, from, n);
@@ -50,18 +48,18 @@ typedef struct outgoing {
   int pe, id;
   uint32_t counted;
   const char *data;
-  size_t n, sent;  /* bytes, and how many of them have left in pieces */
-  uint64_t serial; /* of one in pieces */
+  size_t n, sent;  /* bytes, and those of them that were sent in pieces */
+  uint64_t serial; /* number of a message in pieces */
 } outgoing;
 
-/* Claims a place in the target's ring for `n` bytes; false: there is no room. */
+/* Claims a place for `n` bytes in the ring of the target. Returns false if there is no space. */
 static inline bool claim(wtl_am *am, const outgoing *m, size_t n, bool beside, wtl_am_claim *c)
 {
   int slot = am->pe->slot_of[m->pe];
   return wtl_am_claim_place(wtl_am_ring_of(am, slot, m->way), &am->known[m->way][slot], n, beside, c);
 }
 
-/* Fills in a claimed slot, shows it and wakes its target. */
+/* Fills in a claimed slot, publishes it and wakes its target. */
 static void post(wtl_am *am, const outgoing *m, const wtl_am_claim *c, enum wtl_am_kind kind, size_t n)
 {
   wtl_control *there = wtl_control_of(am->pe, m->pe);
@@ -89,7 +87,7 @@ static bool send_pieces(wtl_am *am, outgoing *m, wtl_am_claim *c)
   return true;
 }
 
-/* All of a message, or what is left of it. `c` is the last place that it took. False: the ring is full. */
+/* Sends all of a message, or the rest of it. `c` is the last place that it took. Returns false if the ring is full. */
 static inline bool send_local(wtl_am *am, outgoing *m, wtl_am_claim *c)
 {
   if (WTL_UNLIKELY(m->n > WTL_AM_PIECE)) return send_pieces(am, m, c);
@@ -104,7 +102,7 @@ static inline uint64_t new_serial(wtl_am *am, size_t n)
   return WTL_UNLIKELY(n > WTL_AM_PIECE) ? ++am->serial : 0;
 }
 
-/* This PE's last request to `slot` is the one at `position`, or a later one of another thread's. */
+/* Records the last request of this PE to `slot`: the one at `position`, or a later one of another thread. */
 static void note_last(wtl_am *am, int slot, uint32_t position)
 {
   _Atomic uint64_t *last = &am->last[slot];
@@ -119,24 +117,23 @@ static void note_last(wtl_am *am, int slot, uint32_t position)
     continue;
 }
 
-/* --- ends of requests
- * ---------------------------------------------------------------------------------------------- */
+/* --- counters of completions -------------------------------------------------------------------------------------- */
 
-/* Counts the end of a request. */
+/* Counts the completion of a request. */
 struct wtl_am_counter {
   uint64_t *done;
-  uint32_t replies; /* sent, less those that were handled here: they may come before who says how many there are */
-  bool is_told;     /* how many */
-  uint32_t next;    /* of the free ones */
+  uint32_t replies; /* replies sent, less replies handled here, which may arrive before the number of replies sent */
+  bool is_final;    /* the number of replies sent has arrived */
+  uint32_t next;    /* next free counter */
 };
 
-/* A number for whoever counts a request's end. */
+/* Returns the number of a new counter for `done`, or 0 if that is NULL. */
 static uint32_t counted_by(wtl_am *am, uint64_t *done)
 {
   uint32_t number;
   if (!done) return 0;
   pthread_mutex_lock(&am->lock);
-  if (am->free_counter == 0) { /* number 0 is nobody's */
+  if (am->free_counter == 0) { /* number 0 is not used */
     uint32_t more = am->n_counters ? 2 * am->n_counters : 64;
     wtl_am_counter *grown = realloc(am->counters, more * sizeof *grown);
     if (!grown) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to count %u requests", more);
@@ -153,16 +150,16 @@ static uint32_t counted_by(wtl_am *am, uint64_t *done)
   return number;
 }
 
-/* `by`: replies sent, less replies handled. */
-static void count_replies(wtl_am *am, uint32_t counted, uint32_t by, bool is_told)
+/* Adds `by` (replies sent, less replies handled) to a counter. `is_final`: this includes the number of replies sent. */
+static void count_replies(wtl_am *am, uint32_t counted, uint32_t by, bool is_final)
 {
   uint64_t *done = NULL;
   pthread_mutex_lock(&am->lock);
   if (counted > 0 && counted < am->n_counters && am->counters[counted].done) {
     wtl_am_counter *c = &am->counters[counted];
     c->replies += by;
-    c->is_told |= is_told;
-    if (c->is_told && c->replies == 0) {
+    c->is_final |= is_final;
+    if (c->is_final && c->replies == 0) {
       done = c->done;
       *c = (wtl_am_counter){.next = am->free_counter};
       am->free_counter = counted;
@@ -184,13 +181,13 @@ void wtl_am_count_reply(wtl_am *am, uint32_t counted)
 
 /* --- requests ----------------------------------------------------------------------------------------------------- */
 
-/* After the request has left: who takes the note away finds it. */
+/* Called after the request has left: a quiet that clears the note waits for the request. */
 static inline void note_unquiet(wtl_am *am, int id)
 {
   if (id >= WTL_AM_FIRST_ID) atomic_store_explicit(&am->unquiet, 1, memory_order_release);
 }
 
-/* To a PE of this node, where the payload may go straight to the target. */
+/* Sends a request to a PE of this node. The payload may go straight to its target. */
 static inline void request_local(wtl_am *am, wtl_site *site, const wtl_am_request *r, uint32_t counted)
 {
   wtl_pe *self = am->pe;
@@ -225,7 +222,7 @@ void wtl_am_request_send(wtl_pe *self, wtl_site *site, const wtl_am_request *r)
 
 /* --- replies ------------------------------------------------------------------------------------------------------ */
 
-/* A reply for which there was no room yet, or word that a counted request is done and had so many replies. */
+/* A reply that found no space, or the notice that a counted request is complete. */
 struct wtl_am_kept {
   struct wtl_am_kept *next;
   outgoing m;
@@ -246,7 +243,7 @@ static bool post_counted(wtl_am *am, const outgoing *m)
   return true;
 }
 
-/* Kept where there is no room; what comes after it, too. */
+/* Sends a reply. If there is no space, keeps it and all that follow it. */
 static void send_or_keep(wtl_am *am, outgoing m, bool is_reply)
 {
   wtl_am_claim c;
@@ -332,7 +329,7 @@ void wtl_am_complete(wtl_pe *self, wtl_site *site, const char *call)
 {
   wtl_am *am = self->am;
   if (WTL_LIKELY(!atomic_load_explicit(&am->unquiet, memory_order_relaxed))) {
-    /* The others whom a barrier waits for may do so for handlers of this PE. */
+    /* Other PEs in the barrier may wait for handlers of this PE. */
     if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, call);
     return;
   }

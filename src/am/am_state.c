@@ -1,4 +1,4 @@
-/* am_state.c - which handler this thread runs, and what it may therefore not do. */
+/* am_state.c - holds the handler that this thread runs, and refuses calls that a handler may not make. */
 #include "am/am_state.h"
 
 #include "base/error.h"
