@@ -1,4 +1,4 @@
-/* How many bytes a call hands over. */
+/* message_bytes.c - counts the bytes that a call passes to MPI. */
 #include "mpi/mpi_front.h"
 
 uint64_t wtl_mpi_type_size(MPI_Datatype type)
@@ -17,11 +17,11 @@ bool wtl_mpi_is_inter(MPI_Comm comm)
 }
 
 /*
- * Open MPI 4.1's MPI_Ialltoallv and MPI_Ialltoallw look at what each process alone knows. One that in place exchanges
- * nothing with anybody leaves without a tag, and all that is said with the next ones' hangs. And what has a count, but no
- * bytes, is received and never sent, or sent and never received, where the other side's count is 0. Who is the same
- * process's neighbour twice, as in a ring of two or one, gets what is for the other edge by its non-blocking calls among
- * neighbours.
+ * Open MPI 4.1's MPI_Ialltoallv and MPI_Ialltoallw decide by values that only the calling process knows. With
+ * MPI_IN_PLACE, a process that exchanges no data returns without taking a tag, and later operations hang because tags
+ * differ. A block with a count but no bytes is received and never sent, or the reverse, if the other side's count is 0.
+ * The non-blocking neighbourhood collectives deliver the data of the wrong edge if a process is a neighbour twice, as
+ * in a ring of one or two.
  */
 bool wtl_mpi_is_doubted(MPI_Comm comm)
 {
@@ -84,7 +84,7 @@ static uint64_t sum_types(wtl_mpi_array counts, wtl_mpi_types types, uint64_t n)
   for (uint64_t i = 0; counts.at && types.at && i < n; i++) {
     MPI_Count count = at(counts, i);
     if (count < 0) return 0;
-    if (count == 0) continue; /* its datatype may be anything */
+    if (count == 0) continue; /* its datatype is not significant */
     MPI_Datatype type =
         types.fortran ? PMPI_Type_f2c(((const MPI_Fint *)types.at)[i]) : ((const MPI_Datatype *)types.at)[i];
     total += (uint64_t)count * wtl_mpi_type_size(type);

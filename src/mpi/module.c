@@ -1,4 +1,4 @@
-/* What a module for one MPI shows to preload.c. */
+/* module.c - the object that a module for one MPI exports to preload.c. */
 #include "mpi/module.h"
 
 #include "mpi/mpi_front.h"

@@ -1,4 +1,4 @@
-/* module.h - what preload.c and a module for one MPI know of each other. No MPI is needed to include this. */
+/* module.h - the interface between preload.c and a module for one MPI. It needs no header of an MPI. */
 #ifndef WTL_MPI_MODULE_H
 #define WTL_MPI_MODULE_H
 
@@ -7,11 +7,11 @@
 
 /* Exported by each module as wtl_mpi_module. */
 typedef struct wtl_mpi_entry {
-  const char *version;    /* of Wattle; both must be of the same */
+  const char *version;    /* of Wattle; both sides must have the same */
   void *const *functions; /* in the order of wtl_mpi_names; NULL: this MPI has no such call */
   const size_t *n;        /* their number */
-  void (*start)(void);    /* once, when the module has been loaded */
-  bool (*idle)(void);     /* front.h */
+  void (*start)(void);    /* called once, after the module is loaded */
+  bool (*idle)(void);     /* wtl_mpi_idle (mpi_front.h) */
 } wtl_mpi_entry;
 
 #endif

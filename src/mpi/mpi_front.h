@@ -1,14 +1,15 @@
 /*
- * front.h - what every generated MPI call begins and ends with.
+ * mpi_front.h - the code with which every generated MPI call begins and ends.
  *
- * Compiled once for each MPI (their handles and constants differ), into libwattle-mpi-openmpi.so and
- * libwattle-mpi-mpich.so. preload.c loads the one that belongs to the MPI of the process and lets the program's calls
- * in by mpi_functions. What is here calls MPI by its PMPI_ names only.
+ * DESIGN. This room is compiled once for each MPI, because handles and constants differ, into libwattle-mpi-openmpi.so
+ * and libwattle-mpi-mpich.so. preload.c loads the one for the MPI of the process. It passes the program's calls on by
+ * wtl_mpi_functions. This room calls MPI only by its PMPI_ names.
  *
- * Nothing is added to what the program says to others: a blocking call becomes its non-blocking twin and tests for that
- * request alone. (At MPI_Init and MPI_Finalize the processes of a node meet once, for the account of joules.)
+ * No message is added to those of the program. A blocking call becomes its non-blocking counterpart, followed by tests
+ * of that request alone. Some counterparts fail or give other bits; such a call stays unchanged (calls.toml, column
+ * `keeps`). At MPI_Init and MPI_Finalize the processes of a node synchronize once, to split the node's joules.
  *
- * A call that MPI, or we, make from within a call is not the program's: it goes straight through.
+ * A call that MPI or this library makes inside a call is not the program's, and goes straight to MPI.
  */
 #ifndef WTL_MPI_MPI_FRONT_H
 #define WTL_MPI_MPI_FRONT_H
@@ -32,44 +33,44 @@
 typedef struct wtl_mpi_rank {
   wtl_profile profile;
   wtl_door door;
-  wtl_bell bell; /* nobody rings it: the door wants one */
+  wtl_bell bell; /* no process rings it, but the door needs one */
   wtl_pace tests, polls, kept;
   wtl_record record;
   wtl_settings settings;
-  _Atomic bool polled_requests; /* the program has, or had, some that nothing but their own function moves on */
-  _Atomic bool abandoned;       /* its profile is written: the program ends without MPI_Finalize */
-  bool plain_reductions;        /* where the order of a reduction may show in its result, it stays as it is */
-  MPI_Comm node;                /* of our own: the processes of this node */
+  _Atomic bool polled_requests; /* requests exist, or existed, that only their own function completes */
+  _Atomic bool abandoned;       /* the profile is written; the program ends without MPI_Finalize */
+  bool plain_reductions;        /* a reduction stays unchanged if its result may depend on the order */
+  MPI_Comm node;                /* the processes of this node; this library made it */
   int n_local, slot;
   long pid;
-  size_t ring_bytes;  /* of what the node's processes wake each other by (ring.c); 0: nothing */
-  wtl_arena shared;   /* of the node's processes: their votes on clocks; empty where nothing is governed */
-  wtl_clocks *clocks; /* NULL where nothing is governed */
+  size_t ring_bytes;  /* of the shared memory for wake-ups (mpi_wakeup.c); 0: none */
+  wtl_arena shared;   /* the node's votes on clocks; empty without a governor */
+  wtl_clocks *clocks; /* NULL without a governor */
 } wtl_mpi_rank;
 
 extern wtl_mpi_rank *wtl_mpi_self; /* NULL before MPI_Init, after MPI_Finalize, and in a forked child */
 
-/* --- a thread of it --- */
+/* --- a thread of the process --- */
 
-/* What is known of where its tests find it (test_loop.c). Zeroes: nothing. */
+/* The state of the search for a loop of tests (test_loop.c). Zeroes: nothing is known. */
 typedef struct wtl_mpi_test_loop {
-  uint64_t mark;          /* what it held at an earlier test */
-  uint32_t tests;         /* since it last held that */
-  uint32_t times;         /* that it held it again, up to 2 */
-  uint32_t pause, unseen; /* tests for which nobody looks: of the last such time; still to come */
+  uint64_t mark;          /* hash of registers and stack at an earlier test */
+  uint32_t tests;         /* since the hash was last equal to it */
+  uint32_t times;         /* that it was equal again, at most 2 */
+  uint32_t pause, unseen; /* tests of the last pause of the search; those still to come */
 } wtl_mpi_test_loop;
 
 typedef struct wtl_mpi_thread {
-  bool inside;            /* a call of the program's */
-  bool keeping;           /* one that stays as it is, and tells us when it idles */
-  wtl_test_result result; /* of a test: what the MPI tells of it (ucx_progress.c, yield_hook.c) */
-  uint64_t entered;       /* tick at which that began, where a governor was told */
+  bool inside;            /* in a call of the program */
+  bool keeping;           /* in an unchanged call, in which the MPI reports that it is idle */
+  wtl_test_result result; /* of a test, as the MPI reports it (ucx_progress.c, yield_hook.c) */
+  uint64_t entered;       /* tick at which the unchanged call began, if there is a governor */
   wtl_site *site;         /* of that call */
-  uint8_t looks;          /* how often it has told us, up to what makes a wait */
-  uint64_t looked;        /* tick at which it last did, from then on */
-  wtl_test_wait turns;    /* its wait */
-  wtl_test_wait polling;  /* the wait that the program's own tests make up */
-  uint64_t polled;        /* tick at which the last of them ended */
+  uint8_t looks;          /* idle reports of that call, up to LOOKS_OF_A_WAIT */
+  uint64_t looked;        /* tick of the last report, from then on */
+  wtl_test_wait turns;    /* the wait of that call */
+  wtl_test_wait polling;  /* the wait that the program's own tests form */
+  uint64_t polled;        /* tick at which the last of these tests ended */
   wtl_mpi_test_loop still;
 } wtl_mpi_thread;
 
@@ -82,22 +83,22 @@ typedef struct wtl_mpi_frame {
   wtl_site *site;
   uint64_t bytes, start, waited;
   bool timed;
-  bool meets;    /* all processes of the program, and the governor or a timeline wants to know */
-  uint64_t came; /* tick at which this one came to that */
-  MPI_Comm comm; /* whose error handler hears of an error; MPI_COMM_NULL: MPI has told it already */
+  bool meets;    /* all processes take part, and the governor or a timeline records it */
+  uint64_t came; /* tick at which this process arrived */
+  MPI_Comm comm; /* its handler gets an error; MPI_COMM_NULL: MPI has called the handler */
 } wtl_mpi_frame;
 
 extern const wtl_call_info wtl_mpi_calls[];
 
 #define WTL_HERE ((uintptr_t)__builtin_return_address(0))
 
-/* Does this call concern nobody? */
+/* Returns whether the call is not counted: outside MPI_Init to MPI_Finalize, inside another call, or on a companion. */
 static inline bool wtl_mpi_is_out(void)
 {
   return !wtl_os_is_thread_of_pe() || WTL_UNLIKELY(!wtl_mpi_self || wtl_mpi_here.inside);
 }
 
-/* The tests that the program made until now are no wait any more (poll.c). */
+/* Ends the wait that the program's own tests formed until now (poll.c). */
 void wtl_mpi_poll_no_more(void);
 
 static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
@@ -120,10 +121,8 @@ static inline void wtl_mpi_enter(wtl_mpi_frame *f, uint32_t call, uintptr_t from
   wtl_mpi_open(f, call, from, bytes);
 }
 
-/*
- * In a collective call that nobody leaves before all have come: where it is all processes of the program that meet, a
- * region of the governor's ends, and another begins (governed.c). A timeline keeps it, too.
- */
+/* Begins the part of a collective call that no process leaves before all have arrived. If all processes of the
+ * program take part, a region of the governor ends and another begins (mpi_governed.c). A timeline records it, too. */
 void wtl_mpi_arrive(wtl_mpi_frame *f, MPI_Comm comm);
 void wtl_mpi_depart(wtl_mpi_frame *f);
 static inline void wtl_mpi_meet(wtl_mpi_frame *f, MPI_Comm comm)
@@ -139,7 +138,7 @@ static inline void wtl_mpi_close(wtl_mpi_frame *f)
   wtl_mpi_here.inside = false;
 }
 
-/* Who waits for what the call has sent, or taken, may be asleep. */
+/* Ends a call. Processes that wait for a message which the call sent or received may be asleep, so it wakes them. */
 static inline void wtl_mpi_leave(wtl_mpi_frame *f)
 {
   wtl_wakeup_others(&wtl_mpi_self->door.ring);
@@ -152,15 +151,13 @@ static inline void wtl_mpi_wait(wtl_mpi_frame *f, bool (*test)(void *), void *ar
   wtl_door_wait_by_tests(&wtl_mpi_self->door, f->site, &wtl_mpi_self->tests, test, arg, &wtl_mpi_here.result);
 }
 
-/* Waits for a request; returns what MPI_Test said. _f: one of Fortran's, `status` never what stands for none. */
+/* Waits for a request and returns the result of MPI_Test. The form _f takes a Fortran request; its `status` must not
+ * be Fortran's MPI_STATUS_IGNORE. */
 int wtl_mpi_finish(wtl_mpi_frame *f, MPI_Request *request, MPI_Status *status);
 MPI_Fint wtl_mpi_finish_f(wtl_mpi_frame *f, int language, MPI_Fint *request, void *status);
 
-/*
- * With MPI_THREAD_MULTIPLE, Open MPI 4.1's MPI_Waitall never returns where it finds a request that has failed already:
- * it lets go of its own wait only once that was signalled, which nobody does then. MPI_Testall ends the same requests,
- * with the same statuses and error.
- */
+/* With MPI_THREAD_MULTIPLE, Open MPI 4.1's MPI_Waitall never returns if a request has failed already: it waits for a
+ * signal that no thread sends then. MPI_Testall ends the same requests with the same statuses and error. */
 static inline bool wtl_mpi_waitall_hangs(void)
 {
 #ifdef OPEN_MPI
@@ -171,9 +168,9 @@ static inline bool wtl_mpi_waitall_hangs(void)
 }
 
 /*
- * MPICH 4.0's MPI_Request_get_status moves no request on that has a function to poll it: those of files, and what a
- * library made by MPIX_Grequest_start. Its MPI_Waitall does, and so is called as it is in a process that has ever had
- * one.
+ * MPICH 4.0's MPI_Request_get_status makes no progress on a request with a polling function. Files and
+ * MPIX_Grequest_start make such requests. MPI_Waitall makes progress on them, so it stays unchanged in a process that
+ * has ever had one.
  */
 static inline bool wtl_mpi_waitall_stays(void)
 {
@@ -189,22 +186,22 @@ static inline void wtl_mpi_has_polled_requests(void)
   atomic_store_explicit(&wtl_mpi_self->polled_requests, true, memory_order_relaxed);
 }
 
-/* Around a blocking call that stays as it is (yield_hook.c). */
+/* Called before and after a blocking call that stays unchanged (yield_hook.c). */
 void wtl_mpi_keep(wtl_mpi_frame *f);
 void wtl_mpi_kept(wtl_mpi_frame *f);
 
-/* Called where MPI has nothing to do: where Open MPI would give up the core, and where MPICH's look found nothing.
- * False: the core shall be given up. */
+/* Called when MPI is idle: when Open MPI would yield the core, and when MPICH's progress found no event. Returns
+ * false if the caller must yield the core. */
 bool wtl_mpi_idle(void);
 
-/* In a call that stays as it is, something came: what is waited for from now on is another wait. */
+/* Called in an unchanged call after an event. The rest of the call is another wait. */
 void wtl_mpi_moved(void);
 
-/* After MPI has started: it tells of its looks from now on, where it can (ucx_progress.c). */
+/* Called after MPI has started. Observes the MPI's progress in UCX, if it uses UCX (ucx_progress.c). */
 void wtl_mpi_hook_ucx_progress(void);
 
-/* What the calling thread holds that a call leaves as it is: its stack pointer, then registers. The entries of the
- * tests that a program may make note it. */
+/* The stack pointer and the registers that a call preserves. The entries of the program's tests store them for the
+ * calling thread. */
 enum { WTL_MPI_HELD_WORDS = 20 };
 typedef struct wtl_mpi_held {
   uintptr_t word[WTL_MPI_HELD_WORDS];
@@ -234,28 +231,29 @@ typedef struct wtl_mpi_held {
 #endif
 
 typedef enum wtl_mpi_stand {
-  WTL_MPI_GOES_ON,     /* it computes, or nobody looks */
+  WTL_MPI_GOES_ON,     /* it computes, or the search pauses */
   WTL_MPI_MAY_RETURN,  /* not known yet */
-  WTL_MPI_STANDS_STILL /* it is where it was before, and before that */
+  WTL_MPI_STANDS_STILL /* its state has returned twice */
 } wtl_mpi_stand;
 
-/* At a test that found nothing: what does the calling thread do between its tests (test_loop.c)? */
+/* Called after a test that found nothing. Returns whether the calling thread only tests, or also computes
+ * (test_loop.c). */
 wtl_mpi_stand wtl_mpi_stands(wtl_mpi_test_loop *still);
 
-/* Around a test of the program's own, instead of entering and leaving; `from`: the tick that the first returned
- * (poll.c). */
+/* Called before and after a test of the program, in place of enter and leave. `from`: the tick that wtl_mpi_poll
+ * returned (poll.c). */
 uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, uintptr_t at);
 void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found);
 
 /* --- Fortran --- */
 
-/* The two sets of entries that an MPI has for Fortran: of mpif.h and the module mpi, of the module mpi_f08. */
+/* The two sets of Fortran entries of an MPI: those of mpif.h and the module mpi, and those of the module mpi_f08. */
 enum { WTL_MPI_IN_F, WTL_MPI_IN_F8, WTL_MPI_LANGUAGES };
 
-/* Room for a status of Fortran's, in either MPI. */
+/* The size of a Fortran status, enough for either MPI. */
 enum { WTL_MPI_STATUS_FINTS = 16 };
 
-/* The MPI's own entries, by call; NULL where it has none. */
+/* The MPI's own entries, by the number of the call; NULL if it has none. */
 extern void *wtl_mpi_real[WTL_MPI_LANGUAGES][WTL_MPI_N_CALLS];
 
 typedef struct wtl_mpi_fortran_name {
@@ -266,13 +264,15 @@ typedef struct wtl_mpi_fortran_name {
 extern const wtl_mpi_fortran_name wtl_mpi_fortran_names[];
 extern const size_t wtl_mpi_n_fortran_names;
 
-/* Looks for them, where the program has Fortran's part of its MPI. */
+/* Fills wtl_mpi_real, if the program has loaded the Fortran part of its MPI. */
 void wtl_mpi_find_fortran(void);
 
-/* --- bytes (message_bytes.c). Handles that stand for nothing and negative counts count nothing: MPI itself says what is wrong
- * with them. One negative entry makes the whole array count nothing, for MPI refuses the call. --- */
+/* --- bytes (message_bytes.c) --- */
 
-/* Numbers for each process: int, or MPI_Count in the calls with large counts. */
+/* Null handles and negative counts add no bytes, because MPI itself reports the error. One negative entry makes the
+ * sum of its array 0, because MPI refuses the call. */
+
+/* Numbers for each process: int, or MPI_Count in calls with large counts. */
 typedef struct wtl_mpi_array {
   const void *at;
   bool large;
@@ -296,34 +296,32 @@ static inline uint64_t wtl_mpi_count(MPI_Count count)
 
 uint64_t wtl_mpi_type_size(MPI_Datatype type);
 bool wtl_mpi_is_inter(MPI_Comm comm);
-bool wtl_mpi_is_doubted(MPI_Comm comm); /* where twins of collectives with edges or counts of their own go wrong */
-uint64_t wtl_mpi_size(MPI_Comm comm);   /* who is sent to: of an intercommunicator, the other side */
+bool wtl_mpi_is_doubted(MPI_Comm comm); /* counterparts of vector and neighbourhood collectives may fail */
+uint64_t wtl_mpi_size(MPI_Comm comm);   /* receiving processes; of an intercommunicator, the other group */
 bool wtl_mpi_is_root(int root, MPI_Comm comm);
-bool wtl_mpi_is_leaf(int root, MPI_Comm comm); /* neither the root nor, of an intercommunicator, beside it */
+bool wtl_mpi_is_leaf(int root, MPI_Comm comm); /* not the root; not in the root's group of an intercommunicator */
 uint64_t wtl_mpi_sum(wtl_mpi_array counts, MPI_Comm comm);
 uint64_t wtl_mpi_mine(wtl_mpi_array counts, MPI_Comm comm);
 uint64_t wtl_mpi_sum_types(wtl_mpi_array counts, wtl_mpi_types types, MPI_Comm comm);
-/* The same over the neighbours that this process sends to. */
+/* These sum over the neighbours that this process sends to. */
 uint64_t wtl_mpi_degree(MPI_Comm comm);
 uint64_t wtl_mpi_sum_degree(wtl_mpi_array counts, MPI_Comm comm);
 uint64_t wtl_mpi_sum_types_degree(wtl_mpi_array counts, wtl_mpi_types types, MPI_Comm comm);
 
 /* --- reductions (reduction_order.c) --- */
 
-/*
- * Must this reduction stay as it is? All processes give the same answer, as they must: it follows from what MPI asks
- * them to agree on.
- */
+/* Returns whether this reduction must stay unchanged. All processes get the same answer, because it depends only on
+ * values on which MPI requires them to agree. */
 bool wtl_mpi_order_matters(MPI_Op op, MPI_Datatype type, MPI_Comm comm, uint64_t bytes);
 
-/* --- who sleeps and who wakes them (ring.c): collective over the processes of a node --- */
+/* --- wake-ups (mpi_wakeup.c): collective over the processes of a node --- */
 
 void wtl_mpi_wakeup_start(wtl_mpi_rank *self);
 void wtl_mpi_wakeup_stop(wtl_mpi_rank *self);
 
-/* --- clocks (governed.c): all collective over the processes of a node --- */
+/* --- clocks (mpi_governed.c): collective over the processes of a node --- */
 
-/* `all`: what each of them is. */
+/* The place of one process. An array `all` has one for each process of the node. */
 typedef struct wtl_mpi_place {
   cpu_set_t cpus;
   double quota;
@@ -335,14 +333,15 @@ void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all);
 void wtl_mpi_govern_no_more(wtl_mpi_rank *self);
 void wtl_mpi_clocks_back(wtl_mpi_rank *self);
 
-/* --- the beginning and the end (rank.c) --- */
+/* --- start and end (rank.c) --- */
 
-/* After MPI has started; before it finalises. Both collective over the processes of a node. */
+/* wtl_mpi_start follows MPI's start, and wtl_mpi_stop precedes its end. Both are collective over the processes of a
+ * node. */
 void wtl_mpi_start(int thread_level);
 void wtl_mpi_stop(uintptr_t from);
-/* The program is being ended: its profile is written without joules. */
+/* Writes the profile without joules, when the program is being ended. */
 void wtl_mpi_abandon(void);
-/* Says why the program must not run, and ends the job. */
+/* Prints the reasons why the program must not run, and ends the job with `status`. */
 void wtl_mpi_refuse(const char *reasons, int status);
 
 int wtl_c_Init(int *argc, char ***argv);

@@ -1,4 +1,7 @@
-/* Clocks of MPI programs: the processes of a node share an arena for their votes, as PEs do. */
+/*
+ * mpi_governed.c - governs the clocks of MPI programs. The processes of a node share an arena for their votes, as PEs
+ * do.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +9,7 @@
 #include "base/error.h"
 #include "mpi/mpi_front.h"
 
-/* --- an arena by way of MPI: the first process of the node says where it is, and the others hear it --- */
+/* --- an arena without a boot: the first process of the node broadcasts the handle --- */
 
 typedef struct notice {
   MPI_Comm node;
@@ -16,7 +19,7 @@ typedef struct notice {
 static int publish(wtl_boot *b, const char *key, const char *value)
 {
   notice *n = b->state;
-  (void)key; /* there is but one */
+  (void)key; /* there is only one */
   snprintf(n->text, sizeof n->text, "%s", value);
   return 0;
 }
@@ -65,7 +68,7 @@ static void meet(void *arg)
   PMPI_Barrier(((wtl_mpi_rank *)arg)->node);
 }
 
-static bool all_wish(wtl_mpi_rank *self, const wtl_mpi_place *all)
+static bool all_govern(wtl_mpi_rank *self, const wtl_mpi_place *all)
 {
   for (int i = 0; i < self->n_local; i++) {
     if (all[i].governs) continue;
@@ -116,11 +119,11 @@ void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all)
   self->clocks->settings = &self->settings;
   self->record.write_clocks = wtl_clocks_write;
   self->record.clocks = self->clocks;
-  if (!all_wish(self, all)) {
+  if (!all_govern(self, all)) {
     if (self->slot == 0) wtl_message_print("WATTLE_GOVERN: %s", self->clocks->why);
     return;
   }
-  int rc = share_votes(self, error, sizeof error); /* who cannot, ends the job: the others would wait for it */
+  int rc = share_votes(self, error, sizeof error); /* a failure ends the job, because the other processes would wait */
   if (!rc) rc = start_clocks(self, all, error, sizeof error);
   if (rc) wtl_mpi_refuse(error, rc);
   if (!self->clocks->governs) return;
@@ -143,7 +146,7 @@ void wtl_mpi_clocks_back(wtl_mpi_rank *self)
 
 /* --- regions --- */
 
-/* Of as many processes as the program has: all of them. */
+/* Returns whether the communicator has all processes of the program. */
 static bool is_of_all(MPI_Comm comm)
 {
   int inter = 0, n = 0;

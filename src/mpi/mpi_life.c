@@ -1,4 +1,4 @@
-/* MPI_Init, MPI_Init_thread, MPI_Finalize and MPI_Abort, in each language; and what MPICH alone has. */
+/* mpi_life.c - MPI_Init, MPI_Init_thread, MPI_Finalize and MPI_Abort in each language, and two calls of MPICH. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 void *wtl_mpi_real[WTL_MPI_LANGUAGES][WTL_MPI_N_CALLS];
 
-/* Where each set of entries has its own names: Open MPI, then MPICH. */
+/* Finds an entry by the patterns of its name in Open MPI and MPICH. */
 static void *find(const char *const patterns[], const char *name)
 {
   char full[128];
@@ -31,7 +31,7 @@ void wtl_mpi_find_fortran(void)
   }
 }
 
-/* Open MPI then tells us when it has nothing to do (yield_hook.c). Who has set it already, has their reasons. */
+/* Open MPI then calls sched_yield when it is idle (yield_hook.c). A value that the user has set is kept. */
 static void before_start(void)
 {
 #ifdef OPEN_MPI
@@ -78,7 +78,7 @@ int wtl_c_Abort(MPI_Comm comm, int code)
 
 #ifdef MPICH_VERSION
 
-/* A request with a function of the program's that polls it (front.h). */
+/* Makes a request with a polling function of the program (mpi_front.h). */
 int wtl_c_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *let_go,
                          MPI_Grequest_cancel_function *cancel, MPIX_Grequest_poll_function *poll,
                          MPIX_Grequest_wait_function *wait, void *state, MPI_Request *request)
@@ -100,7 +100,7 @@ typedef void call2(void *, void *, MPI_Fint *);
 
 static void answer(MPI_Fint *ierror, MPI_Fint rc)
 {
-  if (ierror) *ierror = rc; /* in mpi_f08 it may be left out */
+  if (ierror) *ierror = rc; /* optional in mpi_f08 */
 }
 
 static void init(int language, MPI_Fint *ierror)

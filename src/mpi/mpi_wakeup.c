@@ -1,7 +1,8 @@
 /*
- * What the processes of a node wake each other by (wait/peer_wakeup.h): a little memory that they share, without a name. The
- * first of them makes it, the others open it by way of /proc. Who cannot (a container of its own, other rights) has
- * none, sleeps as if nobody rang, and rings for nobody.
+ * mpi_wakeup.c - sets up the shared memory by which the processes of a node wake each other (wait/peer_wakeup.h).
+ *
+ * The memory has no name. The first process of the node makes it, and the others open it through /proc. A process that
+ * cannot open it (another container, other rights) sleeps without wake-ups and wakes no other process.
  */
 #include "mpi/mpi_front.h"
 
@@ -15,11 +16,11 @@
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
-/* Where the first process has it. */
+/* The first process broadcasts this to the others. */
 typedef struct notice {
   long pid;
   int fd;
-  uint64_t tick; /* at which it was made: not every process of that number is the one meant */
+  uint64_t tick; /* at which it was made; a process in another container may have the same number */
 } notice;
 
 typedef struct segment {
@@ -50,7 +51,7 @@ static segment *open_from(const notice *n, size_t bytes)
   snprintf(path, sizeof path, "/proc/%ld/fd/%d", n->pid, n->fd);
   int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) return NULL;
-  int seals = fcntl(fd, F_GET_SEALS); /* -1: of a file that cannot be sealed */
+  int seals = fcntl(fd, F_GET_SEALS); /* -1: the file cannot be sealed */
   if (seals >= 0 && (seals & SEALS) == SEALS && lseek(fd, 0, SEEK_END) == (off_t)bytes) s = map(fd, bytes);
   close(fd);
   if (s && s->tick != n->tick) {
@@ -69,7 +70,7 @@ void wtl_mpi_wakeup_start(wtl_mpi_rank *self)
   if (self->slot == 0) s = make(bytes, &n);
   if (PMPI_Bcast(&n, sizeof n, MPI_BYTE, 0, self->node) != MPI_SUCCESS) return;
   if (self->slot != 0) s = open_from(&n, bytes);
-  PMPI_Barrier(self->node); /* all have it */
+  PMPI_Barrier(self->node); /* all have opened it */
   if (self->slot == 0 && n.fd >= 0) close(n.fd);
   if (!s) return;
   self->ring_bytes = bytes;

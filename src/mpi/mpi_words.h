@@ -1,8 +1,8 @@
 /*
- * mpi_words.h - the words of calls.toml for the bytes that a call hands over, and for when it stays as it is.
+ * mpi_words.h - the words of calls.toml for the bytes of a call, and for the cases in which a call stays unchanged.
  *
- * A wrapper has its arguments as its language has them: Fortran hands over addresses, and handles that are numbers.
- * The generated code defines four macros for each language, by which the words read an argument: WTL_VALUE(argument),
+ * The arguments of a wrapper have the form of its language: Fortran passes addresses, and its handles are numbers. The
+ * generated code defines four macros for each language, by which the words read an argument: WTL_VALUE(argument),
  * WTL_HANDLE(kind, argument), WTL_IS_FORTRAN and WTL_IS_LARGE (counts are MPI_Count).
  */
 #ifndef WTL_MPI_MPI_WORDS_H
@@ -10,15 +10,15 @@
 
 #include "mpi/mpi_front.h"
 
-#ifndef WTL_MPI_F2C /* simulated programs have another one */
+#ifndef WTL_MPI_F2C /* simulated programs define their own */
 #define WTL_MPI_F2C(kind, number) PMPI_##kind##_f2c(number)
 #endif
 
-/* What each language makes of WTL_VALUE and WTL_HANDLE. */
+/* The definitions of WTL_VALUE and WTL_HANDLE for Fortran. */
 #define WTL_FORTRAN_VALUE(argument) *(const MPI_Fint *)argument
 #define WTL_FORTRAN_HANDLE(kind, argument) WTL_MPI_F2C(kind, WTL_FORTRAN_VALUE(argument))
 
-/* A number of elements; the size of a datatype; how many processes a communicator has, or neighbours to send to. */
+/* A number of elements; the size of a datatype; the number of processes of a communicator; of neighbours to send to. */
 #define COUNT(count) wtl_mpi_count(WTL_VALUE(count))
 #define SIZE(type) wtl_mpi_type_size(WTL_HANDLE(Type, type))
 #define PROCESSES(comm) wtl_mpi_size(WTL_HANDLE(Comm, comm))
@@ -27,19 +27,19 @@
 #define IS_ROOT(root, comm) wtl_mpi_is_root(WTL_VALUE(root), WTL_HANDLE(Comm, comm))
 #define IS_LEAF(root, comm) wtl_mpi_is_leaf(WTL_VALUE(root), WTL_HANDLE(Comm, comm))
 
-/* Of an array with a number for each process: the sum, and that of this process. */
+/* For an array with a number for each process: the sum, and the number of this process. */
 #define WTL_COUNTS(counts) wtl_mpi_counts(counts, WTL_IS_LARGE)
 #define SUM(counts, comm) wtl_mpi_sum(WTL_COUNTS(counts), WTL_HANDLE(Comm, comm))
 #define MINE(counts, comm) wtl_mpi_mine(WTL_COUNTS(counts), WTL_HANDLE(Comm, comm))
 #define NEIGHBOR_SUM(counts, comm) wtl_mpi_sum_degree(WTL_COUNTS(counts), WTL_HANDLE(Comm, comm))
 
-/* Of two arrays, with a number and a datatype for each process: the sum of the products. */
+/* For two arrays, with a number and a datatype for each process: the sum of the products. */
 #define WTL_TYPES(types) ((wtl_mpi_types){types, WTL_IS_FORTRAN})
 #define SUM_TYPES(counts, types, comm) wtl_mpi_sum_types(WTL_COUNTS(counts), WTL_TYPES(types), WTL_HANDLE(Comm, comm))
 #define NEIGHBOR_SUM_TYPES(counts, types, comm)                                                                        \
   wtl_mpi_sum_types_degree(WTL_COUNTS(counts), WTL_TYPES(types), WTL_HANDLE(Comm, comm))
 
-/* When a call stays as it is. */
+/* Conditions under which a call stays unchanged. */
 #define IS_INTER(comm) wtl_mpi_is_inter(WTL_HANDLE(Comm, comm))
 #define IS_DOUBTED(comm) wtl_mpi_is_doubted(WTL_HANDLE(Comm, comm))
 #define ORDER_MATTERS(op, type, comm, bytes)                                                                           \

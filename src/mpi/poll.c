@@ -1,15 +1,16 @@
 /*
- * Tests that the program makes itself. One that finds nothing, and then another without anything done in between, is
- * how a program waits that does not call MPI_Wait. So a chain of them is a wait at the site of the last, and the
- * door's.
+ * poll.c - treats tests that the program makes itself as a wait.
  *
- * A chain ends where the program does something else: where a test finds what it looked for, another call comes, the
- * program is not where it was (test_loop.c), or more time passes between two tests than a loop around them needs.
+ * A program without MPI_Wait waits by tests: one finds nothing, and another follows with no work in between. Such a
+ * chain of tests is a wait of the door, at the site of the last test.
+ *
+ * A chain ends when a test succeeds, when another call follows or when the program's state changes (test_loop.c). It
+ * also ends when more time passes between two tests than a loop around them needs.
  */
 #include "mpi/mpi_front.h"
 
-/* Between two tests of a loop that does nothing else; where the thread slept or gave its core away at the last, its
- * code may have left the caches. */
+/* The longest time between two tests of a loop that does nothing else. After a sleep or a yield the loop's code may
+ * have left the caches. */
 enum { BETWEEN_NS = 250, BETWEEN_COLD_NS = 2000 };
 
 void wtl_mpi_poll_no_more(void)

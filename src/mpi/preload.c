@@ -1,10 +1,10 @@
 /*
- * libwattle-mpi: the library that is preloaded. It knows no MPI and needs none, so it may lie in every process of a
- * job: in launchers, shells and programs without MPI it does nothing.
+ * preload.c - the preloaded library, libwattle-mpi. It links no MPI, so it may be loaded into every process of a job.
+ * In launchers, shells and programs without MPI it does nothing.
  *
- * It offers the names of MPI's calls (mpi_stubs.c), each a jump through a slot. The first call finds out which MPI the
- * process has, loads the module made for it, and fills the slots. A jump leaves the return address as it is, so the
- * call site is the program's. With an MPI that there is no module for, slots lead to the MPI itself.
+ * It exports the names of MPI's calls (mpi_stubs.c). Each is a jump through a slot. The first call finds the MPI of the
+ * process, loads the module for it and fills the slots. A jump does not change the return address, so the call site is
+ * the program's. Without a module for the MPI, the slots lead to the MPI itself.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -28,12 +28,12 @@ extern void *wtl_mpi_slots[] __attribute__((visibility("hidden")));
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char missing_why[4500];
 static bool (*_Atomic idle)(void);
-static bool *filled; /* by slot; NULL before, and where there is no MPI */
+static bool *filled; /* by slot; NULL before the first call and without an MPI */
 
-/* --- which MPI --- */
+/* --- selection of a module --- */
 
-/* By what both interfaces have for good: Open MPI's handles are addresses of objects, MPICH's descendants agree on one
- * binary interface and have this name in common. */
+/* Recognizes an MPI by stable parts of its binary interface. Open MPI's handles are addresses of objects. MPICH's
+ * descendants share one interface and these names. */
 static const char *module_for(void *mpi)
 {
   if (dlsym(mpi, "ompi_mpi_comm_world")) return "openmpi";
@@ -61,7 +61,7 @@ static const wtl_mpi_entry *load_module(const char *name)
   return NULL;
 }
 
-/* What concerns all processes of a job alike is said by its first. */
+/* Returns whether this is the first process of the job. It prints the messages that concern all processes. */
 static bool is_first(void)
 {
   static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
@@ -74,8 +74,8 @@ static bool is_first(void)
 
 /* --- slots --- */
 
-/* "MPI_Send" -> "PMPI_Send", "mpi_send_" -> "pmpi_send_", "mpi_send_f08ts_" -> "pmpir_send_f08ts_" where MPICH has
- * that. */
+/* Returns the MPI's own function: PMPI_Send for "MPI_Send", pmpi_send_ for "mpi_send_", and MPICH's
+ * pmpir_send_f08ts_ for "mpi_send_f08ts_". */
 static void *own_function(void *mpi, const char *name)
 {
   char full[128];
@@ -86,7 +86,7 @@ static void *own_function(void *mpi, const char *name)
   return dlsym(mpi, full);
 }
 
-static void say(const char *what, const char *more)
+static void print_line(const char *what, const char *more)
 {
   char line[1024];
   int n = snprintf(line, sizeof line, "wattle: %.500s%.500s\n", what, more);
@@ -100,8 +100,8 @@ static void fill(void)
   const wtl_mpi_entry *entry = name ? load_module(name) : NULL;
   if (!mpi || !(filled = calloc(wtl_mpi_n_names, sizeof *filled))) return;
   if (!entry && is_first())
-    say("the program runs as it is, without a profile: no module for its MPI",
-        *missing_why ? missing_why : " (only for Open MPI and MPICH)");
+    print_line("the program runs as it is, without a profile: no module for its MPI",
+               *missing_why ? missing_why : " (only for Open MPI and MPICH)");
   for (size_t i = 0; i < wtl_mpi_n_names; i++) {
     void *own = own_function(mpi, wtl_mpi_names[i]);
     if (!own) continue;
@@ -113,32 +113,32 @@ static void fill(void)
   atomic_store(&idle, entry->idle);
 }
 
-/* From a slot that has not been filled. */
+/* Called from a slot that is not filled. Returns when it is. */
 void wtl_mpi_bind(size_t i) __attribute__((visibility("hidden")));
 void wtl_mpi_bind(size_t i)
 {
   pthread_once(&once, fill);
   if (filled && filled[i]) return;
-  say(wtl_mpi_names[i], ": the MPI of this process has no such call");
+  print_line(wtl_mpi_names[i], ": the MPI of this process has no such call");
   abort();
 }
 
-/* --- idle --- */
+/* --- idle MPI --- */
 
-/* See yield_hook.c. For everybody else it is what it always was. */
+/* Replaces the C library's function (yield_hook.c). It works as usual for all other callers. */
 int sched_yield(void)
 {
-  bool (*tell)(void) = atomic_load_explicit(&idle, memory_order_relaxed);
-  if (tell && tell()) return 0;
+  bool (*is_handled)(void) = atomic_load_explicit(&idle, memory_order_relaxed);
+  if (is_handled && is_handled()) return 0;
   return (int)syscall(SYS_sched_yield);
 }
 
-/* --- the way from a stub that is called for the first time: every register that may hold an argument is kept --- */
+/* --- the first call of a stub: every register that may hold an argument is saved --- */
 
 #if defined(__x86_64__)
 __asm__(".text\n"
         ".globl wtl_mpi_late\n.hidden wtl_mpi_late\n.type wtl_mpi_late, @function\n"
-        "wtl_mpi_late:\n" /* on the stack: number of the stub, return address of the program */
+        "wtl_mpi_late:\n" /* on the stack: the number of the stub, the return address of the program */
         "  push %rdi\n  push %rsi\n  push %rdx\n  push %rcx\n  push %r8\n  push %r9\n  push %rax\n"
         "  mov 56(%rsp), %rdi\n"
         "  sub $8, %rsp\n"
@@ -152,7 +152,7 @@ __asm__(".text\n"
 #elif defined(__aarch64__)
 __asm__(".text\n"
         ".globl wtl_mpi_late\n.hidden wtl_mpi_late\n.type wtl_mpi_late, %function\n"
-        "wtl_mpi_late:\n" /* in x17: number of the stub */
+        "wtl_mpi_late:\n" /* in x17: the number of the stub */
         "  stp x29, x30, [sp, #-112]!\n"
         "  stp x0, x1, [sp, #16]\n  stp x2, x3, [sp, #32]\n  stp x4, x5, [sp, #48]\n  stp x6, x7, [sp, #64]\n"
         "  stp x8, x17, [sp, #80]\n"

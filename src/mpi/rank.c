@@ -1,4 +1,4 @@
-/* How a process of the program begins and ends, and what it tells the others of its node. */
+/* rank.c - starts and ends the profile of a process, together with the other processes of its node. */
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,15 +16,15 @@
 wtl_mpi_rank *wtl_mpi_self;
 
 /*
- * What a sleep between two tests costs, to begin with: it comes to an end up to its length (10 us at the least) and the
- * timer's lateness after what was waited for. A wait may get longer by a sixteenth for that (govern/steps.h), so it is
- * worth no sleep before 16 times as much has passed.
+ * The initial price of a sleep between two tests. A sleep may end later than the awaited event, by its length (at least
+ * 10 us) and the delay of the timer. A wait may get longer by a sixteenth for this (govern/steps.h). So a sleep pays
+ * only after 16 times that delay.
  */
 static const double first_price_s = 200e-6;
 
 /* --- this node --- */
 
-/* Exchanges among the processes of the node, each waiting as the program does. */
+/* Gathers from the processes of the node. Each waits as the program does. */
 static int all_gather(wtl_mpi_frame *f, const void *mine, void *all, int bytes)
 {
   MPI_Request request;
@@ -32,8 +32,8 @@ static int all_gather(wtl_mpi_frame *f, const void *mine, void *all, int bytes)
   return rc == MPI_SUCCESS ? wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) : rc;
 }
 
-/* What each process of the node is; the caller frees it. NULL where it could not be asked. */
-static wtl_mpi_place *ask_all(wtl_mpi_rank *self, bool governs)
+/* Gathers the places of the node's processes. The caller frees the result; NULL if MPI fails. */
+static wtl_mpi_place *gather_places(wtl_mpi_rank *self, bool governs)
 {
   wtl_mpi_place mine, *all = calloc((size_t)self->n_local, sizeof *all);
   memset(&mine, 0, sizeof mine);
@@ -47,7 +47,8 @@ static wtl_mpi_place *ask_all(wtl_mpi_rank *self, bool governs)
   return NULL;
 }
 
-/* A process bound to a core sees one; what counts is how many there are for all of them together. */
+/* A process that is bound to a core sees only that one. So the cores of all processes of the node are counted
+ * together. */
 static wtl_cores count_cores(const wtl_mpi_rank *self, const wtl_mpi_place *all)
 {
   double quota = INFINITY;
@@ -66,7 +67,7 @@ static wtl_cores count_cores(const wtl_mpi_rank *self, const wtl_mpi_place *all)
 
 /* --- start --- */
 
-/* Before anything of ours is in use: the program must not run under settings that it was not given. */
+/* Called before the library is in use. The program must not run under settings that it was not given. */
 void wtl_mpi_refuse(const char *reasons, int status)
 {
   char copy[4096], *save = NULL;
@@ -75,7 +76,7 @@ void wtl_mpi_refuse(const char *reasons, int status)
   snprintf(copy, sizeof copy, "%s", reasons);
   for (char *line = strtok_r(copy, "\n", &save); rank == 0 && line; line = strtok_r(NULL, "\n", &save))
     wtl_message_print("%s", line);
-  if (rank != 0) sleep(2); /* rank 0 speaks before the launcher hears of it */
+  if (rank != 0) sleep(2); /* rank 0 prints before the launcher notices an abort */
   wtl_message_linger();
   PMPI_Abort(MPI_COMM_WORLD, status);
 }
@@ -83,7 +84,7 @@ void wtl_mpi_refuse(const char *reasons, int status)
 static void in_child(void)
 {
   wtl_mpi_self = NULL;
-  wtl_mpi_here = (wtl_mpi_thread){.inside = false}; /* of the one thread that it has */
+  wtl_mpi_here = (wtl_mpi_thread){.inside = false}; /* state of its only thread */
 }
 
 static void at_exit(int status, void *arg)
@@ -100,8 +101,9 @@ static void start_door(wtl_mpi_rank *self, const wtl_mpi_place *all, bool shared
   self->door.is_shared = shared;
 }
 
-/* A launcher of another MPI than the program's knows nothing of its processes, nor they of each other. */
-static void tell_if_alone(const wtl_record *r)
+/* Reports a launcher of a different MPI than the program's. It starts each process alone, and the processes do not
+ * know each other. */
+static void report_if_alone(const wtl_record *r)
 {
   static const char *const launched[][2] = {{"PMI_SIZE", "PMI_RANK"}, {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}};
   for (size_t i = 0; r->n == 1 && i < sizeof launched / sizeof *launched; i++) {
@@ -122,7 +124,7 @@ static void start_record(wtl_mpi_rank *self)
   MPI_Comm parent = MPI_COMM_NULL;
   PMPI_Comm_rank(MPI_COMM_WORLD, &r->me);
   PMPI_Comm_size(MPI_COMM_WORLD, &r->n);
-#ifndef WTL_SIM /* SimGrid's MPI spawns none, and has no such call */
+#ifndef WTL_SIM /* SimGrid's MPI spawns no processes and has no such call */
   PMPI_Comm_get_parent(&parent);
 #endif
   if (parent != MPI_COMM_NULL && *self->settings.profile_dir.text) {
@@ -130,7 +132,7 @@ static void start_record(wtl_mpi_rank *self)
       wtl_message_print("these processes were spawned: their profile is not written, it would replace their parents'");
     self->settings.profile_dir.text = "";
   }
-  if (parent == MPI_COMM_NULL) tell_if_alone(r);
+  if (parent == MPI_COMM_NULL) report_if_alone(r);
   r->api = "mpi";
   r->calls[WTL_FRONT_FIRST] = wtl_mpi_calls;
   r->profile = &self->profile;
@@ -155,7 +157,7 @@ void wtl_mpi_start(int thread_level)
   PMPI_Comm_size(self->node, &self->n_local);
   PMPI_Comm_rank(self->node, &self->slot);
   bool shared = thread_level == MPI_THREAD_MULTIPLE;
-  wtl_mpi_place *all = ask_all(self, wtl_clocks_wanted(&self->settings) && !shared);
+  wtl_mpi_place *all = gather_places(self, wtl_clocks_wanted(&self->settings) && !shared);
   start_door(self, all, shared);
   wtl_mpi_wakeup_start(self);
   if (all) wtl_mpi_govern(self, all);
@@ -176,16 +178,17 @@ void wtl_mpi_start(int thread_level)
 
 /* --- end --- */
 
-/* What the reader tells each of the others. */
-typedef struct told {
+/* The process with the meter sends one of these to each process of its node. */
+typedef struct node_share {
   size_t n_domains;
   wtl_rates rate[2];
   wattle_joules_t mine[WTL_MAX_DOMAINS];
-} told;
+} node_share;
 
 /*
- * A program may use OpenSHMEM or ARMCI of ours, too. A process has one file, and theirs tells what it waited for there:
- * where they are finalised first it stays, and where they are last they write over this one.
+ * Returns whether OpenSHMEM has already written this process's file. A program may also use Wattle's OpenSHMEM or
+ * ARMCI, whose profile includes their waits. It stays if they are finalized first. If they are finalized last, they
+ * write over this file.
  */
 static bool has_profile(const wtl_mpi_rank *self)
 {
@@ -207,8 +210,8 @@ static void write_record(wtl_mpi_rank *self, const wtl_share *share, const wtl_n
   wtl_record_write(&self->record, share, node);
 }
 
-/* Done by the node's reader. */
-static void split(wtl_mpi_rank *self, const wtl_activity *all, wtl_node_joules *node, told *each)
+/* Called by the process with the meter. */
+static void split(wtl_mpi_rank *self, const wtl_activity *all, wtl_node_joules *node, node_share *each)
 {
   size_t n = (size_t)self->n_local, domains = 0;
   wattle_joules_t *part = calloc(n * WTL_MAX_DOMAINS, sizeof *part);
@@ -221,7 +224,7 @@ static void split(wtl_mpi_rank *self, const wtl_activity *all, wtl_node_joules *
   free(part);
 }
 
-static int scatter(wtl_mpi_frame *f, const told *each, told *mine)
+static int scatter(wtl_mpi_frame *f, const node_share *each, node_share *mine)
 {
   MPI_Request request;
   int rc = PMPI_Iscatter(each, sizeof *mine, MPI_BYTE, mine, sizeof *mine, MPI_BYTE, 0, wtl_mpi_self->node, &request);
@@ -232,11 +235,11 @@ static void close_together(wtl_mpi_rank *self, wtl_mpi_frame *f)
 {
   size_t n = (size_t)self->n_local;
   wtl_activity mine = {0}, *all = calloc(n, sizeof *all);
-  told *each = calloc(n, sizeof *each), *own = calloc(1, sizeof *own);
+  node_share *each = calloc(n, sizeof *each), *own = calloc(1, sizeof *own);
   wtl_node_joules *node = self->record.meter ? calloc(1, sizeof *node) : NULL;
   bool good = all && each && own && (node || !self->record.meter);
   if (good) {
-    MPI_Request request; /* all calls of all processes are done */
+    MPI_Request request; /* all calls of all processes are complete */
     good = PMPI_Ibarrier(self->node, &request) == MPI_SUCCESS &&
            wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
   }
@@ -276,7 +279,7 @@ void wtl_mpi_stop(uintptr_t from)
   free(self);
 }
 
-/* Once; and all stays as it is: other threads may be in calls meanwhile, and the process may yet come to MPI_Finalize. */
+/* Runs once and frees nothing: other threads may be in calls, and the process may still reach MPI_Finalize. */
 void wtl_mpi_abandon(void)
 {
   wtl_mpi_rank *self = wtl_mpi_self;

@@ -1,15 +1,17 @@
 /*
- * Which reductions may become their non-blocking twin.
+ * reduction_order.c - decides which reductions may become their non-blocking counterpart.
  *
- * MPI lets an implementation add in any order, and asks only that the same call gives the same result again. An MPI may
- * use another algorithm, and so another order, for MPI_Iallreduce than for MPI_Allreduce; then a sum of floating-point
- * numbers could differ in its last bits between the plain program and the same under this library. Two cases cannot:
- * integers, whose operations do not depend on the order, and two processes, of which there is one pair.
+ * MPI lets an implementation add in any order. It only requires that the same call gives the same result again. An MPI
+ * may use another algorithm, and so another order, for MPI_Iallreduce than for MPI_Allreduce. The last bits of a
+ * floating-point sum could then differ from those of the plain program. Two cases are safe: integers, whose operations
+ * do not depend on the order, and two processes, which have only one order.
  *
- * And long ones stay as they are because twins are slower there: a sum of 2 MiB by two processes took 219 us and
- * 355 us by its twin under Open MPI 4.1.4, 261 and 349 us under MPICH 4.0.2; up to 256 KiB MPICH's were alike
- * (docs/decisions/0013-mpi-blocking-calls.md). Those of an intercommunicator do, too, whatever their length: who stands
- * beside the root may give another one, and all must do the same.
+ * Long reductions stay unchanged because their counterparts are slower. A sum of 2 MiB by two processes took 219 us
+ * under Open MPI 4.1.4, and 355 us by its counterpart. Under MPICH 4.0.2 it took 261 us and 349 us; up to 256 KiB there
+ * was no difference (docs/decisions/0013-mpi-blocking-calls.md).
+ *
+ * Reductions of an intercommunicator always stay unchanged. Processes in the root's group may pass another length than
+ * the others, but all processes must decide alike.
  */
 #include "mpi/mpi_front.h"
 

@@ -1,21 +1,22 @@
-/* From a request to its end, for each kind of wait that is not the door's own. */
+/* request_wait.c - waits for a request by tests, in C and Fortran, and passes an error to the right handler. */
 #include "mpi/mpi_front.h"
 #include "os/os.h"
 
 WTL_OS_DEFINE_THREAD_LOCAL(wtl_mpi_thread, wtl_mpi_of_thread);
 
 /*
- * An error of a blocking call goes to the error handler of its communicator. MPICH 4.0 gives an error that a test finds
- * to MPI_COMM_WORLD's instead, which by default ends the program although its own handler would not. So where the two
- * differ that one returns errors for the time of the tests, and then the right one is told. (Not where other threads may
- * be in MPI meanwhile.)
+ * An error of a blocking call goes to the error handler of its communicator. MPICH 4.0 passes an error that a test
+ * finds to MPI_COMM_WORLD's handler instead. By default that handler ends the program, although the communicator's own
+ * would not. So if the two differ, MPI_COMM_WORLD returns errors during the tests. The right handler is called
+ * afterwards. This is not done if other threads may call MPI meanwhile.
  *
- * Elsewhere it stays untouched, and by far most programs set none: MPICH takes MPI_COMM_WORLD's of the time of the error
- * for a communicator that was made while nobody had set one, and a handler that we had put back would be one that
- * somebody has set. To who asks, such a communicator's errors are fatal.
+ * Otherwise MPI_COMM_WORLD's handler stays untouched, because most programs set none. For a communicator that was made
+ * before any handler was set, MPICH uses MPI_COMM_WORLD's handler at the time of the error. To restore that handler
+ * would be to set one. MPI_Comm_get_errhandler returns MPI_ERRORS_ARE_FATAL for such a communicator, so it is
+ * recognized by this.
  */
 typedef struct errors {
-  bool taken, told; /* MPI_COMM_WORLD's handler is put back, the communicator's hears of an error */
+  bool taken, told; /* MPI_COMM_WORLD's handler is to be restored; the communicator's is to be called on an error */
   MPI_Errhandler world;
 } errors;
 
@@ -94,7 +95,7 @@ int wtl_mpi_finish(wtl_mpi_frame *f, MPI_Request *request, MPI_Status *status)
   return a.rc;
 }
 
-#ifndef WTL_SIM /* a companion calls Fortran's entries (simulated.h) */
+#ifndef WTL_SIM /* the companion calls Fortran's entries (simulated.h) */
 
 typedef struct of_fortran {
   MPI_Fint *request;

@@ -1,3 +1,4 @@
+/* simulated.c - lets the companion of a simulated rank carry out its MPI calls (simulated.h). */
 #include "mpi/simulated.h"
 
 #include <limits.h>
@@ -13,7 +14,7 @@
 #include "profile/modules.h"
 #include "sim/libc_calls.h"
 
-/* --- to the companion and back --- */
+/* --- calls by the companion --- */
 
 static void end_plain(void *done, uint64_t tag)
 {
@@ -26,7 +27,7 @@ void wtl_mpi_hand_over(void (*call)(void *), void *arguments)
 {
   bool done = false;
   if (!wtl_sim_thread()) {
-    call(arguments); /* by a function of the program's that MPI has called */
+    call(arguments); /* inside a function of the program that MPI has called */
     return;
   }
   wtl_sim_catch_up();
@@ -46,7 +47,7 @@ static bool is_done(void *of)
   return ((const waited *)of)->done;
 }
 
-/* Between turns, so the bell is rung by hand: nothing here may ask which PE it is. */
+/* Runs between turns of the simulator. So it rings the bell itself, without functions that ask which PE they run on. */
 static void end_waited(void *of, uint64_t tag)
 {
   waited *w = of;
@@ -57,9 +58,9 @@ static void end_waited(void *of, uint64_t tag)
 }
 
 /*
- * An MPI process sleeps in steps: a step and a wake-up, again and again, until a test finds what it waits for. Here the
- * thread blocks until the call is over, and the steps until then are computed afterwards. So a call that never ends is a
- * deadlock, and no test costs an event.
+ * A real MPI process sleeps in steps: a sleep and a test, again and again, until the test succeeds. Here the thread
+ * blocks until the call is over, and the steps are computed afterwards. So a call that never ends is a deadlock, and no
+ * test costs an event.
  */
 static enum wtl_sleep sleep_in_steps(void *of, double seconds)
 {
@@ -67,7 +68,7 @@ static enum wtl_sleep sleep_in_steps(void *of, double seconds)
   wtl_door *d = &wtl_mpi_self->door;
   double wake_s = wtl_sim_price()->wake, tick_s = d->stages.ns_per_tick * 1e-9;
   uint64_t at = wtl_ticks(), looks = 0, now;
-  (void)seconds; /* for ever */
+  (void)seconds; /* without a limit */
   wtl_sim_catch_up();
   while (!w->done) wtl_sim_block(&w->bell->rung, INFINITY);
   now = wtl_ticks();
@@ -107,14 +108,14 @@ void wtl_mpi_failed(wtl_mpi_frame *f, MPI_Comm comm, int code)
   }
   PMPI_Error_string(code, words, &n);
   int module = wtl_module_of(f->site->addr, &modules, &n_modules);
-  uintptr_t at = f->site->addr - (module < 0 ? 0 : modules[module].base) - 1; /* within the call, as profiles have it */
+  uintptr_t at = f->site->addr - (module < 0 ? 0 : modules[module].base) - 1; /* within the call, as in profiles */
   wtl_message_print("%s at program+0x%llx: %s", wtl_call_of(wtl_mpi_self->door.calls, f->site->call)->name,
                     (unsigned long long)at, words);
   wtl_mpi_abandon();
   PMPI_Abort(comm, code);
 }
 
-/* --- what simulated processes have none of: a node in common, tests of their own that come here --- */
+/* --- not needed in simulation: wake-ups within a node, the search for loops of tests --- */
 
 void wtl_mpi_wakeup_start(wtl_mpi_rank *self)
 {
@@ -132,7 +133,7 @@ wtl_mpi_stand wtl_mpi_stands(wtl_mpi_test_loop *still)
   return WTL_MPI_STANDS_STILL;
 }
 
-/* --- the beginning and the end --- */
+/* --- start and end --- */
 
 static int started(int rc)
 {
@@ -145,7 +146,7 @@ int MPI_Init(int *argc, char ***argv)
   return started(PMPI_Init(argc, argv));
 }
 
-/* A rank has one companion, so one call at a time. */
+/* A rank has one companion, so it makes one call at a time. */
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
   int unused, rc = PMPI_Init_thread(argc, argv, required, &unused);
@@ -163,7 +164,7 @@ int MPI_Finalize(void)
 int wtl_handed_Abort(MPI_Comm comm, int code)
 {
   (void)comm;
-  wtl_sigpipe_hold(); /* the exit status is the program's, whoever still reads */
+  wtl_sigpipe_hold(); /* the exit status must be the program's, even if its output is not read */
   fflush(NULL);
   _exit(code);
 }
@@ -175,7 +176,7 @@ int MPI_Abort(MPI_Comm comm, int code)
   return PMPI_Abort(comm, code);
 }
 
-void wtl_mpi_find_fortran(void) {} /* it is looked for by name */
+void wtl_mpi_find_fortran(void) {} /* entries are found by name */
 
 /* --- Fortran --- */
 
@@ -224,7 +225,7 @@ void mpi_abort_(void *comm, const MPI_Fint *code, MPI_Fint *ierror)
   *ierror = MPI_Abort(MPI_COMM_WORLD, *code);
 }
 
-/* --- what is asked of the clock, and of SimGrid's header --- */
+/* --- the clock, and functions that SimGrid's header declares --- */
 
 double MPI_Wtime(void)
 {
@@ -261,7 +262,7 @@ static void comm_self(void *out)
   *(MPI_Comm *)out = ((MPI_Comm(*)(void))wtl_mpi_fortran_of("smpi_process_comm_self"))();
 }
 
-/* What MPI_COMM_SELF is in smpi.h. */
+/* smpi.h defines MPI_COMM_SELF as a call of this function. */
 MPI_Comm smpi_process_comm_self(void)
 {
   MPI_Comm self = MPI_COMM_NULL;
@@ -269,7 +270,7 @@ MPI_Comm smpi_process_comm_self(void)
   return self;
 }
 
-/* For the simulator: what a call that waits is called. */
+/* Returns the name of a call, for the simulator's report of waiting PEs. */
 const char *wtl_sim_mpi_call_name(unsigned call);
 const char *wtl_sim_mpi_call_name(unsigned call)
 {

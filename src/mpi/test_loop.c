@@ -1,15 +1,15 @@
 /*
- * Does a thread of the program's wait between its tests, or compute?
+ * test_loop.c - finds out whether a thread of the program waits between its tests, or computes.
  *
- * A loop that only tests comes back to where it was: it calls the same test from the same place with the same registers
- * and the same stack. One that computes has counted on meanwhile, or stands elsewhere. A look at the clock cannot tell
- * one from the other: what is computed between two tests may take less time than a test. And to sleep in a loop that
- * computes, up to a millisecond before each of its steps, would make it slower a thousand times.
+ * A loop that only tests returns to the same state: it calls the same test from the same place, with the same registers
+ * and the same stack. A loop that computes has another state, or calls from another place. The clock cannot distinguish
+ * the two, because computing between two tests may take less time than a test. A sleep of up to a millisecond before
+ * each step would make a loop that computes a thousand times slower.
  *
- * So a thread stands still where it holds what it held at an earlier test, twice in a row; loops over several requests
- * come back after as many tests. Whoever does not within WINDOW tests is not looked at for a while, and then for longer.
- * What is computed between two tests without a trace in registers or on the stack is not seen (poll.c: it must be
- * short).
+ * So a thread stands still if its state equals that of an earlier test, twice in a row. A loop over several requests
+ * returns to its state after as many tests. If the state does not return within WINDOW tests, the search pauses, each
+ * time for longer. Computing that leaves no trace in registers or on the stack is not seen, so poll.c also limits the
+ * time between two tests.
  */
 #include "mpi/mpi_front.h"
 
@@ -21,7 +21,7 @@ _Thread_local wtl_mpi_held wtl_mpi_at_test __attribute__((tls_model("initial-exe
 
 enum { WINDOW = 64, MOST_UNSEEN = 16384, STACK_WORDS = 128 };
 
-/* How much of the stack may be read: what belongs to a coroutine may end at any page. */
+/* Returns how many words of the stack may be read. The stack of a coroutine may end at any page. */
 static size_t readable(const uintptr_t *from)
 {
   uintptr_t next = wtl_page_up((uintptr_t)from + 1);
@@ -30,19 +30,19 @@ static size_t readable(const uintptr_t *from)
   return here >= STACK_WORDS || mincore((void *)next, 1, &resident) == 0 ? STACK_WORDS : here;
 }
 
-/* It reads what other functions have on their stacks. */
-__attribute__((no_sanitize("address"))) static uint64_t sum(const uintptr_t *words, size_t n)
+/* Hashes words on the stacks of other functions, which AddressSanitizer would refuse. */
+__attribute__((no_sanitize("address"))) static uint64_t hash_words(const uintptr_t *words, size_t n)
 {
   uint64_t s[4] = {1, 2, 3, 4};
   for (size_t i = 0; i < n; i++) s[i % 4] = (s[i % 4] ^ words[i]) * 0x9e3779b97f4a7c15u + (s[i % 4] >> 29);
   return s[0] ^ s[1] * 3 ^ s[2] * 5 ^ s[3] * 7;
 }
 
-static uint64_t what_it_holds(void)
+static uint64_t state_hash(void)
 {
   const wtl_mpi_held *h = &wtl_mpi_at_test;
   const uintptr_t *stack = (const uintptr_t *)h->word[0];
-  return sum(h->word, WTL_MPI_HELD_WORDS) * 31 + sum(stack, readable(stack));
+  return hash_words(h->word, WTL_MPI_HELD_WORDS) * 31 + hash_words(stack, readable(stack));
 }
 
 wtl_mpi_stand wtl_mpi_stands(wtl_mpi_test_loop *s)
@@ -51,7 +51,7 @@ wtl_mpi_stand wtl_mpi_stands(wtl_mpi_test_loop *s)
     s->unseen--;
     return WTL_MPI_GOES_ON;
   }
-  uint64_t now = what_it_holds();
+  uint64_t now = state_hash();
   if (now == s->mark) {
     s->tests = 0;
     s->pause = 0;

@@ -1,16 +1,16 @@
 /*
- * Where an MPI looks for something to do in UCX, and what it finds.
+ * ucx_progress.c - observes the MPI's progress in UCX.
  *
- * Each of its looks there calls ucp_worker_progress, which says whether anything happened. A library calls what it has
- * from another through a slot of its own; the MPI's slots for that name lead here instead. Nobody else's do: what else
- * in the process uses UCX, perhaps another copy of it, is left alone.
+ * An MPI over UCX makes progress by ucp_worker_progress, which returns whether anything happened. A library calls
+ * functions of another one through slots of its own. The MPI's slots for that name lead to this file instead. Other
+ * users of UCX in the process, perhaps with another copy of it, are left alone.
  *
- * Something came: what is waited for from now on is another wait, under either MPI. A target of many small one-sided
- * calls looks on so, instead of serving a batch of them at the end of each sleep.
+ * After an event the rest of the call is another wait, under either MPI. So the target of many small one-sided calls
+ * polls for the next one. It does not serve a batch of them at the end of each sleep.
  *
- * Nothing came: MPICH over UCX, as Debian's is, is idle then. What goes through its own shared memory it looks for
- * beside UCX. So "nothing" may be wrong, as a test's answer may: the door tells by how long it is until the next look.
- * Open MPI, which has other ways beside, tells of it by sched_yield (yield_hook.c).
+ * Without an event MPICH over UCX, as Debian has it, is idle. It polls its own shared memory separately, so this may be
+ * wrong, as the result of a test may be. The door notices that by the time until the next call. Open MPI also uses
+ * other networks, and reports that it is idle by sched_yield (yield_hook.c).
  */
 #include "mpi/mpi_front.h"
 
@@ -29,8 +29,8 @@ typedef unsigned progress(void *worker);
 
 static progress *own;
 
-/* With MPI_THREAD_MULTIPLE MPICH holds a lock here that its other threads want: nobody rests then. */
-static unsigned look(void *worker)
+/* With MPI_THREAD_MULTIPLE MPICH holds a lock here that its other threads need, so no thread sleeps then. */
+static unsigned observed_progress(void *worker)
 {
   unsigned events = own(worker);
   if (events && wtl_mpi_here.keeping)
@@ -54,7 +54,7 @@ typedef struct object {
   const char *names;
 } object;
 
-/* The C library has made addresses of these entries, on most machines. */
+/* Returns an entry as an address. On most machines the C library has added the base already. */
 static const void *at(const object *o, ElfW(Addr) value)
 {
   return (const void *)(value < o->base ? o->base + value : value);
@@ -71,12 +71,12 @@ static bool is_slot(ElfW(Xword) type)
 #endif
 }
 
-/* Where a linker has asked for it, slots are not to be written once they are filled. */
-static void lead_here(void **slot)
+/* Redirects a slot. Slots are read-only after they are filled if the linker was asked for it. */
+static void redirect(void **slot)
 {
   uintptr_t begin = wtl_page_down((uintptr_t)slot), end = wtl_page_up((uintptr_t)slot + 1);
   if (mprotect((void *)begin, end - begin, PROT_READ | PROT_WRITE) == 0)
-    atomic_store((void *_Atomic *)(void *)slot, (void *)look);
+    atomic_store((void *_Atomic *)(void *)slot, (void *)observed_progress);
 }
 
 static void search(const object *o, const ElfW(Rela) * rows, size_t bytes)
@@ -84,7 +84,7 @@ static void search(const object *o, const ElfW(Rela) * rows, size_t bytes)
   for (size_t i = 0; rows && i < bytes / sizeof *rows; i++) {
     const char *called = o->names + o->symbols[ELF64_R_SYM(rows[i].r_info)].st_name;
     if (is_slot(ELF64_R_TYPE(rows[i].r_info)) && strcmp(called, name) == 0)
-      lead_here((void **)(o->base + rows[i].r_offset));
+      redirect((void **)(o->base + rows[i].r_offset));
   }
 }
 
@@ -108,7 +108,8 @@ static void search_object(ElfW(Addr) base, const ElfW(Dyn) * entries)
 
 /* --- the objects --- */
 
-/* The library that has MPI_Init, at `mpi`, and Open MPI's components, which it opens for itself alone. */
+/* Returns whether the object is the library with MPI_Init, at `mpi`, or a component of Open MPI, which Open MPI
+ * loads for itself alone. */
 static bool is_of_mpi(const struct dl_phdr_info *object, const void *mpi)
 {
   const char *slash = strrchr(object->dlpi_name, '/'), *file = slash ? slash + 1 : object->dlpi_name;
@@ -121,8 +122,8 @@ static bool is_of_mpi(const struct dl_phdr_info *object, const void *mpi)
 #endif
 }
 
-/* What that name means in this object; NULL where it knows none. */
-static progress *meaning(const char *path)
+/* Returns the function of that name as this object finds it; NULL if it finds none. */
+static progress *find_progress(const char *path)
 {
   progress *found = NULL;
   void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
@@ -132,9 +133,9 @@ static progress *meaning(const char *path)
   return found;
 }
 
-static int hear(struct dl_phdr_info *object, size_t size, void *mpi)
+static int hook_object(struct dl_phdr_info *object, size_t size, void *mpi)
 {
-  progress *found = is_of_mpi(object, mpi) ? meaning(object->dlpi_name) : NULL;
+  progress *found = is_of_mpi(object, mpi) ? find_progress(object->dlpi_name) : NULL;
   if (!found || (own && own != found)) return 0;
   own = found;
   for (int i = 0; i < object->dlpi_phnum; i++)
@@ -148,7 +149,7 @@ void wtl_mpi_hook_ucx_progress(void)
   Dl_info where = {0};
   void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
   if (init) dladdr(init, &where);
-  dl_iterate_phdr(hear, where.dli_fbase);
+  dl_iterate_phdr(hook_object, where.dli_fbase);
 }
 
 #else

@@ -1,17 +1,19 @@
 /*
- * Blocking calls that stay as they are: those without a twin (MPI_Win_flush), and reductions whose order shows.
+ * yield_hook.c - lets the wait door control the core in blocking calls that stay unchanged. These have no counterpart
+ * (MPI_Win_flush), or are reductions whose order shows.
  *
- * Inside of one only the MPI itself can say that it found nothing to do. Open MPI does: told to yield when idle (a
- * parameter of its own, set in rank.c), it calls sched_yield where progress found no event. In a process with the
- * preload library that name is ours, and each such call a turn of the wait door. (In a test it says that this one found
- * nothing at all; and so one without it did.) MPICH over UCX is heard as it looks
- * (ucx_progress.c). Nothing else is changed: algorithm, messages and bits are the program's own. Another MPICH, or one with
- * MPI_THREAD_MULTIPLE, does not say: there such a call is a wait as a whole, for the governor, which can only go by how
- * long the last ones at its site were.
+ * Inside such a call only the MPI itself knows that it is idle. Open MPI shows it: with mpi_yield_when_idle, which
+ * mpi_life.c sets, it calls sched_yield when progress finds no event. The preload library replaces sched_yield, and
+ * each such call is one turn of the wait door. In a test of Open MPI it means that the test found nothing at all. A
+ * test without it found something. MPICH over UCX is observed at its progress (ucx_progress.c). Algorithm, messages and
+ * bits stay those of the program.
+ *
+ * Another MPICH, or one with MPI_THREAD_MULTIPLE, shows nothing. There such a call is a single wait for the governor,
+ * which can only use the length of the last waits at its site.
  */
 #include "mpi/mpi_front.h"
 
-/* Open MPI looks for events once in each flush, whether it waits or not: who finds nothing so often does wait. */
+/* Open MPI polls for events once in each flush, even if it does not wait. A second poll without an event is a wait. */
 enum { LOOKS_OF_A_WAIT = 2 };
 
 void wtl_mpi_keep(wtl_mpi_frame *f)
@@ -30,18 +32,19 @@ void wtl_mpi_kept(wtl_mpi_frame *f)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   wtl_governor *g = wtl_mpi_self->door.governor;
-  bool idled = t->turns.idle != 0, told = idled && t->turns.governed; /* the door knows of it; the governor does */
+  bool idled = t->turns.idle != 0, is_governed = idled && t->turns.governed; /* the governor knows of the wait */
   t->keeping = false;
   wtl_door_test_wait_end(&wtl_mpi_self->door, f->site, &t->turns, true);
-  if (WTL_LIKELY(!g) || told) return;
+  if (WTL_LIKELY(!g) || is_governed) return;
   if (idled)
     wtl_governor_continue(g, f->site, t->entered, wtl_ticks());
   else
     wtl_governor_continue_unrecorded(g, f->site, t->entered, wtl_ticks());
 }
 
-/* Who asks for spinning has the MPI as it is, which gives its core away where processes outnumber cores. */
-static bool rests_here(void)
+/* Returns whether the door controls the core. With WATTLE_WAIT=spin the MPI does: it yields where processes
+ * outnumber cores. */
+static bool door_controls_core(void)
 {
   const wtl_stages *s = &wtl_mpi_self->door.stages;
   return s->policy != WTL_WAIT_SPIN || !s->crowded;
@@ -51,18 +54,18 @@ bool wtl_mpi_idle(void)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   if (!t->inside) return false;
-  if (!t->keeping) { /* within a test: who waits decides what comes next */
+  if (!t->keeping) { /* inside a test, whose caller decides how to wait */
     if (t->result == WTL_TEST_UNKNOWN) t->result = WTL_TEST_IDLE;
-    return rests_here();
+    return door_controls_core();
   }
   if (t->looks < LOOKS_OF_A_WAIT) {
     if (++t->looks == LOOKS_OF_A_WAIT) t->looked = wtl_ticks();
-    return rests_here() && !wtl_mpi_self->door.stages.yields;
+    return door_controls_core() && !wtl_mpi_self->door.stages.yields;
   }
   uint64_t now = wtl_ticks();
   wtl_door_test_failed(&wtl_mpi_self->door, t->site, &t->turns, &wtl_mpi_self->kept, now - t->looked);
   t->looked = wtl_ticks();
-  return rests_here();
+  return door_controls_core();
 }
 
 void wtl_mpi_moved(void)
