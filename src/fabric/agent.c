@@ -23,9 +23,8 @@
  */
 enum { PAUSE_NS = 1000000, LONGEST_PAUSE_NS = 4000000, LONGEST_SLEEP_PAUSE_NS = 1000000000 };
 
-/*
- * About the cost of a wake-up (35-66 us measured). To poll for as long costs at most twice as much as to sleep at once.
- */
+/* About the cost of a wake-up (35-66 us measured). To poll for as long costs at most twice what an immediate sleep
+ * costs. */
 enum { LINGER_NS = 100000, TURNS_A_YIELD = 16 };
 
 struct wtl_agent {
@@ -236,9 +235,8 @@ static void take_over(void *agent)
   nudge(a);
 }
 
-/*
- * If several threads sleep, the result is about right for the one that fell asleep last. That is enough to learn from.
- */
+/* If several threads sleep, the result is that of the last one to fall asleep. This is accurate enough to
+ * learn from. */
 static uint64_t relieved(void *agent, uint64_t until)
 {
   wtl_agent *a = agent;

@@ -3,9 +3,9 @@
  *
  * DESIGN. While a thread of the PE makes progress itself, in a wait that does not sleep, the agent leaves the network
  * to it. It then checks only every 1 to 4 ms whether that thread still does. When no other thread makes progress, the
- * agent takes over: it arms the network's descriptor and sleeps on it, which costs nothing until a message arrives.
- * While a thread of the PE sleeps, the agent polls after each arrival for as long as a wake-up would cost, because the
- * next message is likely near.
+ * agent takes over: it arms the network's descriptor and sleeps on it, which costs nothing until a message arrives. It
+ * misses none, for wtl_net_arm refuses while something has arrived or is held. While a thread of the PE sleeps, the
+ * agent polls after each arrival for as long as a wake-up would cost, because the next message is likely near.
  *
  * A thread of a PE that has its node for itself may sleep on the network's descriptor (door.h). The agent treats it
  * like a thread that polls, but checks less often.

@@ -40,7 +40,8 @@ enum { WTL_NET_OPEN_SEGMENT = 0 };
 
 typedef struct wtl_net wtl_net;
 
-/* Counts the operations of which a thread may wait for the earlier ones. May be read without the network's lock. */
+/* Counters by which a thread waits for the operations that have begun, and for no later ones. They may be read without
+ * the network's lock. */
 typedef struct wtl_net_bins {
   _Atomic uint32_t left[2]; /* pending operations, in two bins */
   /* The last bit is the bin for new operations; a wait closes that bin, so it waits for no later ones. */

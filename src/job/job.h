@@ -1,7 +1,13 @@
 /*
  * job.h - the life of a PE: its start, its end, and the end of the whole job.
  *
- * Start and end are collective. Between them wtl_self (pgas/pe.h) points to the PE.
+ * DESIGN. Start and end are collective. A PE starts in this order: settings, boot, arena, wait door, active messages,
+ * teams, network between nodes, governor, record. Between start and end wtl_self (pgas/pe.h) points to it. At the end
+ * it completes its operations, and all PEs close their records together. Only then the parts end, about in reverse
+ * order.
+ *
+ * Until boot is complete an error ends only this process, with a message. Later errors end the whole job (wtl_pe_fail). A program
+ * that exits with status 0 and without shmem_finalize is finalized at exit.
  */
 #ifndef WTL_JOB_JOB_H
 #define WTL_JOB_JOB_H
