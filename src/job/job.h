@@ -6,8 +6,8 @@
  * it completes its operations, and all PEs close their records together. Only then the parts end, about in reverse
  * order.
  *
- * Until boot is complete an error ends only this process, with a message. Later errors end the whole job (wtl_pe_fail). A program
- * that exits with status 0 and without shmem_finalize is finalized at exit.
+ * Until boot is complete an error ends only this process, with a message. Later errors end the whole job
+ * (wtl_pe_fail). A program that exits with status 0 and without shmem_finalize is finalized at exit.
  */
 #ifndef WTL_JOB_JOB_H
 #define WTL_JOB_JOB_H
