@@ -1,16 +1,16 @@
-/* Do all processes make the same collective call, and pass the same? Asked with SHMEM_DEBUG before the call begins, as
- * OpenSHMEM's are (src/shmem/collective_check.c); the waits of processes that others leave alone are told besides
- * (check/deadlock.h). */
+/* armci_collective_check.c - with SHMEM_DEBUG, compares the calls and arguments of all processes before a collective
+ * begins, as src/shmem/collective_check.c does for OpenSHMEM. Processes that wait for others in vain are reported,
+ * too (check/deadlock.h). */
 #include "armci/armci_front.h"
 #include "record/record.h"
 #include "team/team.h"
 
-/* What a process tells, in this order; the call itself may differ between barriers. */
+/* The words that a process publishes, in this order. The call itself may differ between barriers. */
 enum { KIND = WTL_TOLD_SERIAL + 1, BYTES, ROOT, CALL = WTL_TOLD_WORDS - 1 };
 
 static const char same_calls[] = "all processes must make the same calls in the same order";
 
-/* It may be in a call of another front end. */
+/* The name of a call, which may be one of another front end. */
 static const char *name_of(const wtl_pe *self, uint64_t call)
 {
   return self->record->calls[call / WTL_CALLS_A_FRONT] ? wtl_call_of(self->record->calls, (uint32_t)call)->name

@@ -1,4 +1,4 @@
-/* Start, end, and what the checks say. */
+/* armci_life.c - starts and ends ARMCI, and has the messages of the checks. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ static const wtl_call_info calls[] = {
 #undef X
 };
 
-/* --- what the checks say ------------------------------------------------------------------------------------------ */
+/* --- messages of the checks --------------------------------------------------------------------------------------- */
 
 void armci_refuse_uninitialised(const char *call)
 {
@@ -77,7 +77,7 @@ void armci_refuse_null(const char *call, const char *name)
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", wtl_here(call), name);
 }
 
-/* --- life --------------------------------------------------------------------------------------------------------- */
+/* --- start and end ------------------------------------------------------------------------------------------------ */
 
 static void *need(size_t n, size_t size)
 {
@@ -86,7 +86,7 @@ static void *need(size_t n, size_t size)
   return p;
 }
 
-static void meet_others(const wtl_frame *f, armci_state *s)
+static void exchange_notification_words(const wtl_frame *f, armci_state *s)
 {
   size_t n = (size_t)f->self->n;
   s->notified = wtl_global_alloc(f->self, n * sizeof *s->notified);
@@ -114,7 +114,7 @@ static void free_state(wtl_pe *self)
   free(s);
 }
 
-/* The program ends without ARMCI_Finalize, in good order; or that was the last. */
+/* Runs when the program ends normally without ARMCI_Finalize, or after the last one. */
 static void stop(wtl_pe *self)
 {
   wtl_site site = {0};
@@ -152,7 +152,7 @@ static int init(int level)
   wtl_global_start(self, &site);
   self->stop_front = stop;
   armci_groups_start(&f, s);
-  meet_others(&f, s);
+  exchange_notification_words(&f, s);
   s->next_value = wtl_heap_alloc(&self->mem, sizeof *s->next_value, sizeof *s->next_value);
   if (!s->next_value) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise SHMEM_SYMMETRIC_SIZE)");
   *s->next_value = 0;
@@ -181,7 +181,7 @@ int PARMCI_Init_thread(int level)
 }
 ARMCI_TWIN(int, Init_thread, int level)
 
-/* A start beside others is one of the same processes. */
+/* A later start, next to others, must be one of the same processes. */
 static int init_among(int level, WTL_MPI_COMM comm)
 {
   if (!wtl_self && !armci_comm_confine(&comm))
@@ -209,7 +209,7 @@ ARMCI_TWIN(int, Initialized, void)
 
 int PARMCI_Finalize(void)
 {
-  if (!PARMCI_Initialized()) return 0; /* as often as a program likes */
+  if (!PARMCI_Initialized()) return 0; /* a program may call it any number of times */
   ARMCI_ENTER(ARMCI_Finalize, 0);
   wtl_pe *self = f.self;
   armci_state *s = armci_of(self);
@@ -234,14 +234,15 @@ ARMCI_TWIN(int, Finalize, void)
 
 void ARMCI_Cleanup(void)
 {
-  /* The arenas have no name: they end with the processes. */
+  /* The arenas have no name, so they end with the processes. */
 }
 
 void ARMCI_Error(const char *msg, int code)
 {
   const char *text = msg ? msg : "";
   size_t n = strlen(text);
-  while (n > 0 && text[n - 1] == '\n') n--; /* Global Arrays' programs end it with one; ours is a line */
+  /* Programs of Global Arrays end the text with a line break; this message is one line. */
+  while (n > 0 && text[n - 1] == '\n') n--;
   wtl_pe_fail(code & 255 ? code & 255 : 1, "ARMCI_Error: %.*s (%d)", (int)n, text, code);
 }
 

@@ -1,11 +1,11 @@
-/* Allocation. */
+/* armci_memory.c - ARMCI's allocation routines. */
 #include <stdlib.h>
 
 #include "armci/armci_front.h"
 #include "global/global_memory.h"
 #include "global/block_table.h"
 
-/* What a process says of its part: an address, 0 for none, or that it has no room. */
+/* A process contributes the address of its part, 0 for none, or NO_ROOM if it has no space. */
 enum { NO_ROOM = 1 };
 
 static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t bytes)
@@ -37,19 +37,19 @@ static void refuse_block(const wtl_frame *f, const void *p)
               wtl_here(f->name), p);
 }
 
-static void give_back(const wtl_frame *f, void *p)
+static void free_block(const wtl_frame *f, void *p)
 {
   if (p && wtl_global_free(f->self, p) != 0) refuse_block(f, p);
 }
 
-/* Nobody uses it any more when all members have come. */
+/* When all members have arrived, no process uses the memory any more. */
 static void free_together(const wtl_frame *f, wtl_group *g, void *ptr)
 {
   armci_wait_all(f->self, f->site);
   wtl_global_fence(f->self, f->site, -1);
   armci_synchronize(f, g, 0, 0);
   wtl_group_barrier(f->self, f->site, g);
-  give_back(f, ptr);
+  free_block(f, ptr);
   wtl_blocks_forget(f->self);
 }
 
@@ -85,7 +85,7 @@ int ARMCI_Free_group(void *ptr, ARMCI_Group *group)
   return armci_leave(&f);
 }
 
-/* Reachable like all other: programs hand such addresses to each other, too. */
+/* It is reachable like all other memory, because programs pass such addresses to each other, too. */
 void *PARMCI_Malloc_local(armci_size_t bytes)
 {
   ARMCI_ENTER(ARMCI_Malloc_local, 0);
@@ -104,12 +104,12 @@ int PARMCI_Free_local(void *ptr)
                 "%s: ptr=%p is memory that several processes allocated together: free it together (ARMCI_Free, "
                 "ARMCI_Free_group)",
                 wtl_here(f.name), ptr);
-  give_back(&f, ptr);
+  free_block(&f, ptr);
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, Free_local, void *ptr)
 
-/* --- one kind of memory ------------------------------------------------------------------------------------------- */
+/* --- allocation with a kind of memory ----------------------------------------------------------------------------- */
 
 int PARMCI_Malloc_memdev(void **ptrs, armci_size_t bytes, const char *device)
 {
@@ -139,7 +139,7 @@ int PARMCI_Free_memdev(void *ptr)
 }
 ARMCI_TWIN(int, Free_memdev, void *ptr)
 
-/* --- one process for the others ----------------------------------------------------------------------------------- */
+/* --- memory of one process for others ----------------------------------------------------------------------------- */
 
 void PARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag)
 {
@@ -163,7 +163,7 @@ ARMCI_TWIN(void *, Memat, armci_meminfo_t *info, long offset)
 
 void PARMCI_Memdt(armci_meminfo_t *info, long offset)
 {
-  (void)info, (void)offset; /* an address needs nothing that could be given back */
+  (void)info, (void)offset; /* an address holds no resource that could be freed */
 }
 ARMCI_TWIN(void, Memdt, armci_meminfo_t *info, long offset)
 
@@ -171,13 +171,13 @@ void PARMCI_Memctl(armci_meminfo_t *info)
 {
   ARMCI_ENTER(ARMCI_Memctl, 0);
   armci_check_given(&f, "meminfo", info, sizeof *info);
-  if (info->cpid == f.self->me) give_back(&f, info->armci_addr);
+  if (info->cpid == f.self->me) free_block(&f, info->armci_addr);
   info->armci_addr = info->addr = NULL;
   wtl_leave(&f);
 }
 ARMCI_TWIN(void, Memctl, armci_meminfo_t *info)
 
-/* --- what is as it is --------------------------------------------------------------------------------------------- */
+/* --- routines without an effect ----------------------------------------------------------------------------------- */
 
 void PARMCI_Access_begin(void *ptr)
 {

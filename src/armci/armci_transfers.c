@@ -1,4 +1,4 @@
-/* How transfers to other nodes are waited for: what is known of them here, told to the governor of transfers. */
+/* armci_transfers.c - waits for transfers to other nodes, and informs the governor of transfers about them. */
 #include "armci/armci_front.h"
 
 static void note(armci_load *load, enum wtl_transfer_kind kind, uint64_t bytes)
@@ -11,14 +11,14 @@ static void request_transfer(armci_op *op, armci_load *load)
 {
   wtl_transfers *t = op->global.self->transfers;
   enum wtl_transfer_kind kind = op->transfer_kind;
-  bool fenced_later = op->global.kind != WTL_GLOBAL_GET; /* the call may return before the other side has everything */
+  bool fenced_later = op->global.kind != WTL_GLOBAL_GET; /* the call may return before the other side has all bytes */
   if (!op->global.blocking) {
     note(load, kind, op->bytes);
     if (fenced_later) wtl_transfer_left(t, kind, op->bytes);
     return;
   }
   bool at_once =
-      (kind == WTL_PUTS || kind == WTL_GETS) && op->bytes >= WTL_NET_LARGE; /* else it is copied, or packed */
+      (kind == WTL_PUTS || kind == WTL_GETS) && op->bytes >= WTL_NET_LARGE; /* otherwise it is copied or packed */
   wtl_transfer_request(t, &op->transfer, kind, op->bytes, at_once, fenced_later);
   op->is_transfer = true;
   op->global.site->history.way = (uint8_t)op->transfer.way;

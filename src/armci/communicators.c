@@ -1,6 +1,6 @@
 /*
- * Communicators that belong to groups: programs that call MPI beside ARMCI take them from a group's handle. The calls
- * of MPI are those of boot's module for the MPI that the program has loaded (node/boot_mpi.h).
+ * communicators.c - makes the MPI communicators of groups. Programs that call MPI beside ARMCI take them from a group's
+ * handle. The calls of MPI are in boot's module for the MPI that the program has loaded (node/boot_mpi.h).
  */
 #include <string.h>
 
@@ -80,7 +80,7 @@ static void mpi_end(void)
   if (wtl_boot_mpi_of_program(&mpi)) mpi.ops->finalize();
 }
 
-/* Without MPI nobody but the runtime knows the processes. */
+/* Starts MPI, if the program uses one, or else the runtime, since then only the runtime knows the processes. */
 void armci_msg_init(int *argc, char ***argv)
 {
   armci_state *s = wtl_self ? armci_of(wtl_self) : NULL;

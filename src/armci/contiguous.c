@@ -1,4 +1,4 @@
-/* contiguous.c - one block: put, get, accumulate, single values, read-modify-write. */
+/* contiguous.c - transfers of one block: put, get, accumulate, single values, read-modify-write. */
 #include <string.h>
 
 #include "armci/armci_front.h"
@@ -12,7 +12,7 @@ static inline size_t size_of(const wtl_frame *f, int bytes)
 
 /* --- blocks ------------------------------------------------------------------------------------------------------- */
 
-/* Of a put or a get to another node. */
+/* A put or a get to another node. */
 static void transfer(const wtl_frame *f, enum wtl_global_kind kind, char *here, char *there, size_t n, int proc,
                      armci_mode mode)
 {
@@ -59,7 +59,7 @@ static void check_accumulate(const wtl_frame *f, int datatype, const void *scale
   armci_check_given(f, "src", src, n);
 }
 
-/* Checked already. */
+/* The arguments have been checked. */
 static void accumulate(const wtl_frame *f, const armci_scale *by, void *src, void *dst, int bytes, int proc,
                        armci_mode mode)
 {
@@ -134,7 +134,7 @@ void ARMCI_Copy(void *src, void *dst, int bytes)
 
 /* --- a put and a flag --------------------------------------------------------------------------------------------- */
 
-/* What this process did to that memory before is there before it. */
+/* Earlier operations of this process on that memory are complete before the flag is set. */
 void armci_set_flag(const wtl_frame *f, int *flag, int value, int proc)
 {
   put(f, &value, flag, sizeof value, proc, ARMCI_BLOCKING);
@@ -163,7 +163,7 @@ ARMCI_TWIN(int, Put_flag, void *src, void *dst, int bytes, int *flag, int value,
   int PARMCI_NbPutValue##Name(type src, void *dst, int proc, armci_hdl_t *hdl)                                         \
   {                                                                                                                    \
     ARMCI_ENTER_AS(ARMCI_NbPutValue##Name, ARMCI_NbPutValue, sizeof src);                                              \
-    put(&f, &src, dst, sizeof src, proc, ARMCI_NONBLOCKING(hdl)); /* so few bytes are taken along at once */           \
+    put(&f, &src, dst, sizeof src, proc, ARMCI_NONBLOCKING(hdl)); /* so few bytes are copied at once */                \
     return armci_leave(&f);                                                                                            \
   }                                                                                                                    \
   ARMCI_TWIN(int, NbPutValue##Name, type src, void *dst, int proc, armci_hdl_t *hdl)                                   \

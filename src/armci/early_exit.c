@@ -1,10 +1,12 @@
 /*
- * A process that ends without ARMCI_Finalize, by exit(0) or a return of main. Where all end so, or have come to
- * ARMCI_Finalize, the job ends in good order. Where another still waits, for a mutex, a message or a collective, it may
- * wait for this process. So a wait that lasts longer than WATTLE_PATIENCE ends the job where the process that it is for
- * has left; where that is not known, as for a message of any, where one has. MPI's launchers end such a job at once.
+ * early_exit.c - handles a process that ends without ARMCI_Finalize, by exit(0) or a return from main.
  *
- * The end has a meeting of its own. By a barrier the process that leaves would be taken for one that comes to a barrier.
+ * If all processes end in this way or have reached ARMCI_Finalize, the job ends normally. If another process still
+ * waits, for a mutex, a message or a collective, it may wait for this process. So a wait that lasts longer than
+ * WATTLE_PATIENCE ends the job if the process for which it waits has ended. If that process is not known, as for a
+ * message from any, one process that has ended is enough. MPI's launchers end such a job at once.
+ *
+ * The end has a barrier of its own. In the world's barrier a process that ends would count as one that calls a barrier.
  */
 #include <stdlib.h>
 
@@ -13,19 +15,20 @@
 #include "pgas/rma.h"
 #include "record/record.h"
 
-/* Of the node's first process, where all of the node look. */
+/* The words of the node's first process, which all PEs of the node read. */
 static _Atomic uint64_t *left_on_node(const wtl_pe *self)
 {
   return (_Atomic uint64_t *)(void *)wtl_remote(self, armci_of(self)->left, self->boot.local_pe[0]);
 }
 
-/* Has the process left? Not where this is news: what it sent before may be on its way. */
+/* Whether an earlier check has already found that the process has ended. If it has ended since then, its messages may
+ * still be on their way. */
 static bool has_long_left(const wtl_pe *self, int proc)
 {
   return atomic_load(&left_on_node(self)[proc]) && atomic_exchange(&armci_of(self)->knows_left[proc], true);
 }
 
-static void look_for_leaver(void *of, const wtl_site *site, int awaited)
+static void find_ended_process(void *of, const wtl_site *site, int awaited)
 {
   wtl_pe *self = of;
   if (!armci_of(self)) return;
@@ -39,11 +42,11 @@ static void look_for_leaver(void *of, const wtl_site *site, int awaited)
               wtl_here(call), proc, awaited < 0 ? "perhaps " : "");
 }
 
-/* Not in simulation: the simulator itself finds waits that never end. */
+/* Not in simulation, where the simulator itself finds waits that never end. */
 static void watch_waits(wtl_pe *self, armci_state *s)
 {
   if (WTL_OS_IS_SIMULATED) return;
-  s->overdue = (wtl_overdue){self->settings.patience.seconds, look_for_leaver, self};
+  s->overdue = (wtl_overdue){self->settings.patience.seconds, find_ended_process, self};
   self->door.overdue = &s->overdue;
 }
 
@@ -51,7 +54,7 @@ void armci_exit_start(wtl_pe *self, armci_state *s)
 {
   s->ending = wtl_group_make(self, s->world->pe, s->world->n);
   if (!s->ending) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
-  s->ending->is_world = false; /* so that it meets by messages of its own */
+  s->ending->is_world = false; /* so that its barrier uses messages of its own */
   const size_t n = (size_t)self->n;
   s->left = wtl_heap_alloc(&self->mem, n * sizeof *s->left, sizeof *s->left);
   if (!s->left) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise SHMEM_SYMMETRIC_SIZE)");
@@ -75,6 +78,6 @@ void armci_exit_announce(wtl_pe *self, wtl_site *site)
 
 void armci_exit_synchronize(wtl_pe *self, wtl_site *site)
 {
-  self->door.overdue = NULL; /* others may take their time */
+  self->door.overdue = NULL; /* other processes may need more time */
   wtl_group_barrier(self, site, armci_of(self)->ending);
 }

@@ -1,4 +1,4 @@
-/* What ARMCI-MPI has beyond ARMCI (armcix.h). */
+/* extensions.c - the routines that ARMCI-MPI has beyond ARMCI (armcix.h). */
 #include <stdlib.h>
 
 #pragma GCC visibility push(default)

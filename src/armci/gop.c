@@ -1,4 +1,4 @@
-/* Collectives that compute. */
+/* gop.c - ARMCI's reductions and selections. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ static const wtl_combine_fn combines[N_TYPES][N_OPERATIONS] = {
 };
 static const size_t sizes[N_TYPES] = {sizeof(int), sizeof(long), sizeof(long long), sizeof(float), sizeof(double)};
 
-/* By how their names begin, as programs write them in more than one way: "max", "maximum". */
+/* The operation by the beginning of its name, because programs write names in several ways: "max", "maximum". */
 static enum operation operation_of(const wtl_frame *f, const char *op)
 {
   static const struct {
@@ -95,7 +95,7 @@ static void reduce(wtl_frame *f, wtl_group *g, void *x, int n, const char *op, i
   if (!combine) wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%s\" is for integers alone", wtl_here(f->name), op);
   bool of_one = operation == ABSMAX || operation == ABSMIN || operation == BOTH || operation == EITHER;
   armci_synchronize(f, g, (size_t)n * sizes[type], 0);
-  if (g && g->n == 1 && of_one) combine(x, x, (size_t)n); /* one's own magnitude, or truth */
+  if (g && g->n == 1 && of_one) combine(x, x, (size_t)n); /* the magnitude or truth of its own value */
   if (g) wtl_group_reduce(f->self, f->site, g, x, (size_t)n, sizes[type], combine);
   wtl_leave(f);
 }
@@ -157,7 +157,7 @@ TYPED(d, double, ARMCI_DOUBLE)
 
 /* --- selection ---------------------------------------------------------------------------------------------------- */
 
-/* Is the value at `a` better? Of type `type`, at any address. */
+/* Whether the value at `a` is better than that at `b`. Both have type `type` and any alignment. */
 static bool is_better(int type, bool least, const char *a, const char *b)
 {
 #define COMPARE(T)                                                                                                     \
@@ -185,7 +185,7 @@ static void select_one(wtl_frame *f, wtl_group *g, char *x, int bytes, const cha
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%.16s\" chooses none; allowed: min and max", wtl_here(f->name), op);
   armci_check_that(f, bytes >= (int)sizes[type], "n", bytes, "the bytes of a value and more");
   armci_check_given(f, "x", x, (size_t)bytes);
-  size_t each = (size_t)bytes + 1; /* and whether there is one */
+  size_t each = (size_t)bytes + 1; /* and one byte for whether there is a value */
   char *mine = calloc(1, each), *all = calloc((size_t)g->n, each);
   int chosen = -1;
   armci_synchronize(f, g, (size_t)bytes, 0);

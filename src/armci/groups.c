@@ -1,6 +1,7 @@
 /*
- * Groups, and domains. A domain is a run of processes with consecutive numbers on one node: programs take its processes
- * to be those from its first one on. Where processes are dealt out to the nodes by turns, each is a domain by itself.
+ * groups.c - ARMCI's groups and domains. A domain is a run of processes with consecutive numbers on one node, because
+ * programs expect its processes to follow its first one. If processes are distributed alternately over the nodes, each
+ * is its own domain.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,15 +12,15 @@
 
 /* --- handles ------------------------------------------------------------------------------------------------------ */
 
-/* A handle names an entry of this process's table, and has the serial number of the group that lies there: a copy of a
- * freed one, and one that was left as it was, name none. The table owns its groups. */
+/* A handle has the number of an entry in this process's table, and the serial number of the group in it. A copy
+ * of a freed handle names no group, and an uninitialized handle names none, too. The table owns its groups. */
 typedef struct entry {
   wtl_group *group; /* NULL: free */
   size_t serial;
 } entry;
 
 struct armci_groups {
-  pthread_mutex_t lock; /* other threads may look one up while one is made */
+  pthread_mutex_t lock; /* other threads may look up a group while one is made */
   entry *entries;
   size_t n, serial;
 };
@@ -29,7 +30,7 @@ static armci_groups *table_make(void)
   armci_groups *t = calloc(1, sizeof *t);
   if (!t) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
   pthread_mutex_init(&t->lock, NULL);
-  t->serial = (size_t)wtl_clock_ns(); /* handles of before the last ARMCI_Finalize have smaller ones */
+  t->serial = (size_t)wtl_clock_ns(); /* handles from before the last ARMCI_Finalize have smaller numbers */
   return t;
 }
 
@@ -42,7 +43,7 @@ static void table_free(armci_groups *t)
   free(t);
 }
 
-/* Under its lock: the number of a free entry. */
+/* Returns the number of a free entry. The caller holds the lock. */
 static size_t free_entry(armci_groups *t)
 {
   size_t i = 0;
@@ -57,7 +58,7 @@ static size_t free_entry(armci_groups *t)
   return i;
 }
 
-/* `comm` has been filled in. */
+/* Fills in a handle, except for `comm`, which is filled in already. */
 static void fill(armci_groups *t, ARMCI_Group *out, wtl_group *g)
 {
   pthread_mutex_lock(&t->lock);
@@ -68,7 +69,7 @@ static void fill(armci_groups *t, ARMCI_Group *out, wtl_group *g)
   pthread_mutex_unlock(&t->lock);
 }
 
-/* NULL: it names none. */
+/* Returns NULL if the handle names no group. */
 static wtl_group *look_up(const wtl_frame *f, const ARMCI_Group *group)
 {
   armci_groups *t = armci_of(f->self)->groups;
@@ -112,9 +113,9 @@ static wtl_group *make(const wtl_frame *f, const int *pes, int n)
   return g;
 }
 
-/* --- those that are there from the start -------------------------------------------------------------------------- */
+/* --- groups that exist from the start ----------------------------------------------------------------------------- */
 
-/* In place: by process, from its node to its domain. */
+/* Replaces in place the node of each process by its domain. */
 static void number_domains(int *domain_of, int n)
 {
   int node = domain_of[0], domain = 0;
@@ -137,7 +138,8 @@ static bool is_first_of_domain(const armci_state *s, const wtl_group *g, int mem
   return true;
 }
 
-/* The members of this process's domain, or the first of each; NULL: this process is none of them, unless `of_all`. */
+/* The members of this process's domain, or the first member of each domain. NULL: this process does not belong to
+ * it, unless `of_all`. */
 static wtl_group *part_of(const wtl_frame *f, const armci_state *s, const wtl_group *g, int scope, bool of_all)
 {
   int *pes = malloc((size_t)g->n * sizeof *pes), n = 0, mine = s->domain_of[f->self->me];
@@ -185,7 +187,7 @@ void ARMCI_Group_get_world(ARMCI_Group *group)
   wtl_leave(&f);
 }
 
-/* --- making ------------------------------------------------------------------------------------------------------- */
+/* --- making a group ----------------------------------------------------------------------------------------------- */
 
 static void create(const wtl_frame *f, int n, const int *pids, ARMCI_Group *out, const wtl_group *parent)
 {
@@ -207,7 +209,7 @@ static void create(const wtl_frame *f, int n, const int *pids, ARMCI_Group *out,
   if (is_member) {
     wtl_group *g = make(f, pes, n);
     armci_synchronize(f, g, 0, 0);
-    /* MPI would spin until the last one comes. */
+    /* MPI would spin until the last process arrives. */
     if (armci_comm_is_wanted()) wtl_group_barrier(f->self, f->site, g);
     armci_comm_make(pes, n, out, sizeof out->comm);
     fill(armci_of(f->self)->groups, out, g);
@@ -237,14 +239,14 @@ void ARMCI_Group_free(ARMCI_Group *group)
   wtl_group *g = look_up(&f, group);
   ARMCI_Group freed = {0};
   if (g && g != s->world) {
-    freed =
-        (ARMCI_Group){.wtl_entry = group->wtl_entry, .wtl_serial = group->wtl_serial}; /* so a second time is seen */
+    /* Keeps the serial number, so that a second free is noticed. */
+    freed = (ARMCI_Group){.wtl_entry = group->wtl_entry, .wtl_serial = group->wtl_serial};
     if (s->standard == g) s->standard = s->world, s->standard_handle = s->world_handle;
     armci_comm_free(group);
     take(s->groups, group);
     wtl_group_free(g);
   }
-  if (!g && group->wtl_serial) armci_group_of(&f, group); /* a handle of none, as others than members have, is all 0 */
+  if (!g && group->wtl_serial) armci_group_of(&f, group); /* the handle of a process that is not a member is all 0 */
   *group = freed;
   wtl_leave(&f);
 }
@@ -267,7 +269,7 @@ void armci_scope_end(wtl_group *g, wtl_group *scoped)
   if (scoped && scoped != g && !g->is_world) wtl_group_free(scoped);
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------- */
+/* --- queries ------------------------------------------------------------------------------------------------------ */
 
 int ARMCI_Group_rank(ARMCI_Group *group, int *rank)
 {

@@ -1,31 +1,33 @@
 /*
- * Handles. One that nothing was begun with, or only what was over at once (all within a node), is all zeros or whatever
- * the program left in it: programs written for other libraries need not initialise it. So a handle means something only
- * where it names an entry of the table that is in use, and the right number of its uses. Copies of a handle are the
- * same handle. What looks like one by chance shares the entry: who waits for it waits for more than he must.
+ * handles.c - the handles of non-blocking operations.
+ *
+ * A handle may contain any bytes until an operation between nodes begins with it, because programs written for other
+ * libraries need not initialize it. So a handle counts only if it names an entry of the table that is in use, with the
+ * right number of uses. Copies of a handle are the same handle. Random bytes that happen to match an entry share it,
+ * and a wait for them then lasts longer than necessary.
  */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "armci/armci_front.h"
 
-/* A handle's number: entry and, above it, how often that was used. */
+/* The number in a handle: an entry and, above it, the number of its uses. */
 enum { ENTRY_BITS = 16, MOST_ENTRIES = 1 << ENTRY_BITS, BLOCK = 64 };
 
 typedef struct entry {
   wtl_request request;
   armci_load load;
   _Atomic bool in_use;
-  unsigned used; /* how often */
+  unsigned used; /* number of uses */
 } entry;
 
 struct armci_requests {
   pthread_mutex_t lock;
   wtl_request implicit; /* of calls without a handle */
   armci_load implicit_load;
-  entry *block[MOST_ENTRIES / BLOCK]; /* entries stay where they are: the network counts in them */
+  entry *block[MOST_ENTRIES / BLOCK]; /* entries do not move, because the network counts in them */
   _Atomic int n;
-  int next; /* where to look for a free one first */
+  int next; /* the search for a free entry begins here */
 };
 
 armci_requests *armci_requests_make(void)
@@ -49,7 +51,7 @@ static entry *entry_at(armci_requests *r, int i)
   return &r->block[i / BLOCK][i % BLOCK];
 }
 
-/* What the handle stands for; NULL: nothing is under way. */
+/* Returns the entry of a handle, or NULL if nothing is pending. */
 static entry *find(armci_requests *r, const armci_hdl_t *hdl)
 {
   int i = hdl->wtl_request & (MOST_ENTRIES - 1);
@@ -58,7 +60,7 @@ static entry *find(armci_requests *r, const armci_hdl_t *hdl)
   return e->in_use && (e->used & 0x7fff) == (unsigned)hdl->wtl_request >> ENTRY_BITS ? e : NULL;
 }
 
-/* -1: there is none. */
+/* Returns -1 if there is no free entry. */
 static int find_free(armci_requests *r)
 {
   int n = r->n;
@@ -69,8 +71,9 @@ static int find_free(armci_requests *r)
   return -1;
 }
 
-/* Programs may forget handles, and wait for all, or fence, instead. Another thread may be about to begin something with
- * one that looks done: then they are kept. */
+/* Frees entries of complete operations. Programs may forget handles, and wait for all or fence instead. With several
+ * threads they are kept, because another thread may be about to begin an operation with a handle that looks
+ * complete. */
 static void forget_done(const wtl_pe *self, armci_requests *r)
 {
   for (int i = 0; i < r->n && self->thread_level < WTL_THREAD_MULTIPLE; i++)
@@ -139,7 +142,7 @@ void armci_wait_all(wtl_pe *self, wtl_site *site)
   armci_requests *r = armci_of(self)->requests;
   if (!r) return;
   armci_transfer_awaited(self, site, &r->implicit_load, &r->implicit);
-  for (int i = 0; i < r->n; i++) { /* their handles may be waited for yet */
+  for (int i = 0; i < r->n; i++) { /* the program may still wait for their handles */
     entry *e = entry_at(r, i);
     if (e->in_use) armci_transfer_awaited(self, site, &e->load, &e->request);
   }
@@ -155,7 +158,7 @@ void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *hdl)
   ARMCI_ENTER(ARMCI_SET_AGGREGATE_HANDLE, 0);
   armci_check_given(&f, "nb_handle", hdl, sizeof *hdl);
   if (!find(armci_of(f.self)->requests, hdl)) hdl->wtl_request = 0;
-  hdl->wtl_aggregate = 1; /* every handle takes several operations: for debuggers */
+  hdl->wtl_aggregate = 1; /* every handle takes several operations; this is for debuggers */
   wtl_leave(&f);
 }
 
@@ -183,7 +186,7 @@ int PARMCI_Test(armci_hdl_t *hdl)
   entry *e = find(r, hdl);
   int left = 0;
   if (e) {
-    wtl_door_missed(&f.self->door); /* moves on what is under way */
+    wtl_door_missed(&f.self->door); /* makes progress */
     left = !wtl_global_request_is_done(&e->request);
     if (!left) release(hdl, e);
   }

@@ -1,4 +1,4 @@
-/* Two-sided messages, and collectives that move bytes. */
+/* messages.c - ARMCI's two-sided messages, and collectives that move bytes. */
 #include <string.h>
 
 #include "armci/armci_front.h"
@@ -6,10 +6,10 @@
 #include "os/os.h"
 #include "team/barrier.h"
 
-/* The program's messages; groups have contexts of their own. */
+/* The context of the program's messages. Groups have contexts of their own. */
 enum { CONTEXT = 0 };
 
-/* Programs ask before ARMCI_Init, too, and after ARMCI_Finalize. */
+/* Programs may call this before ARMCI_Init and after ARMCI_Finalize, too. */
 int armci_msg_me(void)
 {
   int me, n;
@@ -107,7 +107,7 @@ static void broadcast(wtl_frame *f, wtl_group *g, void *buf, int bytes, int root
   wtl_leave(f);
 }
 
-/* A root on another node says that each node has its own, the first. */
+/* If the root is on another node, each node has its own root, its first process. */
 static void broadcast_scope(wtl_frame *f, wtl_group *g, int scope, void *buf, int bytes, int root)
 {
   wtl_group *part = armci_scope_of(f, g, scope);

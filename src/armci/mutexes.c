@@ -1,5 +1,5 @@
-/* Mutexes: queue locks (collective.h) in global memory. A set of them belongs to a group; ARMCI_Create_mutexes makes one of
- * all processes. */
+/* mutexes.c - ARMCI's mutexes: queue locks (team/lock.h) in global memory. A set of them belongs to a group.
+ * ARMCI_Create_mutexes makes a set of all processes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "global/global_lock.h"
 
 struct armci_mutexes {
-  wtl_group *group; /* a copy: the program may free its own */
+  wtl_group *group; /* a copy, because the program may free its own */
   int *count;       /* by member */
-  int most;         /* of one member */
-  long **words;     /* by process of the job; NULL for those that are no members */
+  int most;         /* largest number of one member */
+  long **words;     /* by process of the job; NULL for processes that are not members */
 };
 
 armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count)
@@ -54,7 +54,7 @@ void armci_mutexes_free(armci_mutexes *m)
 void armci_mutexes_destroy(const wtl_frame *f, armci_mutexes *m)
 {
   armci_synchronize(f, m->group, 0, 0);
-  wtl_group_barrier(f->self, f->site, m->group); /* nobody uses them any more */
+  wtl_group_barrier(f->self, f->site, m->group); /* after this no process uses them */
   if (m->most) wtl_global_free(f->self, m->words[f->self->me]);
   armci_mutexes_free(m);
 }

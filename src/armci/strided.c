@@ -1,8 +1,8 @@
-/* strided.c - patches of arrays: blocks at regular steps. */
+/* strided.c - transfers of patches of arrays: blocks at regular steps. */
 #include "armci/armci_front.h"
 #include "pgas/near.h"
 
-/* What the caller gave. */
+/* The arguments of the caller. */
 typedef struct arguments {
   void *src;
   const int *src_stride;
@@ -12,14 +12,14 @@ typedef struct arguments {
   int levels, proc;
 } arguments;
 
-/* The same, described from this side. */
+/* The same patch, described from this side. */
 typedef struct patch {
   wtl_strides strides;
   size_t bytes;
 } patch;
 
-/* False: there is nothing to do. Levels that count one block are left out; ones that lie without a gap become part of
- * the block. */
+/* Returns false if there are no bytes to move. Levels that count one block are left out. Levels without gaps become
+ * part of the block. */
 static bool describe(const wtl_frame *f, patch *p, const int here[], const int there[], const int count[], int levels)
 {
   armci_check_that(f, levels >= 0 && levels <= WTL_MOST_LEVELS, "stride_levels", levels, "0 to 8");
@@ -46,7 +46,7 @@ static bool describe(const wtl_frame *f, patch *p, const int here[], const int t
   return p->bytes > 0;
 }
 
-/* From the lowest to the highest address of the patch there. */
+/* Checks the range from the lowest to the highest address of the patch at the target. */
 static void check_extent(const wtl_frame *f, const patch *p, const char *name, const char *there, int proc)
 {
   const wtl_strides *s = &p->strides;
@@ -112,7 +112,7 @@ static void accumulate(const wtl_frame *f, armci_scale by, const arguments *a, a
   move(&op, &p, WTL_ACCS, a->src, a->dst);
 }
 
-/* Bytes for the profile, before anything is checked. */
+/* The bytes for the profile, before anything is checked. */
 static uint64_t bytes_of(const int count[], int levels)
 {
   uint64_t n = count ? (uint64_t)count[0] : 0;
@@ -204,11 +204,12 @@ int PARMCI_NbAccS(int datatype, void *scale, void *src, int src_stride[], void *
 ARMCI_TWIN(int, NbAccS, int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[],
            int count[], int levels, int proc, armci_hdl_t *hdl)
 
-/* --- packing, for the program itself ------------------------------------------------------------------------------ */
+/* --- packing by the program itself -------------------------------------------------------------------------------- */
 
-/* False: there is nothing to do. Not counted; programs may pack before ARMCI_Init, too. */
-static bool lay_out(const char *call, wtl_strides *s, int levels, const int stride[], const int count[],
-                    const void *ptr, const void *buf)
+/* Returns false if there are no bytes to move. These routines are not counted; programs may pack before ARMCI_Init,
+ * too. */
+static bool describe_packed(const char *call, wtl_strides *s, int levels, const int stride[], const int count[],
+                            const void *ptr, const void *buf)
 {
   if (!count || (levels > 0 && !stride)) armci_refuse_null(call, count ? "stride_arr" : "count");
   if (levels < 0 || levels > WTL_MOST_LEVELS)
@@ -248,13 +249,13 @@ static void read_run(void *arg, char *here, ptrdiff_t here_step, char *there, pt
 void armci_write_strided(void *ptr, int levels, int stride[], int count[], char *buf)
 {
   wtl_strides s;
-  if (!lay_out("armci_write_strided", &s, levels, stride, count, ptr, buf)) return;
+  if (!describe_packed("armci_write_strided", &s, levels, stride, count, ptr, buf)) return;
   wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), write_run, NULL);
 }
 
 void armci_read_strided(void *ptr, int levels, int stride[], int count[], char *buf)
 {
   wtl_strides s;
-  if (!lay_out("armci_read_strided", &s, levels, stride, count, ptr, buf)) return;
+  if (!describe_packed("armci_read_strided", &s, levels, stride, count, ptr, buf)) return;
   wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), read_run, NULL);
 }

@@ -1,4 +1,4 @@
-/* Completion, barrier, notifications. */
+/* sync.c - fences, the barrier and notifications of ARMCI. */
 #include "armci/armci_front.h"
 #include "pgas/rma.h"
 #include "team/barrier.h"
@@ -48,25 +48,25 @@ int parmci_notify(int proc)
   wtl_pe *self = f.self;
   armci_check_proc(&f, proc);
   armci_state *s = armci_of(self);
-  long *there = &s->notify[proc][self->me], told = ++s->told[proc];
+  long *there = &s->notify[proc][self->me], count = ++s->told[proc];
   armci_fence(self, f.site, proc);
   wtl_op op = wtl_op_to(&f, proc, false);
   op.memory = WTL_GLOBAL;
-  wtl_amo(op, there, (wtl_atomic){WTL_AMO_SET, sizeof *there, (uint64_t)told, 0}, NULL);
+  wtl_amo(op, there, (wtl_atomic){WTL_AMO_SET, sizeof *there, (uint64_t)count, 0}, NULL);
   wtl_leave(&f);
-  return (int)told;
+  return (int)count;
 }
 
 __attribute__((visibility("default"), weak, alias("parmci_notify"))) int armci_notify(int proc);
 
-typedef struct hearing {
+typedef struct notification_wait {
   const long *word;
   long wanted;
-} hearing;
+} notification_wait;
 
-static bool is_told(void *arg)
+static bool is_notified(void *arg)
 {
-  const hearing *h = arg;
+  const notification_wait *h = arg;
   return __atomic_load_n(h->word, __ATOMIC_ACQUIRE) >= h->wanted;
 }
 
@@ -75,8 +75,8 @@ int parmci_notify_wait(int proc, int *times)
   ARMCI_ENTER(armci_notify_wait, 0);
   armci_check_proc(&f, proc);
   armci_state *s = armci_of(f.self);
-  hearing h = {&s->notified[proc], s->heard[proc] + 1};
-  wtl_door_wait_for(&f.self->door, f.site, wtl_global_watch(f.self, h.word), is_told, &h, proc);
+  notification_wait h = {&s->notified[proc], s->heard[proc] + 1};
+  wtl_door_wait_for(&f.self->door, f.site, wtl_global_watch(f.self, h.word), is_notified, &h, proc);
   s->heard[proc]++;
   if (times) *times = (int)h.wanted;
   wtl_leave(&f);

@@ -1,6 +1,7 @@
 /*
- * TCGMSG, the message library that older Global Arrays programs use, as Fortran calls it: arguments by address,
- * integers as long as a C long, lengths of strings behind. Each message has a type, by which it is found.
+ * tcgmsg.c - TCGMSG, the message library of older Global Arrays programs, with the calling convention of Fortran:
+ * arguments by address, integers as long as a C long, lengths of strings after all arguments. A message is found by its
+ * type.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,10 +84,10 @@ long armci_tcgmsg_tcgready(void)
 
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 
-/* Theirs and armci_msg_snd's are not mixed up. */
+/* The context of TCGMSG's messages, which keeps them apart from those of armci_msg_snd. */
 static uint64_t context(void)
 {
-  return UINT64_C(0x7463676d73670000); /* groups' are odd */
+  return UINT64_C(0x7463676d73670000); /* those of groups are odd */
 }
 
 static void trace(const wtl_frame *f, const char *what, long type, long bytes, long node)
@@ -98,7 +99,7 @@ static void trace(const wtl_frame *f, const char *what, long type, long bytes, l
 void armci_tcgmsg_snd(long *type, void *buf, long *bytes, long *node, long *sync)
 {
   ARMCI_ENTER_AS(armci_tcgmsg_snd, armci_msg_snd, *bytes);
-  (void)sync; /* the buffer is free on return in any case */
+  (void)sync; /* the buffer may be reused on return in any case */
   armci_check_that(&f, *bytes >= 0, "lenbuf", *bytes, "0 and more");
   armci_check_proc(&f, (int)*node);
   trace(&f, "snd", *type, *bytes, *node);
@@ -111,7 +112,7 @@ void armci_tcgmsg_rcv(long *type, void *buf, long *room, long *came, long *node,
 {
   ARMCI_ENTER_AS(armci_tcgmsg_rcv, armci_msg_rcv, 0);
   int who;
-  (void)sync; /* it is there on return in any case */
+  (void)sync; /* the message is complete on return in any case */
   armci_check_that(&f, *room >= 0, "lenbuf", *room, "0 and more");
   if (*node >= 0) armci_check_proc(&f, (int)*node);
   wtl_envelope of = {*node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type};
@@ -133,7 +134,7 @@ long armci_tcgmsg_probe(long *type, long *node)
 
 void armci_tcgmsg_waitcom(long *node)
 {
-  (void)node; /* nothing is left to wait for when a call returns */
+  (void)node; /* nothing is pending when a call returns */
 }
 
 void armci_tcgmsg_synch(long *type)
@@ -153,7 +154,7 @@ void armci_tcgmsg_brdcst(long *type, void *buf, long *bytes, long *root)
   wtl_leave(&f);
 }
 
-/* Fortran's strings end in blanks, if at all. */
+/* Strings of Fortran end in blanks, or not at all. */
 static void to_c(char *to, size_t room, const char *from, int length)
 {
   size_t n = length > 0 && (size_t)length < room ? (size_t)length : room - 1;
@@ -180,7 +181,8 @@ void armci_tcgmsg_igop(long *type, long *x, long *n, char *op, int op_length)
 
 /* --- the shared counter ------------------------------------------------------------------------------------------- */
 
-/* The next number from 0 on, where *processes > 0; else all call it together, and it begins anew. */
+/* Returns the next number, from 0 on, if *processes > 0. Otherwise all processes call it, and the counter restarts
+ * at 0. */
 long armci_tcgmsg_nxtval(long *processes)
 {
   ARMCI_ENTER(armci_tcgmsg_nxtval, sizeof(long));
@@ -206,7 +208,7 @@ static void file_failed(const char *what, const char *name)
   wtl_pe_fail(WTL_EXIT_USAGE, "pfilecopy: cannot %s the file %s", what, name);
 }
 
-/* Piece by piece: a length, -1 where the file cannot be read, then so many bytes. */
+/* Copies a file in pieces. Each piece has its length first, or -1 if the file cannot be read, and then its bytes. */
 static void copy_file(const char *name, int from)
 {
   enum { PIECE = 65536 };
@@ -239,7 +241,7 @@ void armci_tcgmsg_pfcopy(long *type, long *node0, char *name, int name_length)
   armci_tcgmsg_pfilecopy(type, node0, c_name);
 }
 
-/* What this process prints goes to a file of its own from here on. */
+/* Redirects the output of this process to a file of its own. */
 void armci_tcgmsg_llog(void)
 {
   char name[64];
@@ -296,7 +298,7 @@ void armci_tcgmsg_srand48(long *seed)
   srand48(*seed);
 }
 
-/* Doubles and integers to bytes, and to each other: as many as hold, or fit into, so many. */
+/* Sizes of doubles and integers: bytes of *n of them, and how many of one hold *n of the other. */
 long armci_tcgmsg_mdtob(long *n)
 {
   return *n * (long)sizeof(double);

@@ -1,4 +1,4 @@
-/* vector.c - lists of blocks. */
+/* vector.c - transfers of lists of blocks. */
 #include "armci/armci_front.h"
 
 static uint64_t bytes_of(const armci_giov_t *iov, int len)
@@ -28,7 +28,7 @@ static void check(const wtl_frame *f, const armci_giov_t *iov, void **here, void
   }
 }
 
-/* `here` and `there`: the lists of this process's addresses and of the other's. */
+/* `here` and `there` are the lists of addresses in this process and in the target. */
 static void move(const wtl_frame *f, armci_op *op, const armci_giov_t *v, void **here, void **there)
 {
   check(f, v, here, there, op->global.pe);

@@ -1,4 +1,4 @@
-/* What the argument checks say. */
+/* argument_errors.c - the error messages of the argument checks. */
 #include "shmem.h"
 #include "record/record.h"
 #include "shmem/shmem_front.h"
@@ -56,7 +56,7 @@ void wtl_shmem_refuse_count(uint32_t call, size_t n, size_t size)
               wtl_shmem_call_here(call), n, size);
 }
 
-/* The shared library that `p` is a variable or code of; NULL if none. */
+/* Returns the name of the shared library that contains the variable or code at `p`, or NULL if none does. */
 static const char *library_of(const void *p)
 {
   Dl_info found;

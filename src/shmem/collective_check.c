@@ -1,14 +1,14 @@
-/* collective_check.c - tells the other PEs what this one passes to a collective, and says where they differ. */
+/* collective_check.c - compares the arguments of a collective among the PEs, and reports a difference. */
 #include "shmem/collective_check.h"
 #include "team/wait_until.h"
 
 #include <stdio.h>
 
-/* What a PE tells, in this order; the call itself may differ between barriers. */
+/* The words that a PE publishes, in this order. The call itself may differ between barriers. */
 enum { KIND = WTL_TOLD_SERIAL + 1, COUNT, ROOT, DST, SST, DEST, SOURCE, CALL, WORDS };
 _Static_assert((int)WORDS == (int)WTL_TOLD_WORDS, "there is a word for each");
 
-/* A symmetric address by its place, which is the same on all PEs. */
+/* A symmetric address is published as its place, which is the same on all PEs. */
 #define IN_STATICS (UINT64_C(1) << 62)
 #define NOWHERE UINT64_MAX
 
@@ -43,7 +43,7 @@ static void refuse_values(uint32_t call, const char *name, uint64_t mine, uint64
               wtl_shmem_call_here(call), name, (long long)mine, (long long)theirs, pe);
 }
 
-/* `pe`, by the job's number, tells `theirs`. */
+/* Ends the job with an error: PE `pe` of the job has published `theirs`. */
 static void refuse_unlike(uint32_t call, const wtl_shmem_collective_arguments *m, const uint64_t mine[],
                           const uint64_t theirs[], int pe)
 {
@@ -80,7 +80,7 @@ void wtl_shmem_compare_collective(wtl_pe *self, wtl_site *site, uint32_t call, w
                           };
   const wtl_area dest = {"dest", m->dest, m->dest_bytes}, source = {"source", m->source, m->source_bytes};
   if (wtl_areas_overlap(dest, source)) wtl_shmem_refuse_overlap(call, dest, source, false);
-  if (t->n == 1 || (t->sync && self->threads_anywhere)) return; /* threads' sets share their words */
+  if (t->n == 1 || (t->sync && self->threads_anywhere)) return; /* the active sets of threads share their words */
   int pe = wtl_team_compare(self, site, t, mine, theirs);
   if (pe >= 0) refuse_unlike(call, m, mine, theirs, pe);
 }

@@ -1,8 +1,13 @@
 /*
- * front.h - what every generated OpenSHMEM call begins and ends with: find the PE, count the call, check the arguments.
+ * shmem_front.h - the beginning and end of every generated OpenSHMEM call: find the PE, count the call, check the
+ * arguments.
  *
- * The checks are on unless WATTLE_CHECK=off. They cost compares on values the call has in registers anyway; what they
- * find ends the job with one line that names the call, the value and the PE.
+ * DESIGN
+ *
+ * The checks are on unless WATTLE_CHECK=off. They compare values that the call has in registers anyway. A wrong
+ * argument ends the job with one line that names the call, the value and the PE.
+ *
+ * generate.py writes the calls from api.toml. The functions of this header are their parts.
  */
 #ifndef WTL_SHMEM_SHMEM_FRONT_H
 #define WTL_SHMEM_SHMEM_FRONT_H
@@ -25,27 +30,27 @@ static inline const char *wtl_shmem_call_name(uint32_t call)
   return wtl_shmem_calls[call].name;
 }
 
-/* Its name and from where in the program it was called, for the message that ends the job. */
+/* The name of a call and the address in the program from which it was called, for the message that ends the job. */
 static inline const char *wtl_shmem_call_here(uint32_t call)
 {
   return wtl_here(wtl_shmem_call_name(call));
 }
 
-/* What a routine's worker (generate.py) must know of the routine that it works for. */
+/* The properties of a routine that its worker function (generate.py) needs. */
 typedef struct wtl_typed {
   uint32_t call, size; /* of an element, in bytes */
   wtl_combine_fn combine;
   enum wtl_word word;
 } wtl_typed;
 
-/* shmem_finalize where there is no PE: test programs call it once more at their end. Ends the job if there never was
- * one. */
+/* shmem_finalize if there is no PE. Test programs call it once more at their end. It ends the job if there never was
+ * a PE. */
 void wtl_shmem_finalized_already(uint32_t call);
 
-/* A thread calls that must not, by the level that the program started with. Said once, and the call goes on. */
+/* Reports once that a thread calls which must not, by the thread level of the program. The call continues. */
 void wtl_shmem_report_other_thread(uint32_t call) __attribute__((cold));
 
-/* All end the job; `call` indexes wtl_shmem_calls. */
+/* The following functions end the job. `call` is an index of wtl_shmem_calls. */
 void wtl_shmem_refuse_pe(uint32_t call, int pe) __attribute__((noreturn, cold));
 void wtl_shmem_refuse_count(uint32_t call, size_t n, size_t size) __attribute__((noreturn, cold));
 void wtl_shmem_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t bytes, int pe)
@@ -59,13 +64,15 @@ void wtl_shmem_refuse_size(uint32_t call, const char *name, size_t value, const 
     __attribute__((noreturn, cold));
 
 /*
- * A context other than the default one (its handle as it came): puts its flow into the frame. With a PE: the job's
- * number of the PE `pe` of the context's team. Ends the job where the handle names none, or where there is no such PE.
+ * Puts the flow of a context other than the default one into the frame. `handle` comes from the program. The second
+ * function also returns the number in the job of PE `pe` of the context's team. Both end the job if the handle is not
+ * valid or if there is no such PE.
  */
 void wtl_shmem_in_context(wtl_frame *f, const void *handle);
 int wtl_shmem_pe_in_context(wtl_frame *f, const void *handle, int pe);
 
-/* The team of a handle; ends the job where it names none. wtl_shmem_team_or_none: NULL for SHMEM_TEAM_INVALID. */
+/* Returns the team of a handle, and ends the job if the handle is not valid. wtl_shmem_team_or_none returns NULL for
+ * SHMEM_TEAM_INVALID. */
 wtl_team *wtl_shmem_team_named(const wtl_frame *f, const char *name, const void *handle);
 wtl_team *wtl_shmem_team_or_none(const wtl_frame *f, const char *name, const void *handle);
 
@@ -74,12 +81,12 @@ static inline __attribute__((always_inline)) wtl_team *wtl_team_of(const wtl_fra
   return WTL_LIKELY((uintptr_t)handle == 1) ? f->self->world : wtl_shmem_team_named(f, "team", handle);
 }
 
-/* The active set of a call; `set` has room for it. The world's set is the world's team,
+/* Returns the active set of a call, in the memory `set`. For a set of all PEs it returns the world's team instead,
  * unless threads of a PE may call at once and pSync is symmetric. */
 wtl_team *wtl_shmem_active_set_of(const wtl_frame *f, wtl_team *set, int start, int log_stride, int n, long *sync);
 
 /* Bytes from the first to the end of the last of `n` blocks of `block` elements of `size` bytes, one every `stride`
- * elements; SIZE_MAX if that is more than any memory. */
+ * elements. SIZE_MAX if that is more than any memory. */
 static inline size_t wtl_shmem_extent(size_t n, size_t block, ptrdiff_t stride, size_t size)
 {
   size_t elements;
@@ -95,7 +102,7 @@ static inline __attribute__((always_inline)) void wtl_check_pe(const wtl_frame *
   if (WTL_UNLIKELY(f->self->check && (unsigned)pe >= (unsigned)f->self->n)) wtl_shmem_refuse_pe(f->call, pe);
 }
 
-/* n elements of `size` bytes must be countable in bytes. */
+/* Checks that the bytes of `n` elements of `size` bytes can be counted. */
 static inline __attribute__((always_inline)) void wtl_check_count(const wtl_frame *f, size_t n, size_t size)
 {
   size_t bytes;
@@ -110,7 +117,7 @@ static inline __attribute__((always_inline)) void wtl_check_symmetric(const wtl_
     wtl_shmem_refuse_symmetric(f->call, name, p, bytes, pe);
 }
 
-/* Likewise what is only read: symmetric, or a constant of the program. */
+/* Checks memory that is only read: it is symmetric, or a constant of the program. */
 static inline __attribute__((always_inline)) void wtl_check_readable(const wtl_frame *f, const char *name,
                                                                      const void *p, size_t bytes, int pe)
 {
@@ -118,14 +125,14 @@ static inline __attribute__((always_inline)) void wtl_check_readable(const wtl_f
     wtl_shmem_refuse_symmetric(f->call, name, p, bytes, pe);
 }
 
-/* An argument's memory. */
+/* The memory of an argument. */
 typedef struct wtl_area {
   const char *name;
   const void *start;
   size_t bytes;
 } wtl_area;
 
-/* `in_place`: the call would allow the same place. */
+/* `in_place`: the call would allow equal addresses. */
 void wtl_shmem_refuse_overlap(uint32_t call, wtl_area a, wtl_area b, bool in_place) __attribute__((noreturn, cold));
 
 static inline __attribute__((always_inline)) bool wtl_areas_overlap(wtl_area a, wtl_area b)
@@ -139,7 +146,7 @@ static inline __attribute__((always_inline)) void wtl_check_disjoint(const wtl_f
   if (WTL_UNLIKELY(f->self->check && wtl_areas_overlap(a, b))) wtl_shmem_refuse_overlap(f->call, a, b, false);
 }
 
-/* `dest` and `source` of a collective, `bytes` each, are the same place or do not overlap. */
+/* Checks that `dest` and `source` of a collective, `bytes` each, are the same memory or do not overlap. */
 static inline __attribute__((always_inline)) void wtl_check_apart(const wtl_frame *f, const void *dest,
                                                                   const void *source, size_t bytes)
 {
@@ -148,7 +155,7 @@ static inline __attribute__((always_inline)) void wtl_check_apart(const wtl_fram
     wtl_shmem_refuse_overlap(f->call, (wtl_area){"dest", dest, bytes}, (wtl_area){"source", source, bytes}, true);
 }
 
-/* The root of a collective is a PE of the team. */
+/* Checks that the root of a collective is a PE of the team. */
 void wtl_shmem_refuse_root(uint32_t call, int root, int n) __attribute__((noreturn, cold));
 static inline __attribute__((always_inline)) void wtl_check_root(const wtl_frame *f, int root, const wtl_team *t)
 {

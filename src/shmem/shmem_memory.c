@@ -1,3 +1,4 @@
+/* shmem_memory.c - allocates and frees symmetric memory, and checks that all PEs make the same calls. */
 #include "shmem/shmem_memory.h"
 
 #include <stdatomic.h>
@@ -13,7 +14,8 @@ void *wtl_shmem_ptr(const wtl_pe *self, const void *dest, int pe)
 {
   if (pe < 0 || pe >= self->n || !wtl_symmetric_bytes(self, dest)) return NULL;
   void *there = wtl_remote(self, dest, pe);
-  return there && pe == self->me ? (void *)(uintptr_t)dest : there; /* a variable's own name, not the arena's for it */
+  /* the variable's own address, not that of its copy in the arena */
+  return there && pe == self->me ? (void *)(uintptr_t)dest : there;
 }
 
 static uint64_t offset_of(const wtl_pe *self, const void *p)
@@ -21,11 +23,12 @@ static uint64_t offset_of(const wtl_pe *self, const void *p)
   return p ? (uint64_t)((const char *)p - self->heap) + 1 : 0;
 }
 
-/* What each PE says: its bytes and its block, and the complements, whose greatest is that of the least. */
+/* The numbers that each PE contributes: its bytes and its block, and their complements, whose largest value belongs
+ * to the smallest number. */
 enum { MOST_BYTES, LEAST_BYTES, MOST_OFFSET, LEAST_OFFSET, WORDS };
 
-/* A PE that said `most`, and one that said `least`; collective. */
-static void find_out(wtl_frame *f, uint64_t mine, uint64_t most, uint64_t least, int pes[2])
+/* Finds a PE that contributed `most`, and one that contributed `least`. Collective. */
+static void find_pes(wtl_frame *f, uint64_t mine, uint64_t most, uint64_t least, int pes[2])
 {
   const uint64_t me = (uint64_t)f->self->me;
   uint64_t words[] = {mine == most ? me : 0, mine == least ? me : 0};
@@ -37,7 +40,7 @@ static void find_out(wtl_frame *f, uint64_t mine, uint64_t most, uint64_t least,
 static void refuse_other_block(wtl_frame *f, size_t bytes, uint64_t offset, uint64_t most, uint64_t least)
 {
   int pes[2];
-  find_out(f, offset, most, least, pes);
+  find_pes(f, offset, most, least, pes);
   wtl_pe_fail(
       WTL_EXIT_USAGE,
       "%s: PEs do not ask alike: heap offset %lld (%zu bytes) here, heap offset %lld on PE %d; all PEs must make the "
@@ -52,7 +55,7 @@ static void warn_of_sizes(wtl_frame *f, size_t bytes, uint64_t most, uint64_t le
   int pes[2];
   if (mem->sizes_differed) return;
   mem->sizes_differed = true;
-  find_out(f, bytes, most, least, pes);
+  find_pes(f, bytes, most, least, pes);
   if (f->self->check && f->self->me == pes[0])
     wtl_message_print(
         "%s: PEs ask for different sizes, %llu bytes on PE %d and %llu on PE %d; all get the larger one, here and "
@@ -61,8 +64,8 @@ static void warn_of_sizes(wtl_frame *f, size_t bytes, uint64_t most, uint64_t le
 }
 
 /*
- * A barrier at which all PEs must name the same block (NULL: none). Returns the most bytes that any of them asks for:
- * the heaps stay alike though programs exist that ask for different sizes.
+ * A barrier at which all PEs must name the same block (NULL: none). Returns the largest number of bytes that a PE asks
+ * for. So the heaps stay equal even if a program asks for different sizes.
  */
 static size_t agree(wtl_frame *f, const void *p, size_t bytes)
 {
@@ -87,7 +90,7 @@ static void warn_exhausted(const wtl_frame *f, size_t bytes)
       wtl_shmem_call_name(f->call), bytes, self->mem.live_bytes, self->mem.bytes, wtl_heap_free_bytes(&self->mem));
 }
 
-/* Programs try what an implementation allows: the first refusal alone is said. */
+/* Programs may probe which alignments are allowed, so only the first refusal is reported. */
 static void warn_of_alignment(const wtl_frame *f, size_t align)
 {
   static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -107,13 +110,14 @@ void *wtl_shmem_align(wtl_frame *f, size_t align, size_t bytes)
 void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)
 {
   void *p = NULL;
-  if (!bytes) return NULL; /* nothing is done, so nobody is waited for */
+  if (!bytes) return NULL; /* nothing is done, so no PE waits */
   bytes = agree(f, NULL, bytes);
   p = wtl_heap_alloc(&f->self->mem, bytes, align);
   if (!p) warn_exhausted(f, bytes);
   if (p && zero) memset(p, 0, bytes);
-  wtl_barrier(f->self,
-              f->site); /* all have it: in a free block, which others must not write to, the heap keeps its own */
+  /* After this barrier all PEs have the block. Until then other PEs must not write to it, because the heap keeps its own
+   * data in free blocks. */
+  wtl_barrier(f->self, f->site);
   return p;
 }
 
@@ -126,8 +130,8 @@ static void refuse_foreign(wtl_frame *f, const void *p)
 }
 
 /*
- * The block that `old` becomes, or NULL. It moves where it must grow and cannot where it lies, and where that frees at
- * least half of it; where there is no room to move to, a block that shrinks stays.
+ * Resizes the block `old` and returns it, or NULL. The block moves if it cannot grow in place, and if moving frees at
+ * least half of it. If there is no space to move to, a block that shrinks stays.
  */
 static void *resized(wtl_heap *mem, void *old, size_t before, size_t bytes)
 {
@@ -140,7 +144,7 @@ static void *resized(wtl_heap *mem, void *old, size_t before, size_t bytes)
   return p;
 }
 
-/* Nothing is changed before all have said what they ask for. */
+/* No PE changes its heap before all have published what they ask for. */
 void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes)
 {
   wtl_heap *mem = &f->self->mem;
@@ -148,7 +152,7 @@ void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes)
   void *p = NULL;
   if (old && !before) refuse_foreign(f, old);
   if (!old && !bytes) return NULL;
-  bytes = agree(f, old, bytes); /* and stores of others into the old block are done */
+  bytes = agree(f, old, bytes); /* after this, stores of other PEs into the old block are complete */
   if (!old)
     p = bytes ? wtl_heap_alloc(mem, bytes, 0) : NULL;
   else if (bytes)
@@ -156,7 +160,7 @@ void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes)
   else
     wtl_heap_free(mem, old);
   if (bytes && !p) warn_exhausted(f, bytes);
-  wtl_barrier(f->self, f->site); /* all have the new block */
+  wtl_barrier(f->self, f->site); /* all PEs have the new block */
   return p;
 }
 
@@ -164,7 +168,7 @@ void wtl_shmem_free(wtl_frame *f, void *p)
 {
   if (!p) return;
   if (f->self->check && !wtl_heap_size(&f->self->mem, p)) refuse_foreign(f, p);
-  agree(f, p, 0); /* and nobody still uses it */
+  agree(f, p, 0); /* after this, no PE uses the block */
   wtl_heap_free(&f->self->mem, p);
 }
 

@@ -64,8 +64,8 @@ int wtl_shmem_pe_in_context(wtl_frame *f, const void *handle, int pe)
   return wtl_team_pe(f->self, c->team, pe);
 }
 
-/* The world needs no pSync, which some programs have on the stack; but threads may be in several sets of all PEs at once,
- * and only their pSyncs tell these apart. */
+/* The world needs no pSync, which some programs have on the stack. But threads may be in several sets of all PEs at
+ * once, which differ only by their pSync. */
 static bool is_world(const wtl_pe *self, int n, const long *sync)
 {
   if (n < self->n) return false;
@@ -101,7 +101,7 @@ static bool is_within(const wtl_range *p, int n)
   return p->n >= 1 && p->start >= 0 && p->start < n && last >= 0 && last < n && (p->stride != 0 || p->n == 1);
 }
 
-/* A number for what was asked for, so that PEs notice when they do not ask alike. */
+/* A number for the request, by which PEs notice that their requests differ. */
 static uint64_t words_of(uint64_t a, uint64_t b, uint64_t c)
 {
   const uint64_t odd = 0x9e3779b97f4a7c15u;
@@ -116,8 +116,8 @@ static void make(wtl_frame *f, const wtl_split *s, const wtl_new_team *p, int en
   *p->team = (shmem_team_t)t->handle;
 }
 
-/* A team has the same place on all its PEs. */
-static void say_no_place(const wtl_frame *f)
+/* Reports that there is no free team entry. A team has the same entry on all its PEs. */
+static void report_no_entry(const wtl_frame *f)
 {
   wtl_message_print(
       "%s: no team can be made: its PEs are in %d others together, which is the most at a time (shmem_team_destroy "
@@ -125,7 +125,7 @@ static void say_no_place(const wtl_frame *f)
       wtl_shmem_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_ROOM);
 }
 
-/* Makes the `s->n` teams; none: there can be no such team. */
+/* Makes the `s->n` teams. If n is 0, there can be no such team. */
 static int split(wtl_frame *f, wtl_split *s, const wtl_new_team *const teams[])
 {
   wtl_pe *self = f->self;
@@ -137,7 +137,7 @@ static int split(wtl_frame *f, wtl_split *s, const wtl_new_team *const teams[])
   if (rc > 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not ask alike: PE %d passes other values than this one",
                 wtl_shmem_call_here(f->call), rc - 1);
-  if (rc < 0 && s->parent->me == s->members.start) say_no_place(f);
+  if (rc < 0 && s->parent->me == s->members.start) report_no_entry(f);
   for (int i = 0; rc == 0 && i < s->n; i++) make(f, s, teams[i], s->entries[i]);
   wtl_teams_made(self, f->site, s->parent);
   free(s->node_of);
@@ -150,7 +150,7 @@ static void check_config(const wtl_frame *f, const shmem_team_config_t *config, 
   wtl_check_local(f, "config", config, mask ? sizeof *config : 0);
 }
 
-/* That of a team to be made is read. */
+/* Checks the configuration of a team to be made, which is read. */
 static void check_new_team(const wtl_frame *f, const wtl_new_team *p)
 {
   check_config(f, p->config, p->mask);
@@ -166,7 +166,8 @@ int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, const wtl_new_tea
   check_new_team(f, p);
   *p->team = SHMEM_TEAM_INVALID;
   if (!t) return -1;
-  /* Programs split a team into several by one call, each PE for its own: what concerns others is not compared. */
+  /* Programs split a team into several by one call, each PE for its own team. So the requests of other PEs are not
+   * compared. */
   if (!is_within(&p->pes, t->n)) s.members = (wtl_range){.stride = 1, .n = t->n}, s.n = 0;
   return split(f, &s, &p);
 }
@@ -181,7 +182,7 @@ int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, wtl_new_te
   int width = xrange < t->n ? xrange : t->n, x = t->me % width, first = t->me - x, left = t->n - first;
   row->pes = (wtl_range){first, 1, left < width ? left : width};
   column->pes = (wtl_range){x, width, (t->n - x + width - 1) / width};
-  /* The entry of a row and that of a column may not be the same where they cross: all PEs agree on both. */
+  /* The entries of a row and of a column must differ where they cross, so all PEs agree on both. */
   wtl_split s = {.parent = t, .members = {.stride = 1, .n = t->n}, .n = 2};
   s.words = words_of((uint32_t)xrange, 2, 2);
   return split(f, &s, (const wtl_new_team *const[]){row, column});
@@ -256,11 +257,11 @@ int wtl_shmem_ctx_get_team(wtl_frame *f, shmem_ctx_t ctx, shmem_team_t *team)
   return 0;
 }
 
-/* On one node nothing could wait for more; to other nodes small operations of a batch travel together. */
+/* On one node no operation waits for more. To other nodes small operations of a batch travel together. */
 void wtl_shmem_session(wtl_frame *f, shmem_ctx_t ctx, bool starts, long options)
 {
   if (ctx == SHMEM_CTX_INVALID) return;
-  const long known = SHMEM_CTX_SESSION_BATCH | SHMEM_CTX_SESSION_SAME_AMO; /* nothing would be gained by the second */
+  const long known = SHMEM_CTX_SESSION_BATCH | SHMEM_CTX_SESSION_SAME_AMO; /* SAME_AMO would gain nothing */
   wtl_check_that(f, (options & ~known) == 0, "options", options,
                  "0, SHMEM_CTX_SESSION_BATCH, SHMEM_CTX_SESSION_SAME_AMO and both");
   if (ctx == SHMEM_CTX_DEFAULT) return; /* its operations always travel together */
