@@ -10,12 +10,12 @@
  *
  *   flat_tree.c          up to 48 bytes on a node: data and a sequence number in one cache line, no barrier
  *   staged.c             up to 2 KiB on a node: copy in, one barrier, copy out
- *   two_level_reduce.c   several nodes: reduce on each node, then recursive doubling (few bytes) or reduce-scatter and
+ *   reduce_two_level.c   several nodes: reduce on each node, then recursive doubling (few bytes) or reduce-scatter and
  *                        allgather (more) among one leader a node
- *   two_level_gather.c   several nodes, few bytes: fcollect, collect, scans and alltoall, by way of the leaders
+ *   gather_two_level.c   several nodes, few bytes: fcollect, collect, scans and alltoall, by way of the leaders
  *   broadcast_binomial.c several nodes, few bytes: a binomial tree of the leaders
  *   direct_push.c        nodes of one PE, up to 256 KiB: each PE sends straight into the others' destinations
- *   direct_*.c           any call: a barrier, single copies from memory to memory, a barrier
+ *   *_direct.c           any call: a barrier, single copies from memory to memory, a barrier
  *
  * Why it is right:
  *   - All PEs of a call take the same algorithm. An algorithm therefore decides only by what all of them know alike:

@@ -2,7 +2,7 @@
  * direct_push.c - collectives of up to 256 KiB among nodes that have one PE each, by direct push. A PE notifies the
  * others that its dest may be written (ready). A notified PE stores its bytes straight there, and then notifies the
  * owner that they are complete (sent). Cost: two small messages and the bytes for each pair of PEs, no barrier. A fetch
- * (direct_gather.c, direct_reduce.c) would take a barrier, a request, the answer, and another barrier.
+ * (gather_direct.c, reduce_direct.c) would take a barrier, a request, the answer, and another barrier.
  *
  * The bytes go in messages that no other message overtakes (below WTL_NET_LARGE), so the notification arrives after
  * them. The slots are those of two_level.h. A PE leaves only after each PE has arrived: it has a message from each, or

@@ -10,7 +10,7 @@
 #include "collective/two_level.h"
 
 /* In a reduction each PE combines all bytes. Beyond this number it is better that each PE combines a part
- * (direct_reduce.c). */
+ * (reduce_direct.c). */
 enum { MOST_SUMMED = 32768 };
 
 static bool fits(const wtl_collective *c, size_t bytes)

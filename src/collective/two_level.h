@@ -3,7 +3,7 @@
  * leaders.
  *
  * Each PE copies its contribution to its stage. The leader of its node combines those of the node and exchanges the
- * result with the other leaders, for reductions (two_level_reduce.c) and for gathers (two_level_gather.c). Each such
+ * result with the other leaders, for reductions (reduce_two_level.c) and for gathers (gather_two_level.c). Each such
  * collective increments the team's stage_epoch. Two sets of stages and leaders' slots alternate: when a PE enters a
  * collective, all PEs have left the one before the last.
  */

@@ -23,7 +23,7 @@ typedef struct wtl_team_entry {
   _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];   /* of a leader: epochs of the messages in far_bytes */
   _Atomic uint32_t passed_said[WTL_SMALL_LINES]; /* epochs of the broadcasts in `passed` (broadcast_binomial.c) */
   _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, used alternately (staged.c) */
-  /* Messages that a leader received from the others (two_level_reduce.c). */
+  /* Messages that a leader received from the others (reduce_two_level.c). */
   _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
   char passed[WTL_SMALL_LINES][WTL_FAR_BYTES];
 } wtl_team_entry;

@@ -1,5 +1,5 @@
 /*
- * direct_broadcast.c - a broadcast of any size that each PE copies straight from the root's source: a barrier, one copy
+ * broadcast_direct.c - a broadcast of any size that each PE copies straight from the root's source: a barrier, one copy
  * (linear, all PEs at once), a barrier. Each byte crosses to another node once: each PE of the node fetches a part and
  * stores it to all of them (scatter and allgather inside the node).
  */

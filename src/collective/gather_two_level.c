@@ -1,5 +1,5 @@
 /*
- * two_level_gather.c - gathers, scans and alltoall of few bytes of a team on several nodes, through one leader a node.
+ * gather_two_level.c - gathers, scans and alltoall of few bytes of a team on several nodes, through one leader a node.
  *
  * A gather is a reduction by OR. The bytes of each PE have their own place in a message of up to WTL_FAR_BYTES, which
  * is zero elsewhere. The leader of a node combines those of its PEs, and the leaders exchange by recursive doubling.

@@ -1,5 +1,5 @@
 /*
- * direct_gather.c - fcollect, collect and alltoall of any size, straight from memory to memory: a barrier, one copy of
+ * gather_direct.c - fcollect, collect and alltoall of any size, straight from memory to memory: a barrier, one copy of
  * each block, a barrier.
  *
  * Each PE begins with its own block and continues cyclically (the order of the ring and spread-out algorithms), so that
