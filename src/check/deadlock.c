@@ -178,7 +178,7 @@ static int find_circle(view *v)
 }
 
 /* Whether this PE reports the circle: its first PE does, if no PE of it has moved. If a comparison of the circle
- * uses the numbers of a node, the first PE of that node reports, because PEs of other nodes do not see the circle. */
+ * uses the numbers of a node, the first PE of that node reports. PEs of other nodes do not see that circle. */
 static bool must_report(view *v, int last)
 {
   const wtl_pe *self = v->self;

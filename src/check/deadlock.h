@@ -1,5 +1,5 @@
 /*
- * deadlock.h - with SHMEM_DEBUG: finds the PEs of a team that do not come to a collective call, and whether they ever
+ * deadlock.h - with SHMEM_DEBUG: finds the PEs of a team that do not arrive at a collective call, and whether they ever
  * can.
  *
  * DESIGN
@@ -15,13 +15,13 @@
  *   - Otherwise they may only be late. This is reported once.
  *
  * Why a report is never false: a PE leaves the second barrier when all have entered it. So while PE q publishes that it
- * arrives in a comparison, no PE has got beyond that comparison. A PE of the same comparison that publishes that it
- * arrives in another one has not been in q's yet, and cannot come before its own is over. PEs that hold each other in
+ * arrives in comparison C, no PE has got beyond C. Let PE p be a member of C that publishes that it arrives in another
+ * comparison D. Then p has not been in C yet, and cannot arrive there before D is over. PEs that block each other in
  * such a circle never continue. The circle is read twice: PEs that published the same both times were in it together.
  *
- * Limits: where several threads of a PE may call, another thread may still come, and a PE is in several places at once.
- * Then no place is published, and a late PE is found by the serial number of its last comparison and only reported. The
- * checks cost two barriers a call, so they are for programs under test.
+ * Limits: if several threads of a PE may call, the PE may be in several calls at once, and another thread may still
+ * arrive. Then the PE publishes no position. A late PE is found by the serial number of its last comparison and is only
+ * reported. The checks cost two barriers a call, so they are for programs under test.
  */
 #ifndef WTL_CHECK_DEADLOCK_H
 #define WTL_CHECK_DEADLOCK_H

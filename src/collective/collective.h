@@ -3,23 +3,22 @@
  *
  * DESIGN
  *
- * A front end describes a call once (wtl_collective) and hands the description down by pointer. For each collective
- * collective.c has a table of algorithms, the quickest first. An algorithm looks at the description and returns false
- * where it is not for that call; the last of a table takes every call. The algorithms, each with its cost at the head
- * of its file:
+ * A front end describes a call once (wtl_collective) and passes a pointer to the description. For each collective
+ * collective.c has a table of algorithms, the fastest first. An algorithm returns false if it does not serve the call;
+ * the last of a table serves every call. These are the algorithms, each with its cost at the head of its file:
  *
  *   flat_tree.c          up to 48 bytes on a node: data and a sequence number in one cache line, no barrier
  *   staged.c             up to 2 KiB on a node: copy in, one barrier, copy out
  *   reduce_two_level.c   several nodes: reduce on each node, then recursive doubling (few bytes) or reduce-scatter and
  *                        allgather (more) among one leader a node
- *   gather_two_level.c   several nodes, few bytes: fcollect, collect, scans and alltoall, by way of the leaders
+ *   gather_two_level.c   several nodes, few bytes: fcollect, collect, scans and alltoall, through the leaders
  *   broadcast_binomial.c several nodes, few bytes: a binomial tree of the leaders
  *   direct_push.c        nodes of one PE, up to 256 KiB: each PE sends straight into the others' destinations
  *   *_direct.c           any call: a barrier, single copies from memory to memory, a barrier
  *
  * Why it is right:
- *   - All PEs of a call take the same algorithm. An algorithm therefore decides only by what all of them know alike:
- *     the team, the byte counts that the standard requires to be equal (or that collect has exchanged), symmetric
+ *   - All PEs of a call take the same algorithm. An algorithm therefore decides only by values that are equal on all of
+ *     them: the team, the byte counts that the standard requires to be equal (or that collect has exchanged), symmetric
  *     addresses, and the setting.
  *   - All PEs get the same bits from a reduction. Either one PE computes an element for all, or all combine in the same
  *     order: that of the team, and among leaders the lower node first.
@@ -62,7 +61,7 @@ typedef struct wtl_collective {
 /* dest = op of source over the PEs of the team, in its order. */
 void wtl_reduce(const wtl_collective *c);
 
-/* The same over the PEs up to this one, or (exclusive) before it. Zeros if there is no such PE. */
+/* Does the same over the PEs up to this one, or (exclusive) before it. dest is zeros if there is no such PE. */
 void wtl_scan(const wtl_collective *c);
 
 /* Copies the root's source to dest of every PE. */

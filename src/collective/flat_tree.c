@@ -5,7 +5,7 @@
  * flag in the line of its data is known from NCCL's LL128 protocol.
  *
  * A PE writes its bytes and the number of the collective into a line of its own; readers wait for the number. A PE has
- * WTL_SMALL_LINES lines for a team and uses them in rotation, so it does not wait until all PEs have read the last one.
+ * WTL_SMALL_LINES lines for a team and uses them in rotation. So it does not wait until all PEs have read the last one.
  * When all lines have been used since the last barrier, there is a barrier: a PE that arrives at it has read all
  * earlier lines.
  */

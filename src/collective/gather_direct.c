@@ -2,9 +2,9 @@
  * gather_direct.c - fcollect, collect and alltoall of any size, straight from memory to memory: a barrier, one copy of
  * each block, a barrier.
  *
- * Each PE begins with its own block and continues cyclically (the order of the ring and spread-out algorithms), so that
- * not all PEs access one memory. A PE begins all fetches from other nodes before it waits for the first. A block of
- * another node's PE crosses once: one PE of this node fetches it for all of them, in rotation.
+ * Each PE begins with its own block and continues cyclically, so that not all PEs access one memory. This is the order
+ * of the ring and spread-out algorithms. A PE begins all fetches from other nodes before it waits for the first. A
+ * block of another node's PE crosses once: one PE of this node fetches it for all of them, in rotation.
  */
 #include "collective/algorithms.h"
 

@@ -1,8 +1,8 @@
 /*
  * reduce_direct.c - reductions and scans of any size, straight from memory to memory. Each PE owns a part of the
- * result, computes it from all PEs' sources and stores it to all PEs' dest (reduce-scatter and allgather in one). Cost:
- * two barriers; a PE reads and writes 1/n of the elements of each PE, so each byte moves once. All PEs get the same
- * bits, because one of them computes each element.
+ * result. It computes that part from all PEs' sources and stores it to all PEs' dest (reduce-scatter and allgather).
+ * Cost: two barriers; a PE reads and writes 1/n of the elements of each PE, so each byte moves once. All PEs get the
+ * same bits, because one of them computes each element.
  */
 #include "collective/algorithms.h"
 

@@ -1,5 +1,5 @@
 /*
- * reduce_two_level.c - reductions of a team on several nodes. The PEs of a node reduce in its memory, and only one
+ * reduce_two_level.c - reductions of a team on several nodes. The PEs of a node reduce in its memory. Only one
  * leader a node uses the network (hierarchical, as Open MPI's han and MVAPICH2's two-level collectives).
  *
  * Up to WTL_FAR_BYTES: recursive doubling among the leaders, log2(nodes) rounds of all the bytes. They travel with a

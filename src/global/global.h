@@ -100,7 +100,7 @@ static inline void wtl_global_near_copy(void *to, const void *from, size_t n)
     memmove(to, from, n);
 }
 
-/* --- operations ---------------------------------------------------------------------------------------------------- */
+/* --- operations --------------------------------------------------------------------------------------------------- */
 
 enum wtl_global_kind { WTL_GLOBAL_PUT, WTL_GLOBAL_ACC, WTL_GLOBAL_GET };
 

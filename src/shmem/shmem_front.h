@@ -7,7 +7,8 @@
  * The checks are on unless WATTLE_CHECK=off. They compare values that the call has in registers anyway. A wrong
  * argument ends the job with one line that names the call, the value and the PE.
  *
- * generate.py writes the calls from api.toml. The functions of this header are their parts.
+ * generate.py writes the calls from api.toml. A call finds its PE and is counted (wtl_enter), checks its arguments
+ * (wtl_check_*), does its work in a lower room, and ends (wtl_leave). Rarely used parts are functions of this room.
  */
 #ifndef WTL_SHMEM_SHMEM_FRONT_H
 #define WTL_SHMEM_SHMEM_FRONT_H

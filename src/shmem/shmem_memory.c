@@ -115,8 +115,8 @@ void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)
   p = wtl_heap_alloc(&f->self->mem, bytes, align);
   if (!p) warn_exhausted(f, bytes);
   if (p && zero) memset(p, 0, bytes);
-  /* After this barrier all PEs have the block. Until then other PEs must not write to it, because the heap keeps its own
-   * data in free blocks. */
+  /* After this barrier all PEs have the block. Until then other PEs must not write to it, because the heap keeps its
+   * own data in free blocks. */
   wtl_barrier(f->self, f->site);
   return p;
 }

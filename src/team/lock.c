@@ -19,7 +19,7 @@ enum { HELD = 1u << 30, NEXT = HELD - 1 };
 
 enum { TAIL = offsetof(lock_words, tail), NODE = offsetof(lock_words, node) };
 
-/* --- locks in symmetric memory ------------------------------------------------------------------------------------- */
+/* --- locks in symmetric memory ------------------------------------------------------------------------------------ */
 
 static long *word_of(const wtl_queue_lock *l)
 {
@@ -157,7 +157,7 @@ void wtl_queue_lock_clear(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l,
   operate(at_next, l, NODE, (wtl_atomic){WTL_AMO_AND, .operand = (uint32_t)~WAITING});
 }
 
-/* --- the standard's routines --------------------------------------------------------------------------------------- */
+/* --- the standard's routines -------------------------------------------------------------------------------------- */
 
 void wtl_lock_set(wtl_pe *self, wtl_site *site, long *lock, const char *call)
 {
