@@ -1,7 +1,9 @@
 /*
- * A message that waits for the answer to one before, so as to leave with others, leaves where that answer has come and
- * nobody takes it: its sender makes no call more (with WATTLE_PROGRESS=caller, where no handler runs outside of one). The
- * sender leads no node: who does gives a sign of life now and then, with which everything leaves.
+ * alone.c - tests that a held message leaves although its sender makes no further call.
+ *
+ * A message may wait for the reply to an earlier one, so that it leaves together with others. The reply arrives while
+ * no thread takes it: with WATTLE_PROGRESS=caller no handler runs outside of a call. The sender is not the first PE of
+ * its node, because that one sends heartbeats, and with a heartbeat all held messages leave.
  */
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* What each routine of active messages does, on every pair of PEs, at lengths around every threshold. */
+/* basics.c - tests each routine of active messages on every pair of PEs, at lengths around every threshold. */
 #include <unistd.h>
 
 #include "am_tests.h"

@@ -1,6 +1,8 @@
 /*
- * What a handler uses may be freed when shmemx_am_detach has returned: one that the agent runs at that moment has ended.
- * A thread that holds a mutex, which the handler may want, does not wait for that.
+ * detach.c - tests that data of a handler may be freed when shmemx_am_detach has returned.
+ *
+ * A handler that the agent runs at that moment has ended by then. A thread that holds a mutex which the handler may
+ * want does not wait for the handler.
  */
 #include <stdatomic.h>
 #include <unistd.h>

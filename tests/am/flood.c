@@ -1,9 +1,12 @@
 /*
- * Every message is delivered once, in bounded memory, whoever sends to whom: random pairs and lengths from 0, requests
- * with and without replies, PEs that compute or sleep meanwhile. Each PE sends by a known sequence; counts and sums tell
- * whether all has come. What is too short to say which message it is counts by its length.
+ * flood.c - tests that every active message is delivered exactly once and in bounded memory.
  *
- * usage: flood MESSAGES LONGEST [slow]: of all PEs together; bytes. slow: PE 0 stops for a while now and then.
+ * Pairs of PEs and lengths from 0 are random. Requests have replies or none, and PEs compute or sleep meanwhile. Each
+ * PE sends by a known sequence, and counts and sums show whether all messages have arrived. A message too short for a
+ * number is counted by its length.
+ *
+ * usage: flood MESSAGES LONGEST [slow]. MESSAGES: of all PEs together. LONGEST: in bytes. slow: PE 0 stops for a while
+ * now and then.
  */
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,6 +1,8 @@
 /*
- * Mutexes exclude: handlers, whichever thread runs them, and the program count in plain variables under one. Who waits
- * for a mutex sleeps, and is woken. Who only tries is told whether it has it.
+ * mutexes.c - tests that a mutex excludes handlers in any thread and the program from each other.
+ *
+ * They count in plain variables under one mutex. A thread that waits for a mutex sleeps and is woken. A thread that
+ * only tries to take it learns whether it has it.
  */
 #include <unistd.h>
 

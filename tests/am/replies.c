@@ -1,8 +1,10 @@
 /*
- * Short requests with long replies stay in bounded memory on both sides: who replies keeps few that have not left, and
- * who asks sends no more while it has many to handle.
+ * replies.c - tests that short requests with long replies need bounded memory on both sides.
  *
- * usage: replies REQUESTS BYTES: of PE 0 to the last PE; of each reply.
+ * A PE that replies keeps only few replies that have not left. A PE that requests sends no more while it has many
+ * replies to handle.
+ *
+ * usage: replies REQUESTS BYTES: number of requests of PE 0 to the last PE; length of each reply
  */
 #include <sys/resource.h>
 

@@ -1,10 +1,11 @@
 /*
- * What lies at the edges of the calls' meaning: nothing at all, any alignment, strides that go backwards, stand still
- * or overlap, eight levels, numbers that are none, sums that wrap, lists that name a place twice; handles that were
- * copied or forgotten; messages of one tag. Each process does it to the memory of the next one, which nobody else
- * touches.
+ * edges.c - tests ARMCI calls with unusual arguments.
  *
- * usage: edges HANDLES: so many are forgotten
+ * The arguments are empty transfers, any alignment, zero, negative and overlapping strides, and eight levels. There
+ * are also NaNs, sums that wrap, lists that name a place twice, handles that were copied or forgotten, and messages of
+ * one tag. Each process accesses the memory of the next one, which no other process touches.
+ *
+ * usage: edges HANDLES: number of handles to forget
  */
 #include <limits.h>
 #include <math.h>

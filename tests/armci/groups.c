@@ -1,7 +1,9 @@
 /*
- * Groups of any processes in any order, made by their members alone, and what they do together; memory of different
- * lengths, also none; collectives of all types and operations against sums made here; messages with tags;
- * notifications; nodes; TCGMSG's counter. Beside them in the same processes: OpenSHMEM.
+ * groups.c - tests groups of processes in any order, made by their members alone.
+ *
+ * It allocates memory of different lengths, also none. It compares collectives of all types and operations with sums
+ * made here. It also tests tagged messages, notifications, nodes, TCGMSG's counter, and OpenSHMEM in the same
+ * processes.
  */
 #include <math.h>
 

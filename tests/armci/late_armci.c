@@ -1,9 +1,10 @@
 /*
- * Every blocking call of ARMCI goes through the door (wait/late.h). On two nodes, those too that wait for the other
- * node's agent, whatever its PE does.
+ * late_armci.c - tests that every blocking call of ARMCI waits through the wait door (wait/late.h).
  *
- * usage: late_armci near|far asleep|busy|either [list]: far, where the PEs are on two nodes; then how a waiting PE
- * looks. With list, prints the calls instead, by their names in profiles, one a line for each place.
+ * On two nodes this includes calls that wait for the other node's agent, even while that agent's PE is busy.
+ *
+ * usage: late_armci near|far asleep|busy|either [list]. far: the PEs are on two nodes. asleep, busy, either: the
+ * expected state of a waiting PE. list: prints the calls instead, by their names in profiles, one line for each place.
  */
 #include "armci_tests.h"
 #include "wait/late.h"

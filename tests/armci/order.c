@@ -1,8 +1,9 @@
 /*
- * Location consistency: of what one process does to another's memory by calls that block, each finds all earlier ones
- * done, without a fence, whatever their forms and lengths: put, accumulate, read-modify-write, single value, flag and
- * get, as a block, a patch or a list, short ones that share messages and ones so long that they travel apart. One
- * process works on a part of each memory that is its own, and keeps a model of it.
+ * order.c - tests location consistency: a blocking call finds all earlier calls of its process done, without a fence.
+ *
+ * The calls have all forms and lengths: put, accumulate, read-modify-write, single value, flag and get, as a block, a
+ * patch or a list. Some are short and share messages, others are so long that they travel alone. One process works on
+ * its own part of each memory and keeps a model of it.
  *
  * usage: order FIRST_SEED SEEDS
  */

@@ -1,11 +1,13 @@
 /*
- * Random blocks, patches and lists against a model.
+ * patches.c - tests random blocks, patches and lists against a model.
  *
  * All processes draw the same program from one seed, and each keeps a copy of all memories as they must be. In a phase
- * each process's memory has one role, so that its end is determined whatever the interleaving:
- *   written      one process puts to it, by all forms, and gets from it between: it must find what it put, with no fence
+ * each process's memory has one role, so that its end does not depend on the interleaving:
+ *
+ *   written      one process puts to it, by all forms, and gets from it between: it must find its data, without a fence
  *   accumulated  all processes add to it, as elements of one type, numbers whose sums are exact
- *   read         nobody changes it; all get from it
+ *   read         no process changes it; all get from it
+ *
  * Phases end in ARMCI_Barrier, after which each process compares its own memory with the model.
  *
  * usage: patches FIRST_SEED SEEDS

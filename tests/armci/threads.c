@@ -1,6 +1,7 @@
 /*
- * Several threads of each process call ARMCI at once (MPI_THREAD_MULTIPLE): what each does by itself is in order and
- * fenced, what all do together loses nothing.
+ * threads.c - calls ARMCI from several threads of each process at once (MPI_THREAD_MULTIPLE).
+ *
+ * The calls of each thread must be in order and fenced. No update of words that all threads add to may be lost.
  *
  * usage: threads ROUNDS
  */

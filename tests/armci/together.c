@@ -1,7 +1,9 @@
 /*
- * What all processes do to the same few words at once, within a node and across, loses nothing: accumulates by block,
- * patch and list, read-modify-writes, and plain counting under mutexes. Words are spread so that several meet in one
- * lock's span.
+ * together.c - tests that no update is lost when all processes change the same few words, within a node and across
+ * nodes.
+ *
+ * The updates are accumulates by block, patch and list, read-modify-writes, and plain counting under mutexes. The
+ * words are spread so that several of them share one lock.
  *
  * usage: together ROUNDS
  */

@@ -1,4 +1,4 @@
-/* The reader of JSON: what is valid is shown with its path, whatever else it is given is refused. */
+/* json_read_test.c - tests that the JSON reader shows valid input with its path and refuses all other input. */
 #include <locale.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,9 @@
 /*
- * Active messages: from another node, forged by one that knows the job's cookie (requests, replies, long ones, those with
- * a place to land, packed requests to global memory and their answers), and to the PE itself through its rings, in pieces
- * too. What a forged message may do is bounded, or it ends the job; what the PE sends itself arrives as it was sent.
+ * active_messages.c - fuzzes active messages from another node and those of the PE to itself.
+ *
+ * Messages from the other node are forged with the job's cookie: requests, replies, long messages, messages with a
+ * target address, packed requests to global memory and their replies. The damage by a forged message must be bounded,
+ * or the job ends. Messages to the PE itself pass through its rings, also in pieces, and must arrive unchanged.
  */
 #define POST_SLICE_BYTES 8192
 #include "job_ends.h"

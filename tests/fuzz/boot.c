@@ -1,4 +1,4 @@
-/* What PEs and launchers tell each other as text while a job starts: it becomes indices only where it is in range. */
+/* boot.c - fuzzes the text that PEs and launchers exchange at start. Only numbers in range may become indices. */
 #include "fuzz.h"
 #include "node/boot_text.h"
 

@@ -1,7 +1,7 @@
 /*
- * fuzz.h - the input of a fuzz target, taken apart: numbers and bytes in turn, and zeros where it has ended.
+ * fuzz.h - splits the input of a fuzz target into numbers and bytes, and returns zeros after its end.
  *
- * What a parser gets lies in a block of exactly its length, so that AddressSanitizer sees a byte read too much.
+ * The input of a parser lies in a block of exactly its length, so that AddressSanitizer reports a read beyond its end.
  */
 #ifndef WTL_TESTS_FUZZ_H
 #define WTL_TESTS_FUZZ_H

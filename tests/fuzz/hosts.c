@@ -1,4 +1,6 @@
-/* Hosts: --host's list, and a hostfile. What is read is written so that it is read as the same. */
+/*
+ * hosts.c - fuzzes the list of --host and a hostfile. Hosts that were read and written must be read as the same again.
+ */
 #include "fuzz.h"
 #include "launch/hosts.h"
 

@@ -1,4 +1,7 @@
-/* What a launcher writes, programs' own lines among it: only a process's exit code is taken for one. */
+/*
+ * launchers.c - fuzzes the output of a launcher with lines of programs. Only the exit code of a process may count as
+ * one.
+ */
 #include "fuzz.h"
 #include "launch/launcher.h"
 

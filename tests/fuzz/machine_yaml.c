@@ -1,4 +1,4 @@
-/* A machine profile: what is taken is as its rules say, and what is refused says why. */
+/* machine_yaml.c - fuzzes machine profiles. An accepted profile keeps the rules, and a refused one has a reason. */
 #include <math.h>
 
 #include "fuzz.h"

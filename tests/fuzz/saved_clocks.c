@@ -1,4 +1,6 @@
-/* What a job left of the clocks it found: only lines of the form are read, all of one kind. */
+/*
+ * saved_clocks.c - fuzzes the file of the clocks that a job found. Only lines of the right form and one kind are read.
+ */
 #include <fcntl.h>
 
 #include "fuzz.h"

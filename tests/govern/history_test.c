@@ -1,6 +1,8 @@
 /*
- * What waiting costs by history, against the best fixed limit, found afterwards by trying all that matter: on waits
- * drawn from distributions that stay, on waits chosen by an adversary who knows the limit, and on recorded ones.
+ * history_test.c - compares the cost of waiting by history with that of the best fixed limit, found afterwards by
+ * trying all.
+ *
+ * The waits are drawn from constant distributions, chosen by an adversary that knows the limit, or recorded.
  */
 #include "govern/history.h"
 

@@ -1,8 +1,9 @@
 /*
- * thresholds_test.c - where the thresholds of transfers come to lie, on modelled links: no clock runs but the model's.
+ * thresholds_test.c - tests the thresholds of transfers on modelled links. Only the model's clock runs.
  *
- * A transfer of n bytes takes `latency` + n / speed polling, all of it on a core; asleep it takes a wake-up longer, and
- * on a core what a sleep costs and a share of the bytes' time. Times vary by a fixed pattern.
+ * A transfer of n bytes takes `latency` + n / speed when the PE polls, all of it on a core. When the PE sleeps, the
+ * transfer takes a wake-up longer. On the core it then takes the cost of a sleep and a share of the bytes' time. Times
+ * vary by a fixed pattern.
  */
 #include <stdlib.h>
 

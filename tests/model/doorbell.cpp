@@ -1,3 +1,4 @@
+/* doorbell.cpp - implements the steps of the doorbell and its mutants. */
 #include "doorbell.h"
 
 namespace model {

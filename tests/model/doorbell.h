@@ -1,9 +1,10 @@
 /*
- * doorbell.h - the doorbell (src/wait/doorbell.c) as steps, the locations that threads share, and the mutants.
+ * doorbell.h - models the doorbell (src/wait/doorbell.c) as steps, with the locations that threads share, and the
+ * mutants.
  *
- * Each function is named as the C function it stands for and has its lines in its order. Not modelled: rung_at, ticks
- * and counts (nobody waits for them); the spurious failures of compare_exchange_weak (one step does what its loop
- * does).
+ * Each function has the name of the C function that it models, and its lines in the same order. Some parts are not
+ * modelled: rung_at, ticks and counts, because no thread waits for them, and the spurious failures of
+ * compare_exchange_weak (one step does the work of its loop).
  */
 #ifndef WTL_TESTS_MODEL_DOORBELL_H
 #define WTL_TESTS_MODEL_DOORBELL_H

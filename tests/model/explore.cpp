@@ -1,3 +1,4 @@
+/* explore.cpp - explores all states of a set of threads. */
 #include "explore.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+/* litmus.cpp - checks the memory models by litmus tests. */
 #include "litmus.h"
 
 #include "doorbell.h"

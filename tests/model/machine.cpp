@@ -1,3 +1,4 @@
+/* machine.cpp - implements the memory models and the futex. */
 #include "machine.h"
 
 #include <algorithm>

@@ -1,29 +1,31 @@
 /*
- * machine.h - memory models, the kernel's part, and the states of a set of threads on them.
+ * machine.h - defines memory models, the kernel's futex, and the states of a set of threads on them.
  *
- * memory::tso     x86. Each thread has a FIFO buffer of stores that drains to memory at any time; loads look into their
- * own buffer first.
- *                 Read-modify-writes, sequentially consistent stores (XCHG) and fences wait for an empty buffer. Taking a mutex is a
- *                 read-modify-write, giving it back is a store. System calls are no fences (in truth they are: the model allows more).
+ * memory::tso is x86. Each thread has a FIFO buffer of stores that drains to memory at any time, and loads look into
+ * their own buffer first. Read-modify-writes, sequentially consistent stores (XCHG) and fences wait for an empty
+ * buffer. Taking a mutex is a read-modify-write, and releasing it is a store. System calls are no fences. In reality
+ * they are, so the model allows more.
  *
- * memory::c11     C11 without dependencies, as a machine of views (Kang et al., "A promising semantics for
- * relaxed-memory concurrency", POPL
- *                 2017, without promises; sequential consistency as in RC11, Lahav et al., "Repairing sequential consistency in C/C++11", PLDI
- *                 2017). Each location keeps its history of stores. A thread's view says how old a store it may still read, of each location:
- *                 a load takes any that is not older. So a load may be early, a store may be late, and stores to several locations become
- *                 visible in any order, to each thread in another. A release store carries the storer's view, an acquire load takes it over; a
- *                 fence remembers for the relaxed ones. One more view belongs to sequential consistency: a fence merges with it, such a store
- *                 adds itself, such a load reads nothing older. A read-modify-write reads the newest and continues its release sequence.
+ * memory::c11 is C11 without dependencies, as a machine of views (Kang et al., "A promising semantics for
+ * relaxed-memory concurrency", POPL 2017, without promises; sequential consistency as in RC11, Lahav et al., "Repairing
+ * sequential consistency in C/C++11", PLDI 2017). Each location keeps its history of stores. For each location, a
+ * thread's view gives the oldest store that the thread may still read. So a load may be early, a store may be late, and
+ * stores to several locations become visible to each thread in another order. A release store carries the view of its
+ * thread, and an acquire load adds it to its own. A fence does this for relaxed operations. One more view belongs to
+ * sequential consistency: a fence merges with it, such a store adds itself, and such a load reads nothing older. A
+ * read-modify-write reads the newest store and continues its release sequence.
  *
- * What memory::c11 leaves out, all of it harmless here: loads that see stores their own thread makes later (load
- * buffering; RC11 forbids it as well, and no value here is made from itself); stores that enter a location's history
- * before its end (no location is stored to by two threads but by read-modify-writes and under a mutex); a total order
- * of sequentially consistent operations that is not the order in which they are done. Where RC11 and this machine
- * differ otherwise, the machine allows more.
+ * memory::c11 leaves out three things, all harmless here:
+ *   1. Loads that see later stores of their own thread (load buffering). RC11 forbids them, and no value here depends
+ *      on itself.
+ *   2. Stores that enter a location's history before its end. Two threads store to one location only by
+ *      read-modify-writes and under a mutex.
+ *   3. A total order of sequentially consistent operations other than the order in which they are done.
+ * Where RC11 and this machine differ otherwise, the machine allows more.
  *
- * The kernel: a futex's compare-and-sleep and its wake-ups happen in one order, and who compares after a wake-up reads
- * nothing older than what the waker had seen of that word. Being woken tells nothing more. A time-out never comes: what
- * only it would end is a lost wake-up.
+ * The kernel: a futex's compare-and-sleep and its wake-ups happen in one order. A thread that compares after a wake-up
+ * reads nothing older than the waker had seen of that word. A wake-up gives no other guarantee. A time limit never ends
+ * a sleep, so a sleep that only its limit would end is a lost wake-up.
  */
 #ifndef WTL_TESTS_MODEL_MACHINE_H
 #define WTL_TESTS_MODEL_MACHINE_H

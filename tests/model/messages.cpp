@@ -1,3 +1,4 @@
+/* messages.cpp - implements the steps of active messages on a node. */
 #include "messages.h"
 
 namespace model {

@@ -1,15 +1,16 @@
 /*
- * messages.h - active messages on a node (src/am/am_send.c, am_head.c, am_run.c, am_agent.c, am_mutex.c), and the waits
- * that take them (src/wait/door.c), as steps.
+ * messages.h - models active messages on a node (src/am/am_send.c, am_head.c, am_run.c, am_agent.c, am_mutex.c), and
+ * the waits that take them (src/wait/door.c), as steps.
  *
- * Each function is named as the C function it stands for and has its lines in its order. One PE receives. Its ring has
- * as many slots as the scenario says; a message has no payload but its place, and its handler stores to private memory.
- * A message from another node differs in that its bearer may take it himself, and then wakes nobody.
+ * Each function has the name of the C function that it models, and its lines in the same order. One PE receives. The
+ * scenario sets the number of slots of its ring. A message has no payload except its place, and its handler stores to
+ * private memory. A message from another node differs in one way: the thread that delivers it may take it itself, and
+ * then wakes no thread.
  *
- * The agent's rests: one of 1-4 ms ends by itself, whatever happens, so it is no step at all; one of up to 500 ms,
- * while threads sleep, must not be needed to end, so it ends only by a nudge. How long a rest has grown is left open.
- * Not modelled: that threads and the agent look on for a while after handlers ran; pieces of long messages; that the
- * head is shown when an eighth of the ring was taken already.
+ * The agent's rests: a rest of 1-4 ms ends by itself, so it is no step. A rest of up to 500 ms, while threads sleep,
+ * must not have to end by its limit, so only a nudge ends it. The length that a rest has grown to is left open. Not
+ * modelled: threads and the agent poll for a while after handlers ran; long messages come in pieces; the head is
+ * published when an eighth of the ring has been taken.
  */
 #ifndef WTL_TESTS_MODEL_MESSAGES_H
 #define WTL_TESTS_MODEL_MESSAGES_H

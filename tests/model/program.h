@@ -1,8 +1,8 @@
 /*
- * program.h - what a thread of the model does, as a list of steps with the words of the C code it stands for.
+ * program.h - defines a thread of the model as a list of steps with the words of the C code that they model.
  *
- * A step touches shared memory or the kernel at most once. What only concerns registers (branches, jumps) takes no step
- * of its own: it is done together with the step before it.
+ * A step touches shared memory or the kernel at most once. Code that only concerns registers (branches, jumps) has no
+ * step of its own and is done together with the step before it.
  */
 #ifndef WTL_TESTS_MODEL_PROGRAM_H
 #define WTL_TESTS_MODEL_PROGRAM_H

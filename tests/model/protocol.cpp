@@ -1,3 +1,4 @@
+/* protocol.cpp - implements the steps of a sleep, of its wake-up and of the progress agent. */
 #include "protocol.h"
 
 namespace model {

@@ -1,10 +1,11 @@
 /*
- * protocol.h - a sleep by the doorbell (src/wait/door.c), those who ring it (src/pgas, src/fabric), and the progress
- * agent (src/fabric/agent.c), as steps.
+ * protocol.h - models a sleep by the doorbell (src/wait/door.c), the code that rings it (src/pgas, src/fabric), and
+ * the progress agent (src/fabric/agent.c), as steps.
  *
- * Each function is named as the C function it stands for and has its lines in its order. Not modelled: rung_at, ticks
- * and counts (nobody waits for them); the spurious failures of compare_exchange_weak (one step does what its loop
- * does); what the numbers of a wait are (a waiter may spin for any number of turns).
+ * Each function has the name of the C function that it models, and its lines in the same order. Some parts are not
+ * modelled: rung_at, ticks and counts, because no thread waits for them, and the spurious failures of
+ * compare_exchange_weak (one step does the work of its loop). The numbers of a wait are not modelled either: a waiter
+ * may spin for any number of turns.
  */
 #ifndef WTL_TESTS_MODEL_PROTOCOL_H
 #define WTL_TESTS_MODEL_PROTOCOL_H

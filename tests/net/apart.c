@@ -1,9 +1,9 @@
 /*
- * A quiet for one PE does not wait for operations on another. usage: net_apart
+ * apart.c - tests that a quiet for one PE does not wait for operations on another. usage: net_apart
  *
- * PE 0 stops the last PE (they share a machine, if not a node), begins operations on it and on
- * PE 1, which is of another node, and completes those on PE 1: on the default context and on one of its own. Were it to
- * wait for the stopped PE, the job would end for want of its signs of life.
+ * PE 0 stops the last PE by a signal; they share a machine, if not a node. It begins operations on the stopped PE and
+ * on PE 1, which is on another node. It then completes those on PE 1, on the default context and on one of its own. If
+ * it waited for the stopped PE, the job would end because the heartbeat is missing.
  */
 #include <dirent.h>
 #include <shmem.h>

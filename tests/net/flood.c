@@ -1,10 +1,11 @@
 /*
- * All PEs flood all others with operations that complete at the next quiet, and look at what that cost: the data must
- * be right, and the peak of each PE's memory must stay within a bound of what it was when everything it needs itself
- * had been touched.
+ * flood.c - tests that many operations of all PEs on all others, completed by the next quiet, need bounded memory.
  *
- * usage: flood [stop] WHAT:COUNT:BYTES...: WHAT is put, get or add, COUNT operations of BYTES from each PE (add: of 8).
- * stop: the last PE is stopped by a signal for a second meanwhile, so that nothing takes what arrives for it.
+ * The data must be right. The peak of each PE's memory must stay within a bound of its value after the PE had touched
+ * all its own data.
+ *
+ * usage: flood [stop] WHAT:COUNT:BYTES... WHAT: put, get or add. COUNT: operations from each PE. BYTES: of each (add:
+ * 8). stop: a signal stops the last PE for a second meanwhile, so that it takes no messages.
  */
 #include <shmem.h>
 #include <signal.h>

@@ -1,13 +1,15 @@
 /*
- * PE 0 has, beside the library, a UCX client of its own (stranger.h), with which it sends the last PE what no PE
- * should: messages of other jobs, broken ones, what UCX's other interfaces send. The victim's memory must stay as it
- * is, and the job must go on.
+ * hostile.c - sends the last PE messages that no PE should send: of other jobs, broken ones, and those of UCX's other
+ * interfaces.
  *
- * After each attack one good message, by the same connection, tells the victim to look: what came before it has been
- * taken by then. At the end PE 0 prints how many messages should have been counted, for test_strangers.py to compare
- * with the victim's profile.
+ * PE 0 sends them by a UCX client of its own (stranger.h), in addition to the library's. The victim's memory must stay
+ * unchanged, and the job must go on.
  *
- * usage: hostile [ATTACK]: all of them, or one
+ * After each attack one good message, by the same connection, asks the victim to check its memory: all earlier
+ * messages have been taken by then. At the end PE 0 prints how many messages should have been counted.
+ * test_strangers.py compares this number with the victim's profile.
+ *
+ * usage: hostile [ATTACK]: one attack, or all of them
  */
 #include <shmem.h>
 

@@ -1,6 +1,8 @@
 /*
- * What arrives is checked before anything is written: messages of others, broken ones, answers nobody asked for, and
- * random mutants of good ones. Also: what is under way stays bounded.
+ * net_test.c - tests that each message is checked before anything is written.
+ *
+ * The messages are those of other jobs, broken ones, replies without a request, and random mutants of good ones.
+ * Pending operations must also stay bounded.
  */
 #define POST_SLICE_BYTES 8192
 

@@ -1,8 +1,10 @@
 /*
- * A target that computes is served all the same. The last PE computes until PE 0, which puts, adds, swaps and gets
- * meanwhile, tells it by a put to stop: without a progress agent this program hangs. Then PE 0 computes after each row
- * of small operations, of any length, until it sees the answer: what was held of them must have left without its help.
- * Then PE 0 waits asleep for one that comes late, and then all do nothing; the CPU time of both is printed.
+ * passive.c - tests that operations on a PE that computes make progress.
+ *
+ * The last PE computes until a put of PE 0 stops it. Meanwhile PE 0 puts, adds, swaps and gets: without a progress
+ * agent this program hangs. Then PE 0 computes after each series of small operations, of any length, until it sees the
+ * reply: the held ones must have left without a call of PE 0. Then PE 0 sleeps until a late reply comes. At the end
+ * all PEs do nothing, and the CPU time of both is printed.
  */
 #include <shmem.h>
 #include <stdio.h>

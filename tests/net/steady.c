@@ -1,8 +1,7 @@
 /*
- * Works with all other PEs, and checks all it gets, until it is told that it is enough. usage: steady FILE: until FILE
- * exists.
+ * steady.c - exchanges data with all other PEs and checks them until a file exists. usage: steady FILE
  *
- * PE 0 says "under way" when the job is, and how many rounds there were at the end.
+ * PE 0 prints "under way" when the job runs, and the number of rounds at the end.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /*
- * stranger.h - a UCX client of its own, beside the library's: somebody who can reach a PE's port. It learns addresses
- * and cookie from PMIx, as only processes of the job can; what it then does with them any process may try.
+ * stranger.h - a UCX client beside the library's, which represents any process that can reach a PE's port.
+ *
+ * It gets addresses and the job cookie from PMIx, as only processes of the job can. Any process may then send what it
+ * sends.
  */
 #ifndef WTL_TESTS_STRANGER_H
 #define WTL_TESTS_STRANGER_H

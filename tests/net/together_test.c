@@ -1,6 +1,8 @@
 /*
- * What leaves in how many messages, and when: what is sent alone leaves at once, what comes in a row travels together,
- * and a quiet costs no message where completion was asked for with the data.
+ * together_test.c - tests in how many messages operations leave, and when.
+ *
+ * A single operation leaves at once. Operations in a row travel together. A quiet costs no message if completion was
+ * requested with the data.
  */
 #define POST_SLICE_BYTES (256 << 10)
 

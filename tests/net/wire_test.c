@@ -1,4 +1,7 @@
-/* The parser of batches: what was written comes back, and no byte beyond the end is read, whatever arrives. */
+/*
+ * wire_test.c - tests the parser of batches: it returns the written records and never reads beyond the end of any
+ * input.
+ */
 #include <stdlib.h>
 
 #include "power/check.h"

@@ -1,6 +1,8 @@
 /*
- * Collectives of all lengths one after the other, with nothing between them: each takes the way of its length, and must
- * neither lose bytes nor leave any for the next, whatever way that one takes. What is to be done is drawn alike by all.
+ * lengths.c - runs collectives of all lengths one after the other, without synchronization between them.
+ *
+ * Each uses the algorithm for its length. It must not lose bytes and not leave any for the next one. All PEs draw the
+ * same sequence.
  *
  * usage: lengths SEED ROUNDS
  */

@@ -1,14 +1,16 @@
 /*
- * Random programs against a sequential model.
+ * oracle.c - tests random programs against a sequential model.
  *
- * All PEs draw the same program from one seed, so each knows what every PE does in a phase, and keeps a copy of all
- * PEs' memory as it must be. A phase gives each chunk of memory of each PE one role, so that its end is determined
- * whatever the interleaving:
+ * All PEs draw the same program from one seed. So each PE knows the operations of every PE in a phase, and keeps a
+ * copy of all PEs' memory as it must be. A phase gives each chunk of memory of each PE one role, so that its end does
+ * not depend on the interleaving:
+ *
  *   written   one PE writes it, by puts and AMOs of any form, in its program order (a fence between two that overlap)
  *   counted   all PEs change its words by one commutative operation
- *   read      nobody writes it; anybody may get it and must find what the model has
+ *   read      no PE writes it; any PE may get it and must find the model's data
+ *
  * Phases end in a barrier, after which each PE compares its own memory with the model. Messages (data, fence, flag,
- * wait_until) cross phases. What nbi forms read from or fetch to is kept, and looked at, until the next quiet.
+ * wait_until) cross phases. Sources and results of nbi operations are kept until the next quiet and checked then.
  *
  * usage: oracle FIRST_SEED SEEDS [large]. large: with some chunks of up to 2.5 MB
  */

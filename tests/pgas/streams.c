@@ -1,7 +1,8 @@
 /*
- * Small collectives one after the other, with nothing between them that would let all PEs catch up: each must give its
- * own bytes, however far the PEs are apart. Now and then a PE naps, or all meet, where the common random numbers say
- * so. Before that, a root that goes on while nobody else has come.
+ * streams.c - runs small collectives one after the other, without synchronization between them.
+ *
+ * Each must return its own bytes, however far apart the PEs are. At moments that common random numbers choose, a PE
+ * sleeps or all PEs call a barrier. Before that, a root goes on while no other PE has arrived.
  *
  * usage: streams SEED ROUNDS
  */

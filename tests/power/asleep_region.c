@@ -1,4 +1,6 @@
-/* asleep_region.c - a region of as many seconds as it is told, asleep; prints each figure's domain, provenance, and seconds covered. */
+/*
+ * asleep_region.c - sleeps in a region for the given seconds and prints each figure's domain, provenance and seconds.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

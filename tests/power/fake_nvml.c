@@ -1,7 +1,8 @@
 /*
- * fake_nvml.c - stands in for libnvidia-ml.so.1 and behaves as the library of driver 580 was seen to do. The file that
- * FAKE_NVML names has "MILLIJOULES MILLIWATTS [GPUS [ERROR]]". The first GPU counts joules, the others tell watts only;
- * ERROR is what asking for the last GPU returns. Without the file no driver is loaded.
+ * fake_nvml.c - replaces libnvidia-ml.so.1 and behaves as the library of driver 580 does.
+ *
+ * The file in FAKE_NVML contains "MILLIJOULES MILLIWATTS [GPUS [ERROR]]". The first GPU counts joules, the others
+ * report only watts. A query of the last GPU returns ERROR. Without the file no driver is loaded.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A page that does not come: whoever waits for it is let go. */
+/* http_test.c - tests that a wait for a page that does not come ends. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdlib.h>

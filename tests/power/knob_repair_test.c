@@ -1,6 +1,7 @@
 /*
- * knob_repair_test.c - what a job finds of one that was killed together with its guard: what it puts back, and that
- * nothing which others put into the state folder holds it up or makes it write anything.
+ * knob_repair_test.c - tests how a job restores the clocks that a job left when it was killed together with its guard.
+ *
+ * Files of other users in the state folder must not delay it or make it write anything.
  */
 #include <dirent.h>
 #include <fcntl.h>

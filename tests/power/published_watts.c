@@ -1,12 +1,12 @@
 /*
- * published_watts.c - the papers' node (machines/sandybridge-e5-2670.yaml) against every watt and joule the papers
- * print.
+ * published_watts.c - compares the model of the papers' node (machines/sandybridge-e5-2670.yaml) with every watt and
+ * joule that the papers print.
  *
- * For each row: what the source says, under which condition; what the model makes of that condition; how far apart they
- * may be, and why that far. `fit` rows went into the profile and can only show that its arithmetic is right; `check`
- * rows did not; `bound` rows must not be exceeded. Besides, every fit and check row must lie within the half-width the
- * model itself states. Wrong numbers must fail: wrong_profiles_fail changes each number of the profile and expects a
- * row to say so.
+ * Each row contains the source's figure and its condition, the model's result for this condition, and the allowed
+ * difference with its reason. `fit` rows went into the profile and can only show that its arithmetic is right. `check`
+ * rows did not. `bound` rows must not be exceeded. Every fit and check row must also lie within the half-width that
+ * the model states. Wrong numbers must fail: wrong_profiles_fail changes each number of the profile and expects a row
+ * to report it.
  *
  * P (PASCoL) prints no watts, only ratios; E's and D's other machines (System-G's 80 W, HDEEM's 3 %) are other CPUs.
  * That a network card takes about 1 % of a node's power (E 3) has no row: the model has no network card.

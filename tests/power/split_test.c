@@ -1,5 +1,6 @@
 /*
- * split_test.c - the shares of the PEs and the idle share add up to the node, whatever the PEs did.
+ * split_test.c - tests that the PEs' shares and the idle share add up to the node's joules for any activity of the
+ * PEs.
  */
 #include "check.h"
 #include "power/machine.h"

@@ -1,4 +1,7 @@
-/* Counters of a processor that the test makes up: what is counted, and what is said where one cannot be had. */
+/*
+ * operations_test.c - tests counters of a made-up processor: the counts, and the message when a counter is
+ * unavailable.
+ */
 #include "power/check.h"
 #include "record/operations.h"
 

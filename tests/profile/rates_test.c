@@ -1,5 +1,7 @@
-/* What a second of each state costs a process whose clock was changed: by this its sites get their share of its
- * joules. */
+/*
+ * rates_test.c - tests the watts of each state of a process whose clock was changed. They give its sites their shares
+ * of its joules.
+ */
 #include "power/check.h"
 #include "power/priced.h"
 #include "record/record.h"

@@ -1,4 +1,4 @@
-/* What a dry run would have saved, by a profile whose watts are known. */
+/* recorded_test.c - tests the saving that a dry run predicts, with a profile whose watts are known. */
 #include "power/check.h"
 #include "power/priced.h"
 #include "record/recorded.h"

@@ -1,4 +1,4 @@
-/* The timeline of a thread: what it keeps, what it gives up, and that it never grows. */
+/* timeline_test.c - tests the timeline of a thread: the events that it keeps and drops, and that it never grows. */
 #include "profile/timeline.h"
 
 #include <stdlib.h>

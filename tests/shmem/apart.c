@@ -1,6 +1,8 @@
 /*
- * PEs that call on unlike teams, or sets, and so wait for each other for ever; with SHMEM_DEBUG they are named. And those
- * that only come late, or by turns, which are not. 3 PEs or more.
+ * apart.c - tests PEs that call on different teams or sets and so wait for each other for ever.
+ *
+ * With SHMEM_DEBUG they are named. PEs that are only late, or that alternate between teams, must not be named. 3 PEs
+ * or more.
  */
 #include <shmem.h>
 

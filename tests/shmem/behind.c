@@ -1,6 +1,9 @@
 /*
- * What tells of data comes behind them, also while the line to the other node is still being made and takes no more: a
- * signal, a flag after a fence, an atomic operation. The first half of the PEs send to the second, and compute then.
+ * behind.c - tests that a signal, a flag after a fence and an atomic operation arrive after the data that they
+ * announce.
+ *
+ * This must hold also while the connection to the other node is being made and accepts no more messages. The first
+ * half of the PEs send to the second half and then compute.
  *
  * usage: behind BYTES
  */

@@ -1,4 +1,4 @@
-/* shmem.h in every standard of C; the C11 ones use the generics too, whatever was included before. */
+/* header.c - includes shmem.h in every standard of C. With C11 it also uses the generics, after any other header. */
 #include <mpp/pshmem.h>
 #include <pshmemx.h>
 #include <shmem.h>

@@ -1,10 +1,13 @@
 /*
- * Start, finish, and what can be asked in between. usage: life [exit [unread] | nodes] [again]
+ * life.c - tests the start and the end of the library, and the queries in between. usage: life [exit [unread] | nodes]
+ * [again]
  *
- * Starting is repeatable: as many finalizes as inits end the library. again: after that it can be started again, with a
- * fresh heap and the program's variables as they were. exit: the last PE ends the job with status 7; unread: with output that
- * nobody reads any more in its buffer. nodes: there are
- * several, so that addresses do not reach all PEs.
+ * Starting is repeatable: as many finalizes as inits end the library.
+ *
+ *   again    after that the library can start again, with a fresh heap and the program's variables unchanged
+ *   exit     the last PE ends the job with status 7
+ *   unread   its buffer then contains output that no process reads any more
+ *   nodes    there are several nodes, so that addresses do not reach all PEs
  */
 #include <shmem.h>
 #include <shmemx.h>

@@ -1,5 +1,8 @@
-/* Locks: one holder at a time, nobody starves, turns in order of arrival, test_lock never waits, stores under the lock
- * are seen by the next. */
+/*
+ * locks.c - tests locks: one holder at a time, in order of arrival, without starvation.
+ *
+ * test_lock never waits. The next holder sees the stores made under the lock.
+ */
 #include <shmem.h>
 
 #include <pthread.h>

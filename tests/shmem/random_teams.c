@@ -1,13 +1,13 @@
 /*
- * Random programs of teams, contexts and collectives against a sequential model.
+ * random_teams.c - tests random programs of teams, contexts and collectives against a sequential model.
  *
  * All PEs draw the same program from one seed and keep a copy of all PEs' memory as it must be. A program makes teams
- * of teams (strides of both signs, rows and columns), ends some, does collectives of any kind, length and type on them,
- * and between two barriers lets every PE act on others, on contexts of teams and on the default one, by puts, strided
- * and blocked ones, atomics and signals: each in a part of the target's memory that is its own for that while.
+ * of teams (strides of both signs, rows and columns), ends some, and does collectives of any kind, length and type on
+ * them. Between two barriers every PE acts on others, on contexts of teams and on the default one. It uses puts,
+ * strided and blocked ones, atomics and signals, each in a part of the target's memory that is its own for that time.
  *
- * Who is in a team takes part in its collectives without a barrier before or after: a PE's memory is touched by others
- * only while it takes part.
+ * A PE takes part in its teams' collectives without a barrier before or after. Other PEs access its memory only while
+ * it takes part.
  *
  * usage: random_teams FIRST_SEED SEEDS
  */

@@ -1,8 +1,10 @@
 /*
- * Two threads of each PE in collectives over active sets of all PEs, each thread with work arrays of its own
- * (SHMEM_THREAD_MULTIPLE): they do not meet each other's, nor that of all PEs without a set.
+ * set_threads.c - tests collectives over active sets of all PEs by two threads of each PE (SHMEM_THREAD_MULTIPLE).
  *
- * usage: set_threads          threads meet
+ * Each thread has its own work arrays. Its collectives must not match those of the other thread, and not those of all
+ * PEs without a set.
+ *
+ * usage: set_threads          both threads call collectives
  *        set_threads mixed    one thread of each PE, and PE 0 has a lower thread level than the others
  */
 #include <shmem.h>

@@ -1,7 +1,9 @@
 /*
- * Three threads of each PE split teams at once, each thread those of a team of its own (SHMEM_THREAD_MULTIPLE): the teams
- * that they make are apart, and none is refused for another thread's sake. Nor does one wait for another's split, to which
- * other PEs may come first.
+ * team_threads.c - splits teams in three threads of each PE at once, each thread those of its own team
+ * (SHMEM_THREAD_MULTIPLE).
+ *
+ * The new teams are distinct, and no split fails because of another thread. A split does not wait for one of another
+ * thread that other PEs may reach first.
  */
 #include <shmem.h>
 

@@ -1,6 +1,7 @@
 /*
- * Teams: who is in them, by which number, and that their PEs meet and gather among themselves alone. Works with any
- * number of PEs, on one node and on several.
+ * teams.c - tests teams: their members, the numbers of the members, and barriers and collectives of the members alone.
+ *
+ * It works with any number of PEs, on one node and on several.
  */
 #include <shmem.h>
 

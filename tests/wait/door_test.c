@@ -1,4 +1,4 @@
-/* The bell and the door in one process: what wakes whom, what is counted, where the time goes. */
+/* door_test.c - tests the doorbell and the wait door in one process: wake-ups, counts, and the time of each stage. */
 #include "wait/door.h"
 
 #include <poll.h>

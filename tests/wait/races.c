@@ -1,11 +1,13 @@
 /*
- * Races for the moment of falling asleep. In each round one PE waits and the other ends that wait, in a way drawn at
- * random, after a delay that is aimed: who waited tells whether the kernel put it to sleep, and the next delay is a
- * little shorter if so, else a little longer. So half of the rounds end just before the sleep and half just after, at
- * any policy and on any machine. Every fourth delay is of any length instead.
+ * races.c - tests for races at the moment when a thread falls asleep.
  *
- * usage: races ROUNDS SECONDS [messages]: not longer than SECONDS; with active messages too, which give each PE an
- * agent. The verdict is the profile's count of rescues (no_lost_wakeups.py).
+ * In each round one PE waits and the other ends that wait, in a way drawn at random, after an aimed delay. The waiting
+ * PE reports whether the kernel put it to sleep. If so, the next delay is a little shorter, else a little longer. So
+ * half of the rounds end just before the sleep and half just after it, at any policy and on any machine. Every fourth
+ * delay has any length instead.
+ *
+ * usage: races ROUNDS SECONDS [messages]: at most SECONDS; with active messages too, which give each PE an agent. The
+ * result is the profile's count of rescues (no_lost_wakeups.py).
  */
 #include <shmem.h>
 #include <shmemx.h>

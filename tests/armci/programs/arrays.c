@@ -1,6 +1,8 @@
 /*
- * Global Arrays: what its programs do with one-sided communication, with results that do not depend on timing. Prints
- * one line a part; the lines must be the same whatever ARMCI is below.
+ * arrays.c - uses the one-sided communication of Global Arrays as its programs do, with results that do not depend on
+ * timing.
+ *
+ * It prints one line for each part. The lines must be the same over any ARMCI.
  */
 #include <ga-mpi.h>
 #include <ga.h>

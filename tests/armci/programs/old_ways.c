@@ -1,9 +1,11 @@
 /*
- * What test programs of other ARMCIs do with the headers and the library: they take stdlib.h from ours, have macros of
- * their own after them, and MPI through mp3.h; start twice, never free some memory, accumulate integers that lie askew,
- * put bytes beside those of others, and may end before ARMCI does.
+ * old_ways.c - uses the headers and the library as test programs of other ARMCIs do.
  *
- * usage: old_ways [early]: ends MPI and leaves, without ARMCI_Finalize
+ * It takes stdlib.h from our headers, defines macros after them, and includes MPI through mp3.h. It starts twice,
+ * never frees some memory, accumulates unaligned integers and puts bytes beside those of others. It may end before
+ * ARMCI does.
+ *
+ * usage: old_ways [early]. early: ends MPI and exits without ARMCI_Finalize.
  */
 #include <stdio.h>
 #include <string.h>

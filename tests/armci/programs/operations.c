@@ -1,6 +1,7 @@
 /*
- * Global Arrays: its operations that programs call less often, each of which uses what is below in a way of its own.
- * Prints one line for each; the lines must be the same whatever ARMCI is below, and for any number of processes.
+ * operations.c - tests less common operations of Global Arrays, each of which uses ARMCI in a different way.
+ *
+ * It prints one line for each operation. The lines must be the same over any ARMCI and for any number of processes.
  */
 #include <ga-mpi.h>
 #include <ga.h>

@@ -1,6 +1,8 @@
 /*
- * ARMCI among a part of MPI's processes: the odd ones and the even ones, in falling order, first by turns and then at
- * once, and then all. Before and after, processes are numbered as by MPI.
+ * parts.c - runs ARMCI on a part of MPI's processes.
+ *
+ * The parts are the odd and the even processes, in falling order. They run first one after the other, then at once,
+ * and at the end all processes run. Before and after, processes are numbered as by MPI.
  */
 #include <armci.h>
 #include <message.h>

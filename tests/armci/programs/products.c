@@ -1,8 +1,9 @@
 /*
- * Global Arrays: products and sums of matrices of every type, computed in three ways: by the library, by processes that
- * each fetch what their block of the result needs while they compute, and by tasks from a shared counter whose parts
- * are accumulated. Numbers are small integers, so all ways agree to the last bit; the lines must be the same whatever
- * ARMCI is below.
+ * products.c - computes products and sums of matrices of every type by Global Arrays in three ways.
+ *
+ * The ways are the library's function, processes that fetch the data of their block while they compute, and tasks from
+ * a shared counter whose parts are accumulated. All numbers are small integers, so all ways agree to the last bit. The
+ * lines must be the same over any ARMCI.
  */
 #include <complex.h>
 #include <ga-mpi.h>

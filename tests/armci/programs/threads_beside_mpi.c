@@ -1,7 +1,8 @@
 /*
- * Several threads of each process call ARMCI and MPI at once.
+ * threads_beside_mpi.c - calls ARMCI and MPI from several threads of each process at once.
  *
- * usage: threads_beside_mpi armci|mpi: who is asked for threads. ARMCI takes it from MPI.
+ * usage: threads_beside_mpi armci|mpi: the library that receives the request for threads. ARMCI takes the level from
+ * MPI.
  */
 #include <armci.h>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* What is wrong with active messages ends the job with a line that says so. usage: wrong_am CASE */
+/* wrong_am.c - makes one wrong call of active messages, which must end the job with a line. usage: wrong_am CASE */
 #include <limits.h>
 #include <setjmp.h>
 #include <unistd.h>

@@ -1,5 +1,8 @@
-/* Rank 0 ends the job by one thread, while others of its threads wait: in a call that stays as it is, in one that has
- * a twin, and in tests of their own. */
+/*
+ * abort_beside.c - ends the job by one thread of rank 0 while its other threads wait.
+ *
+ * They wait in a call without a counterpart, in a call with one, and in test loops of their own.
+ */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>

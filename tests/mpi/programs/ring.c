@@ -1,6 +1,8 @@
 /*
- * A ring: what goes left comes from the right. Of two processes each is the other's neighbour twice; one is its own.
- * Prints what each edge got by each call.
+ * ring.c - exchanges data in a ring: data that go left come from the right.
+ *
+ * Of two processes each is the other's neighbour twice, and one process is its own neighbour. It prints the data that
+ * each edge received by each call.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /*
- * Collectives of two groups, in turn from each side. Who stands beside the root hands over nothing, and gives counts
- * and types that mean nothing.
+ * sides.c - runs collectives of two groups, alternately from each side.
+ *
+ * The processes on the root's side that are not the root contribute nothing, and pass counts and types without
+ * meaning.
  */
 #include <mpi.h>
 #include <stdio.h>

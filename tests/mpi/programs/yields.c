@@ -1,5 +1,8 @@
-/* Rank 0 waits for rank 1 in a call that stays as it is: did it give its core away meanwhile? Its system calls go
- * through here: the program's names come first. */
+/*
+ * yields.c - tests whether rank 0 yields its core while it waits for rank 1 in a call without a counterpart.
+ *
+ * Its system calls go through functions of this file, because the program's names come first.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

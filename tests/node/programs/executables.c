@@ -1,6 +1,8 @@
 /*
- * Built twice, with its variables in another order: what is symmetric between PEs that run different executables. Says
- * "good, statics are 1" (or 0), of all other PEs. usage: executables [put]; put: to a static of the next PE.
+ * executables.c - tests which objects are symmetric between PEs that run different executables.
+ *
+ * It is built twice, with its variables in another order. It prints "good, statics are 1" (or 0), for all other PEs.
+ * usage: executables [put]. put: to a static variable of the next PE.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What a PE may do with processes of its own. usage: forks WHAT. Says "good" or what is wrong. */
+/* forks.c - tests a PE that starts processes of its own. usage: forks WHAT. It prints "good" or the error. */
 #include <pthread.h>
 #include <shmem.h>
 #include <spawn.h>

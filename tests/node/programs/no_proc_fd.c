@@ -1,11 +1,12 @@
 /*
- * Preloaded: what a kernel does that keeps processes out of each other's /proc/PID/fd, or a /proc that shows another
- * process there. NO_PROC_FD=deny: opening is refused. =file: one gets a plain file of the right size. =unsealed: one
- * gets a memfd that is not sealed.
+ * no_proc_fd.c - preloaded library that behaves as a kernel which restricts /proc/PID/fd, or as a /proc that shows
+ * another process.
  *
- * NO_PROC_FD_UNTIL=FILE: opening waits until there is such a file.
- * NO_PROC_FD_PEER=other: behind each local socket is another process than there is. NO_MEMFD=N: no arena can be made, by
- * the error N; =exec: only one that cannot be executed.
+ * NO_PROC_FD=deny: opening is refused. =file: the process gets a plain file of the right size. =unsealed: it gets a
+ * memfd that is not sealed.
+ *
+ * NO_PROC_FD_UNTIL=FILE: opening waits until FILE exists. NO_PROC_FD_PEER=other: each local socket reports a process
+ * that is not its peer. NO_MEMFD=N: no arena can be made, by error N; =exec: only one that cannot be executed.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,8 +1,10 @@
 /*
- * Preloaded: a PMIx that answers as its interface allows, but as the usual one does not. ODD_PMIX=refuse: no handler is
- * registered, and nobody is called back. =handled: handlers are registered at once. =fence: a fence is over at once.
- * =peers: the PEs of the node are named in falling order. =beyond: one of them is none of the job's. =crowd: leaving
- * takes a while, and one that leaves says how many do so (files in $ODD_PMIX_PLACE).
+ * odd_pmix.c - preloaded library: a PMIx that answers as its interface allows, but not as the usual one does.
+ *
+ * ODD_PMIX=refuse: no handler is registered, and no callback is made. =handled: handlers are registered at once.
+ * =fence: a fence ends at once. =peers: the PEs of the node are listed in falling order. =beyond: one of them does not
+ * belong to the job. =crowd: leaving takes a while, and a PE that leaves reports how many do so (files in
+ * $ODD_PMIX_PLACE).
  */
 #include <dirent.h>
 #include <dlfcn.h>

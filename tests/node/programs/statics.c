@@ -1,7 +1,9 @@
 /*
- * Variables of the program are symmetric whatever way it was linked: initialised, zeroed, function-local, pointed to,
- * and as they were before shmem_init. Built several times with other linker options. Says "good" or the first thing
- * that is wrong. usage: statics [nodes]
+ * statics.c - tests that variables of the program are symmetric for all ways of linking.
+ *
+ * The variables are initialised, zeroed, local to a function, or used by a pointer, and keep their values from before
+ * shmem_init. The program is built several times with other linker options. It prints "good" or the first error.
+ * usage: statics [nodes]
  */
 #include <shmem.h>
 #include <stdio.h>

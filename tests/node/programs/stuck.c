@@ -1,4 +1,4 @@
-/* Stands in for a launcher that waits for a lock of its own. */
+/* stuck.c - replaces a launcher that waits for a lock of its own. */
 #include <pthread.h>
 
 int main(void)

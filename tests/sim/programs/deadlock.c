@@ -1,4 +1,4 @@
-/* PE 0 waits for a word that nobody sets, the others for PE 0. */
+/* deadlock.c - makes a deadlock: PE 0 waits for a word that no PE sets, and the others wait for PE 0. */
 #include <shmem.h>
 
 static long never;

@@ -1,7 +1,9 @@
 /*
- * PE 1 looks at its own memory by itself, calling nothing, until PE 0 has written there, after 1 ms of sleep. Then
- * messages of all sizes go from PE 0 to PE 1, and the last word of each must not overtake it: both models of the
- * network are used, by turns.
+ * looks.c - polls memory in a loop of the program, without calls, and sends messages of all sizes.
+ *
+ * PE 1 polls its own memory until PE 0 has written there, after 1 ms of sleep. Then messages of all sizes go from PE 0
+ * to PE 1. The last word of each must not arrive before its data. The sizes use both models of the network
+ * alternately.
  */
 #include <shmem.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Rank 0 waits for a message that nobody sends; the others wait for rank 0. */
+/* mpi_deadlock.c - makes a deadlock: rank 0 waits for a message that no rank sends, and the others wait for rank 0. */
 #include <mpi.h>
 
 int main(int argc, char **argv)

@@ -1,6 +1,8 @@
 /*
- * What the C library keeps for a process is each PE's own, and all its clocks are simulated: PE k reads options while
- * others do, draws the numbers that a process draws, and cuts its own text. `good` if all of it was so.
+ * own_state.c - tests that each PE has its own state of the C library and that all its clocks are simulated.
+ *
+ * PE k reads options while others do, draws the numbers that a process draws, and cuts its own text. It prints `good`
+ * if all of it was right.
  *
  * usage: own_state -a -n NUMBER WORD
  */

@@ -1,6 +1,9 @@
-/* Two cores with one clock. Both ask for the lowest; PE 0 computes 10 ms' worth while PE 1, 5 ms later, asks for the
- * base clock. The simulator's own functions, which no program calls: what a governor asks for is not known so
- * exactly. */
+/*
+ * shared_clock.c - tests two cores of one clock domain.
+ *
+ * Both request the lowest clock. PE 0 does work of 10 ms while PE 1, 5 ms later, requests the base clock. It calls the
+ * simulator's functions, which no program does, because the requests of a governor are not known so exactly.
+ */
 #include <shmem.h>
 #include <stdbool.h>
 #include <stddef.h>
