@@ -3,8 +3,8 @@
 usage: generate.py calls.toml BUILD_DIR
 
 BUILD_DIR/generated/mpi_calls.h      the calls, by number
-                    mpi_stubs.c      the names, each a jump through a slot: for libwattle-mpi, which knows no MPI
-                    mpi_wrappers.c   what the slots are filled with: compiled against each MPI
+                    mpi_stubs.c      the names, each a jump through a slot: for libwattle-mpi, which links no MPI
+                    mpi_wrappers.c   the functions for the slots: compiled against each MPI
                     mpi_calls.json   for the tests
 """
 
@@ -19,10 +19,10 @@ from c_templates import environment, write
 
 TEMPLATES = environment(Path(__file__).parent / "templates")
 
-# Written by hand in src/mpi: how a job begins and ends.
-SPECIAL = {"Init": 0, "Init_thread": 2, "Finalize": 0, "Abort": 2}  # Fortran arguments, ierror left out
-MPICHS = ("Grequest_start", "Grequest_class_allocate")  # and MPICH's own, after MPIX_: C alone
-# Types of the table, as they are in C and in the form of a call with large counts.
+# The start and the end of a job are written by hand in src/mpi.
+SPECIAL = {"Init": 0, "Init_thread": 2, "Finalize": 0, "Abort": 2}  # Fortran arguments without ierror
+MPICHS = ("Grequest_start", "Grequest_class_allocate")  # MPICH's own MPIX_ calls, which exist only in C
+# Types of the table: in C, and in the form of a call with large counts.
 SIZED = {"count": ("int", "MPI_Count"), "displ": ("int", "MPI_Aint"), "disp_unit": ("int", "MPI_Aint")}
 
 
@@ -64,7 +64,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Call:
-    """A row of the table, or the non-blocking twin of one."""
+    """A row of the table, or the non-blocking counterpart of one."""
 
     name: str
     row: dict
@@ -100,14 +100,14 @@ class Call:
     @property
     def kind(self) -> str:
         kind = self.row.get("kind", "transfer")
-        return "transfer" if self.how == "start" and kind == "wait" else kind  # a barrier's twin waits for nobody
+        return "transfer" if self.how == "start" and kind == "wait" else kind  # a barrier's counterpart does not wait
 
     @property
     def to(self) -> str:
         return self.row.get("to", "put" if "bytes" in self.row else "none")
 
 
-# What calls.toml says of each. A column that is not among them is an error, not a call without it.
+# The columns of calls.toml. Any other column is an error.
 COLUMNS = {
     *("args", "how", "kind", "to", "bytes", "keeps", "file", "meets", "since", "twin", "twin_since", "fortran"),
     *("test", "with", "done"),
@@ -115,7 +115,7 @@ COLUMNS = {
 
 
 def calls_of(table: dict) -> list[Call]:
-    """All rows, and the twins that have no row of their own."""
+    """Returns all rows, and the counterparts that have no row of their own."""
     calls: dict[str, Call] = {}
     for name, row in table.items():
         if unknown := row.keys() - COLUMNS:
@@ -138,9 +138,9 @@ def calls_of(table: dict) -> list[Call]:
 
 @dataclass(frozen=True)
 class Language:
-    """Of a wrapper."""
+    """The language of a wrapper."""
 
-    name: str  # as in the wrapper's name
+    name: str  # part of the wrapper's name
     title: str
     fortran: bool = False
     large: bool = False
@@ -154,7 +154,7 @@ F8 = Language("f8", "Fortran: the module mpi_f08", fortran=True)
 
 @dataclass(frozen=True)
 class Wrapper:
-    """What stands behind the name of a call in one language."""
+    """The function behind the name of a call in one language."""
 
     call: Call
     of: Language
@@ -177,7 +177,7 @@ class Wrapper:
 
     @property
     def symbol(self) -> str:
-        """What the name of the call leads to."""
+        """The symbol to which the name of the call leads."""
         return f"{self.name}_noted" if self.call.how == "poll" else self.name
 
     @property
@@ -206,7 +206,7 @@ class Wrapper:
 
     @property
     def test_values(self) -> list[str]:
-        """What the test of a call gets, of that struct and of `flag`."""
+        """Arguments for the test of a call, from that struct and from `flag`."""
         return ["&flag" if value == "FLAG" else f"a->{value}" for value in self.call.row["with"].split(", ")]
 
 
@@ -221,11 +221,11 @@ def languages_of(calls: list[Call]) -> dict[Language, list[Wrapper]]:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A name that the program may call, and what stands behind it."""
+    """A name that the program may call, and the function behind it."""
 
     name: str
     wrapper: str
-    where: str = ""  # what must hold of an MPI that has it
+    where: str = ""  # condition on an MPI that has it
 
 
 def fortran_names(name: str) -> list[str]:
@@ -263,7 +263,7 @@ def numbered(calls: list[Call]) -> list[tuple[Call, bool]]:
 
 
 def entries(calls: list[Call]) -> list[dict]:
-    """Of the tables by number."""
+    """Entries of the table of calls, in the order of their numbers."""
     return [
         {"name": f"{call.name}{'_c' if large else ''}", "kind": call.kind, "to": call.to}
         for call, large in numbered(calls)

@@ -1,6 +1,7 @@
-"""Makes the MPI front end of simulated programs: each call that SimGrid's smpi.h declares, carried out by the PE's
-companion (src/sim/companions.h). What a call is and how many bytes it hands over is in calls.toml; those that are not
-there are carried out and not counted.
+"""Makes the MPI front end of simulated programs: the PE's companion carries out each call of SimGrid's smpi.h.
+
+calls.toml has the kind and the bytes of a call. Calls that are not there are carried out and not counted. For
+companions see src/sim/companions.h.
 
 usage: generate_sim.py calls.toml smpi.h LIBSIMGRID BUILD_DIR
 
@@ -20,7 +21,7 @@ from pathlib import Path
 from generate import SPECIAL, TEMPLATES, Call, calls_of, entries, write
 
 DECLARED = re.compile(r"MPI_CALL\(XBT_PUBLIC (.+?), MPI_(\w+),\s*\((.*?)\)\);", re.DOTALL)  # as smpi.h has it
-# Time is the simulator's own; SimGrid's would be the companion's.
+# The simulator has the PE's time; SimGrid's calls would return the companion's.
 TIME = ("Wtime", "Wtick", "Pcontrol")
 
 
@@ -79,7 +80,7 @@ class Declared:
 
     @property
     def given(self) -> str:
-        """Its arguments, of their struct."""
+        """The arguments, taken from their struct."""
         return ", ".join(f"a->{name}" for name in self.names)
 
     @property
@@ -92,12 +93,12 @@ class Declared:
 
     @property
     def lengths(self) -> list[str]:
-        """What Fortran hands over beside its arguments: the lengths of texts."""
+        """Names of the lengths of texts, which Fortran passes after the arguments."""
         return [f"{arg.name}_length" for arg in self.args if arg.is_text]
 
 
 def declared(text: str, rows: dict[str, Call], simgrid: ctypes.CDLL) -> list[Declared]:
-    """The calls that the library has, with the names that the table knows their arguments by."""
+    """Returns the calls that the library has, with the argument names of the table."""
     found = []
     for result, name, parameters in DECLARED.findall(text):
         words = [word.strip() for word in " ".join(parameters.split()).split(",")]
