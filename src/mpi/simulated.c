@@ -67,29 +67,29 @@ static enum wtl_sleep sleep_in_steps(void *of, double seconds)
   waited *w = of;
   wtl_door *d = &wtl_mpi_self->door;
   double wake_s = wtl_sim_price()->wake, tick_s = d->stages.ns_per_tick * 1e-9;
-  uint64_t at = wtl_ticks(), looks = 0, now;
+  uint64_t at = wtl_ticks(), n_steps = 0, now;
   (void)seconds; /* without a limit */
   wtl_sim_catch_up();
   while (!w->done) wtl_sim_block(&w->bell->rung, INFINITY);
   now = wtl_ticks();
   do {
     at += wtl_steps_next(&d->stages, &w->site->length, at - w->began) + (uint64_t)(wake_s / tick_s);
-    looks++;
+    n_steps++;
   } while (at < now);
   wtl_sim_pause((double)(at - now) * tick_s);
-  wtl_sim_was_awake((double)looks * wake_s);
-  atomic_fetch_add_explicit(&d->sleeps, looks - 1, memory_order_relaxed); /* the door counts one */
+  wtl_sim_was_awake((double)n_steps * wake_s);
+  atomic_fetch_add_explicit(&d->sleeps, n_steps - 1, memory_order_relaxed); /* the door counts one */
   return WTL_SLEPT_WOKEN;
 }
 
 void wtl_mpi_carry_out(wtl_mpi_frame *f, void (*call)(void *), void *arguments)
 {
   waited w = {.bell = &wtl_mpi_self->bell, .site = f->site};
-  const wtl_sleeper bed = {sleep_in_steps, &w, -1};
+  const wtl_sleeper sleeper = {sleep_in_steps, &w, -1};
   wtl_sim_catch_up();
   wtl_sim_carry_out(call, arguments, end_waited, &w);
   w.began = wtl_ticks();
-  wtl_door_wait_on_bed(&wtl_mpi_self->door, f->site, &bed, is_done, &w);
+  wtl_door_wait_on_bed(&wtl_mpi_self->door, f->site, &sleeper, is_done, &w);
   wtl_steps_waited(&f->site->length, wtl_ticks() - w.began);
 }
 

@@ -1,6 +1,6 @@
 /*
  * yield_hook.c - lets the wait door control the core in blocking calls that stay unchanged. These have no counterpart
- * (MPI_Win_flush), or are reductions whose order shows.
+ * (MPI_Win_flush), or are reductions whose result may depend on the order.
  *
  * Inside such a call only the MPI itself knows that it is idle. Open MPI shows it: with mpi_yield_when_idle, which
  * mpi_life.c sets, it calls sched_yield when progress finds no event. The preload library replaces sched_yield, and
