@@ -37,7 +37,7 @@ def lines(done) -> list[str]:
 
 @cache
 def theirs(n: int, source: str, compiler: str, folder: Path) -> list[str]:
-    """What Debian's library has to say."""
+    """Returns the output over Debian's library."""
     return lines(run(n, build(source, compiler, folder, THEIRS)))
 
 

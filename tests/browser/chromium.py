@@ -45,7 +45,7 @@ class Browser:
         return WebDriverWait(self.driver, seconds).until(lambda driver: driver.execute_script(script))
 
     def complaints(self) -> list[str]:
-        """What the console has said since the page was opened."""
+        """Messages of the console since the page was opened."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:

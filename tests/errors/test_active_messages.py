@@ -1,4 +1,4 @@
-"""What is wrong with active messages ends the job with one line that says so; what is only dangerous is reported."""
+"""Wrong calls of active messages end the job with one line that names the error; dangerous calls are only reported."""
 
 from __future__ import annotations
 

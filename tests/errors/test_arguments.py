@@ -242,7 +242,7 @@ def test_pes_that_meet_but_not_alike_are_named_with_debug(mistake: str, call: st
 
 
 def test_a_pe_that_has_ended_is_named_with_debug() -> None:
-    """By the one that waits for it, or by itself: who looks first."""
+    """The PE that checks first reports it: the one that waits, or the one that ends."""
     result = oshrun(2, "wrong", "ended_or_barrier", env={"SHMEM_DEBUG": "1"})
     lines = without_greetings(result.said)
     waits = (
@@ -385,7 +385,7 @@ def test_right_calls_that_look_odd_pass(n: int, check: str) -> None:
 
 
 def test_checks_can_be_switched_off() -> None:
-    """What is harmless without checks passes: freeing a foreign pointer does nothing."""
+    """Harmless errors pass without checks: freeing a foreign pointer does nothing."""
     result = oshrun(2, "wrong", "free_global_on_all", env={"WATTLE_CHECK": "off"})
     assert result.code == 0 and result.out.count("went on") == 2 and result.err == "", result
     result = oshrun(2, "wrong", "realloc_unalike", env={"WATTLE_CHECK": "off"})

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The campaign of faults: strikes processes of many short jobs at random moments, and judges how the jobs end.
 
-After a blow, every process of the job is gone within 30 s, nothing is left behind (files, shared memory, network
-namespaces, changed clocks), and the exit code is as docs/launching.md says. The seed, which is printed, decides
-everything but the timing; a line for each failure has the command that runs that job once more. What a launcher does
-wrong without the library, too, is counted apart.
+After a blow, every process of the job must end within 30 s. Nothing may be left behind (files, shared memory, network
+namespaces, changed clocks), and the exit code must be as docs/launching.md says. The seed, which is printed, decides
+everything except the timing. A line for each failure has the command that repeats that job. Errors that a launcher also
+makes without the library are counted apart.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class Faulted:
         return {int(path.name.rpartition("-")[2]) for path in self.marks.glob(f"{what}-*")}
 
     def left(self) -> list[str]:
-        """What a job that has ended has left, besides what the job's own class looks for."""
+        """Remains of an ended job that the class of the job does not check."""
         found = [f"guard {guard}" for guard in self.guards()]
         found += [str(path) for path in Path(NAMED).glob(f"wtl{self.job.process.pid}x*")]
         if self.machine:

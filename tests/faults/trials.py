@@ -1,4 +1,4 @@
-"""What the campaign does to which job: tables of kinds of jobs and of blows, and what a seed draws from them."""
+"""The trials of the campaign: tables of kinds of jobs and of blows, and the choice of a seed from them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Kind:
 
     @property
     def commands(self) -> dict[str, str]:
-        """What the programs of the launcher are called."""
+        """Names of the launcher's programs."""
         return OPEN_MPI if self.launcher == "openmpi" else HYDRA
 
 
@@ -88,7 +88,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Choice:
-    """What may be drawn; an empty tuple: anything of the tables."""
+    """Allowed values of a trial. An empty tuple allows all of the table."""
 
     kinds: tuple[str, ...] = ()
     blows: tuple[str, ...] = ()

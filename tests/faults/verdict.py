@@ -24,7 +24,7 @@ LAUNCHER_DIED = re.compile(r"oshrun: the launcher was ended by signal \d+")
 
 @dataclass
 class Verdict:
-    """What became of a trial."""
+    """The result of a trial."""
 
     trial: Trial
     struck: bool = False
@@ -49,7 +49,7 @@ class Hit:
 
 
 def rank_of(pid: int) -> int | None:
-    """The number of a PE, from what its launcher told it."""
+    """The number of a PE, from its launcher's environment variables."""
     words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     for name in (b"PMIX_RANK=", b"PMI_RANK="):
         for word in words:
@@ -110,7 +110,7 @@ def is_struck_in_vain(trial: Trial, hit: Hit | None, ended: set[int]) -> bool:
 
 
 def wrong_code(trial: Trial, hit: Hit | None, ended: set[int], code: int) -> str | None:
-    """What is wrong about the exit code, by docs/launching.md."""
+    """Differences of the exit code from docs/launching.md."""
     if is_struck_in_vain(trial, hit, ended):
         must_be_0 = not hit or trial.blow == HARMLESS or trial.victim == "guard"
         return f"exit code {code}, although nothing was struck that the job needs" if code and must_be_0 else None
@@ -144,7 +144,7 @@ def evidence_of(pids: dict[int, str]) -> str:
 
 
 def gone_within(faulted: Faulted, deadline: float) -> tuple[dict[int, str], list[str]]:
-    """Processes that live when the time is up; or what else is left then, at every look."""
+    """Processes that live after the time limit. If there are none: other remains, present at every check."""
     job = faulted.job
     while (alive := job.alive()) or job.process.poll() is None:
         if time.monotonic() > deadline:

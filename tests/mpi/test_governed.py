@@ -1,4 +1,4 @@
-"""Clocks of MPI programs, on a made-up /sys: what changes, what is left behind, and that no program notices."""
+"""Clocks of MPI programs, on a made-up /sys: the changes, the remains, and that no program notices."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_wrong_plan_ends_the_job_with_its_name(mpi: Mpi, machine: Machine, tmp
 
 
 class hanging:
-    """A job that has done its rounds and meets for ever; ended, and its launcher waited for, at the end."""
+    """A job that has done its rounds and calls barriers without end. The fixture ends it and waits for its launcher."""
 
     def __init__(self, mpi: Mpi, machine: Machine, folder: Path, **more: str) -> None:
         words = [mpi.tool("mpirun"), "-n", "2", *BOUND[mpi.name], mpi.compile("unequal.c", folder), "10", "hang"]

@@ -102,7 +102,7 @@ def spaced(declaration: str) -> str:
 
 
 def differences(generator: ModuleType, standard: dict[str, pympistandard.Procedure], text: str) -> list[str]:
-    """What calls.toml says otherwise than the standard."""
+    """Differences between calls.toml and the standard."""
     found = []
     for call in generator.calls_of(tomllib.loads(text)):
         theirs = standard.get(call.name)

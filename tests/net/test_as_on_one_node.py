@@ -1,4 +1,4 @@
-"""What holds on one node holds on two: variables, children, wrong calls, ends and exit codes.
+"""Variables, children, wrong calls, ends and exit codes behave on two nodes as on one.
 
 tests/node and tests/errors have all of it on one node; here is what may come out differently where half of the PEs are
 far away.
@@ -85,7 +85,7 @@ def test_programs_that_may_go_on_do(nodes: Nodes, mistake: str) -> None:
 
 @pytest.mark.parametrize("pes", [1, 2])
 def test_a_pe_that_ends_while_others_meet_elsewhere_ends_the_job(nodes: Nodes, pes: int) -> None:
-    """They would wait for it for ever; with one PE a node nobody of its own node can tell."""
+    """They would wait for it for ever. With one PE on a node, no PE of its own node can notice it."""
     result = run(nodes, pes, "wrong", "ended_or_barrier")
     assert result.code == 64, result
     assert re.search(r"shmem_finalize \(or exit\): PE \d is in another collective call", result.err), result

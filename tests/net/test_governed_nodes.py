@@ -31,7 +31,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def clocks(nodes: Nodes, machine: Machine, folder: Path, mode: str) -> list[dict]:
-    """What each PE says of clocks: PE 0 computes nothing, PE 1, on the other node, 12 ms a round."""
+    """Each PE's figures of clocks. PE 0 computes nothing; PE 1, on the other node, 12 ms a round."""
     (folder / "profile").mkdir()
     settings = {
         "WATTLE_GOVERN": mode,
@@ -51,7 +51,7 @@ def clocks(nodes: Nodes, machine: Machine, folder: Path, mode: str) -> list[dict
 
 
 def test_a_late_pe_alone_on_its_node_is_raised(nodes: Nodes, machine: Machine, tmp_path: Path) -> None:
-    """No PE of its own node waits for it: it has heard from the other."""
+    """No PE of its own node waits for it. The message came from the other node."""
     early, late = clocks(nodes, machine, tmp_path, "performance")
     assert sum(region["acted"] for region in late["regions"]) > 0, late
     assert late["changes"] > 0, late

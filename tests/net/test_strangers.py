@@ -1,5 +1,5 @@
-"""Strangers do not reach the ports of a job; what processes of its nodes send there is dropped and counted; two jobs go
-each their own way."""
+"""Other processes do not reach a job's ports. Messages from processes of its nodes are dropped and counted. Two jobs do
+not disturb each other."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def nodes() -> Iterator[Nodes]:
 
 
 def dropped(folder: Path, pe: int) -> dict[str, int]:
-    """What a PE counted, from its profile."""
+    """A PE's counts, from its profile."""
     return json.loads((folder / f"pe-{pe:05d}.json").read_text())["network"]["dropped"]
 
 
@@ -67,7 +67,7 @@ def start_on_two_of(nodes: Nodes, program: Path, enough: Path, **settings: str) 
 
 
 def test_strangers_do_not_reach_the_ports_of_a_job(tmp_path: Path) -> None:
-    """Neither from another node nor from the PE's own does a byte get through to UCX, which 13 of them would end."""
+    """No byte from another node or from the PE's own node reaches UCX, which 13 of them would end."""
     enough, program = tmp_path / "enough", build(HERE / "steady.c", tmp_path)
     with Nodes(3) as nodes:
         job = start_on_two_of(nodes, program, enough)
@@ -81,7 +81,7 @@ def test_strangers_do_not_reach_the_ports_of_a_job(tmp_path: Path) -> None:
 
 
 def test_without_the_filter_strangers_reach_the_ports(tmp_path: Path) -> None:
-    """What the setting says, and a sign that the test above can fail."""
+    """Tests the setting, and shows that the test above can fail."""
     enough, program = tmp_path / "enough", build(HERE / "steady.c", tmp_path)
     with Nodes(3) as nodes:
         job = start_on_two_of(nodes, program, enough, WATTLE_PORT_FILTER="off")

@@ -47,14 +47,14 @@ def kill(nodes: Nodes, i: int) -> None:
 
 
 def until_empty(nodes: Nodes, deadline: float) -> list[str]:
-    """What still runs on the nodes when all is gone or the time is up."""
+    """Processes that still run on the nodes when the job has ended or the time is up."""
     while (left := processes(nodes)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return left
 
 
 def ends_and_names(job: Job, nodes: Nodes, i: int, deadline: float) -> str | None:
-    """What is wrong about the end of a job that lost node `i`."""
+    """Errors in the end of a job that lost node `i`."""
     node = nodes.names[i]
     try:
         _, err = job.communicate(timeout=deadline - time.monotonic())

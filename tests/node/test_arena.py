@@ -1,4 +1,4 @@
-"""The memory of a job: nobody else's, without a name, and of one size for ever."""
+"""The memory of a job: closed to other users, without a name, and of constant size."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_other_users_get_nothing_from_the_socket(tmp_path: Path) -> None:
 
 @needs_root
 def test_other_user_cannot_take_the_sockets_address_beforehand() -> None:
-    """Somebody sits on all addresses that follow from the numbers of processes to come, and /proc is closed."""
+    """Another user has bound all addresses that follow from future process IDs, and /proc is closed."""
     last = int(Path("/proc/loadavg").read_text().split()[-1])
     with Job([program("squatter"), last, 4000], user="nobody", cwd=Path("/")) as squatter:
         squatter.until_said("holding")

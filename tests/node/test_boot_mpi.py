@@ -33,7 +33,7 @@ def good_pes(result: Result, n: int) -> int:
 
 
 def booted_by(result: Result) -> set[str]:
-    """What SHMEM_DEBUG=1 makes the PEs say."""
+    """Lines that the PEs print with SHMEM_DEBUG=1."""
     return set(re.findall(r"started by (\w+)", result.err))
 
 
@@ -101,7 +101,7 @@ MPI_AFTERWARDS = ["SdsMdm", "SdsMdmSds", "SdsSds", "Sd"]
 
 
 def holds(result: Result, order: str, n: int) -> None:
-    """Every check of every PE was good, and nobody said anything else."""
+    """Every check of every PE was good, and there was no other output."""
     mpi = shmem = False
     checks = {"MPI": 0, "PE": 0}
     for step in order:
@@ -159,8 +159,8 @@ def test_one_pe_ends_the_job_with_its_status_while_others_wait(mpi: Mpi, way: st
 
 @pytest.mark.parametrize("way", ["_exit_4", "abort", "segfault"])
 def test_one_pe_that_dies_ends_the_job(way: str) -> None:
-    """Hydra mixes the statuses of those it then kills into its own, so which failure it is cannot be told, and may drop
-    what they said last."""
+    """Hydra mixes the statuses of the processes that it then kills into its own, so the failure is unknown. It may also
+    drop their last output."""
     result = start(MPICH, 3, program("ends"), way, 1)
     assert result.code != 0 and 1 <= result.out.count("lives") <= 3, result
 

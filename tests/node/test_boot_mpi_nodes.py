@@ -1,4 +1,4 @@
-"""Boot by MPI on several nodes: who shares memory with whom, data that cross, and a launcher or a node that dies."""
+"""Boot by MPI on several nodes: the PEs that share memory, data between nodes, and a launcher or a node that dies."""
 
 from __future__ import annotations
 

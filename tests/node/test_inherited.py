@@ -1,4 +1,4 @@
-"""What oshrun has from its caller (signals ignored or blocked, closed streams, limits) changes no result and no end."""
+"""Ignored or blocked signals, closed streams and limits of oshrun's caller change no result and no end of a job."""
 
 from __future__ import annotations
 

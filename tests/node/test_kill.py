@@ -132,7 +132,7 @@ def test_nothing_is_left_where_oshrun_launcher_and_pes_are_killed_at_once() -> N
 
 
 def test_directory_of_another_user_is_never_removed() -> None:
-    """A launcher's directory in a place all may write to, owned by somebody else: not ours to delete in."""
+    """A launcher's directory of another user, in a folder that all may write to, must stay."""
     if os.geteuid() != 0:
         pytest.skip("needs root, to make another user's directory")
     with Job([MPIRUN or "mpirun", "--oversubscribe", "-n", "2", program("victim"), "barrier"], env=AS_ROOT) as job:

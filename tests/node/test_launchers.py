@@ -61,7 +61,7 @@ def line(place: Path, *words: object, env: dict[str, str] | None = None) -> list
 
 
 def said(place: Path, *words: object) -> list[str]:
-    """What stands behind the launcher's name and before the program."""
+    """The words between the launcher's name and the program."""
     found = line(place, *words, BOOT)
     assert found.pop() == str(BOOT)
     return found[1:]
@@ -345,7 +345,7 @@ mkdir -p "$OMPI_MCA_orte_local_tmpdir_base/ompi.here/pid.1"
 
 
 def as_open_mpi(place: Path, *words: str, **env: str) -> list[list[str]]:
-    """What the launcher finds, which then leaves a folder behind; nothing of it may be there afterwards."""
+    """The launcher's view of its folder. It leaves a folder behind, of which nothing may remain."""
     (place / "mpirun.openmpi").write_text(AS_OPEN_MPI)
     (place / "mpirun.openmpi").chmod(0o755)
     result = run(OSHRUN, "--launcher", "openmpi", *words, BOOT, env={"PATH": f"{place}:/usr/bin:/bin", **env})

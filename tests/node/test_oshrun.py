@@ -111,7 +111,7 @@ def test_options_go_to_the_launcher(option: list[str]) -> None:
 
 
 def launcher_words(place: Path, *options: str, env: dict[str, str]) -> list[str]:
-    """What the launcher is started with, from a launcher that only says it."""
+    """The launcher's arguments, from a launcher that only prints them."""
     (place / "mpirun.openmpi").write_text('#!/bin/sh\nfor word; do echo "$word"; done\n')
     (place / "mpirun.openmpi").chmod(0o755)
     result = run(OSHRUN, *options, BOOT, env={"PATH": f"{place}:/usr/bin:/bin", **env})

@@ -1,4 +1,4 @@
-"""What a PE's page tables cost for each PE of its node."""
+"""The size of a PE's page tables for each PE of its node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What wattle-info says of meters and machine must be JSON that names every meter, domain and tagged number."""
+"""The output of wattle-info must be JSON that names every meter, domain and figure with its provenance."""
 
 import json
 import os

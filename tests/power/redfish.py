@@ -45,7 +45,7 @@ def old() -> dict[str, Any]:
 
 @dataclass
 class Controller:
-    """What it answers, to whom, and what came."""
+    """The controller's answers and login, and the requests that arrived."""
 
     pages: dict[str, Any]
     login: str = ""

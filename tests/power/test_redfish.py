@@ -18,7 +18,7 @@ REGION = re.compile(r"node\b.*?([\d.]+) J.*?measured.*redfish (\S+) (\w+)", re.D
 
 
 def look(controller: Controller, **settings: str) -> dict:
-    """What wattle-info says of the meter."""
+    """The meter in the output of wattle-info."""
     done = subprocess.run(
         [HOME / "bin/wattle-info"],
         env={**clean_environment(), "WATTLE_REDFISH": controller.url, **settings},

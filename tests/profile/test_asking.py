@@ -65,7 +65,7 @@ def start(command: list[object], **more: str) -> subprocess.Popen[str]:
 
 
 def ask(program: str, call: str) -> list[dict[str, Any]]:
-    """What both PEs of a program tell, once one of them waits in that call: the other may still be beginning."""
+    """Figures of both PEs of a program once one of them waits in that call. The other one may still be starting."""
     until = time.monotonic() + 20
     while time.monotonic() < until:
         words = [sys.executable, "-m", "wattle", "top", "--json"]
@@ -84,7 +84,7 @@ def end(job: subprocess.Popen[str]) -> None:
 
 
 def check(job: subprocess.Popen[str], program: Path, call: str, go: Path, whole: bool = False) -> None:
-    """`go`: what lets PE 1 go. `whole`: `job` is `wattle run`, and is asked itself."""
+    """`go`: the file that lets PE 1 go on. `whole`: `job` is `wattle run`, and gets the signal itself."""
     words = [f"wattle: PE 0: waits in {call} at program+0x"] + ["wattle: PE 1: does not wait, for"] * whole
     err = ""
     try:

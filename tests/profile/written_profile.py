@@ -61,7 +61,7 @@ def problems_of(profile: dict, pe: int, pes: int, pes_a_node: int) -> list[str]:
 
 
 def joules_problems(profiles: list[dict]) -> list[str]:
-    """Of one node: the joules of all PEs and those nobody caused are the node's, domain by domain."""
+    """On one node, the joules of all PEs and the idle joules add up to the node's, for each domain."""
     node = next(p["node"] for p in profiles if p["node"])
     found = []
     for total, idle in zip(node["joules"], node["idle"], strict=True):

@@ -1,4 +1,4 @@
-"""What the lab's tests share: a made-up home, run directories, and the command as a user starts it."""
+"""Fixtures of the lab's tests: a made-up home, run directories, and the command as a user starts it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def environment(home: Path, python_environment: dict[str, str]) -> dict[str, str
 
 @pytest.fixture(scope="session")
 def loaded(python_environment: dict[str, str]) -> Iterator[Loaded]:
-    """What most commands are forked from."""
+    """The process from which most commands are forked."""
     with Loaded(python_environment) as process:
         yield process
 
@@ -81,7 +81,7 @@ def wattle(environment: dict[str, str], loaded: Loaded, tmp_path: Path) -> Wattl
 
 @pytest.fixture
 def unheard(environment: dict[str, str]) -> Callable[..., int]:
-    """Runs `wattle ARGUMENTS` with nobody left to read what it says, and that at every step. Returns its exit code."""
+    """Runs `wattle ARGUMENTS` with a closed pipe as its output, at every step. Returns its exit code."""
 
     def run(*arguments: object, **more: str) -> int:
         begin = "from wattle import cli, console; console.LINE_EVERY_S = 0; cli.main()"

@@ -119,7 +119,7 @@ def test_a_program_built_before_is_started_only_if_nobody_else_could_have_put_it
 
 
 def at_once(calls):
-    """What each of the calls gave or raised, all started at the same moment."""
+    """The result or exception of each call. All calls start at the same moment."""
     start = threading.Barrier(len(calls))
 
     def one(call):
@@ -151,7 +151,7 @@ def test_of_commands_that_are_given_the_same_new_directory_one_gets_it(tmp_path,
 
 
 def of_others(folder, monkeypatch):
-    """Gives the folder, or the link, to another user; who is not root becomes another user instead."""
+    """Gives the folder, or the link, to another user. Without root, the test becomes another user instead."""
     if os.geteuid() == 0:
         os.chown(folder, 65534, 65534, follow_symlinks=False)
     else:

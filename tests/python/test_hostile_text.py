@@ -1,4 +1,4 @@
-"""What files, processes and other users say is shown as text: it neither acts on the terminal nor stops a command."""
+"""Text from files, processes and other users is only shown. It does not act on the terminal and stops no command."""
 
 import ast
 import fcntl
@@ -162,7 +162,7 @@ def test_nothing_is_printed_past_the_console():
 
 @pytest.fixture
 def hostile_info(home):
-    """What wattle-info says, poisoned."""
+    """Poisoned output of wattle-info."""
     info = poison(fakes.INFO, TEXT) | {"version": TEXT, "pmix": TEXT}
     keep = [row["name"] for row in fakes.INFO["settings"]]
     settings = [
@@ -345,7 +345,7 @@ def test_a_fifo_with_the_very_name_of_a_page_is_not_opened(opened, tmp_path, mon
 
 @pytest.fixture
 def strangers_page(opened, monkeypatch):
-    """A page of a process that is somebody else's."""
+    """A page of another user's process."""
     opened.append(memfd("wattle-live", page_of()))
     monkeypatch.setattr(page, "_uid", lambda process: 4711 if process.name == str(os.getpid()) else 1)
 

@@ -1,7 +1,7 @@
-"""Whatever a file holds or is, a command that reads it ends with its result or with one line, and exit code 0 or 2.
+"""For any file, a command that reads it ends with its result or with one line, and exit code 0 or 2.
 
 Each kind of file is changed in one place, by a seed, and given to every command that reads it, in this process and
-under limits of memory and time. WATTLE_TEST_SEED repeats what was found.
+under limits of memory and time. WATTLE_TEST_SEED repeats a failure.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ MACHINE = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file. `make` writes a sound one, and whatever stands around it, into a folder; `change` gives its
-    bytes with one change; `read` are the commands' arguments, or functions, by its path."""
+    """A kind of file. `make` writes a correct one and its neighbours into a folder. `change` returns its bytes with one
+    change. `read` has the commands' arguments, or functions, by its path."""
 
     make: Callable[[Path], Path]
     change: Callable[[bytes, random.Random], bytes]
@@ -328,7 +328,7 @@ def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """What takes more memory or time is an error."""
+    """Limits memory and time; exceeding them is an error."""
 
     def hang(*_: object) -> None:
         raise TimeoutError(f"not over after {LIMIT_S} s")
@@ -348,7 +348,7 @@ def limited() -> Iterator[None]:
 
 @contextmanager
 def written_to_descriptor(number: int) -> Iterator[list[bytes]]:
-    """What libraries write there without Python; in the list once it is over."""
+    """Output that libraries write there without Python. It is in the list at the end of the block."""
     found: list[bytes] = []
     kept = os.dup(number)
     with tempfile.TemporaryFile() as file:
@@ -447,7 +447,7 @@ Raw, LONG = mutants.Raw, mutants.LONG
 
 
 def put(place: str, value: object) -> Callable[[bytes], bytes]:
-    """Puts a value into the JSON of a file, in front of whatever else is there."""
+    """Puts a value into the JSON of a file, before the other members."""
 
     def change(data: bytes) -> bytes:
         head, newline, body = data.partition(b"\n")

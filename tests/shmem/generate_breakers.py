@@ -1,10 +1,11 @@
-"""Writes a definition of every routine that breaks it on demand: what a test does not notice then, it does not test.
+"""Writes a definition of every routine that breaks it on demand, to find tests that do not notice it.
 
 usage: generate_breakers.py api.json OUTPUT.c
 
-A put with signal, and a wait or test on several variables, leaves the last element out; a signal is another one; any
-other routine that returns a value still does its work but answers wrongly, and the rest do nothing. wtl_break(name)
-breaks that routine from now on and mends the one before; NULL: none is broken. WTL_TEST_BREAK names the first one.
+A broken put with signal, wait or test on several variables leaves the last element out. A broken signal has a wrong
+value. Any other broken routine that returns a value does its work and returns a wrong one. All others do nothing.
+wtl_break(name) breaks that routine and repairs the one before; NULL: none is broken. WTL_TEST_BREAK names the first
+one.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 usage: generate_calls.py api.json OUTPUT.h
 
-A routine whose family has neither a macro here nor a program of its own (ELSEWHERE) is an error.
+A routine whose family has no macro here and no program of its own (ELSEWHERE) is an error.
 """
 
 import json

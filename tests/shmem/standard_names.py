@@ -2,8 +2,8 @@
 
 usage: standard_names.py NM shmem.h LIBRARY     demands each name, and its twin, of the header and of the library
 
-Nothing here comes from our own table: what is missing there is missing here too only if the standard was read twice in
-the same wrong way.
+No name here comes from our own table. So a name can only be missing in both if the standard was misread twice in the
+same way.
 
 How many names that is depends on how the old ones are read. The text of 1.6 gives shmem_TYPENAME_wait to short, int,
 long and long long: 1,887 names of routines and C11 generics together, each counted once. Implementations give it to all

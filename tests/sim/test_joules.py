@@ -1,5 +1,5 @@
-"""Clocks and joules in simulation: what a hand calculation gives, on a machine whose network and blocks cost
-nothing; every joule is of some part; the governor finds the simulated clock."""
+"""Clocks and joules in simulation: equal to a calculation by hand, on a machine whose network and blocks cost
+nothing. Every joule belongs to a part. The governor finds the simulated clock."""
 
 from __future__ import annotations
 

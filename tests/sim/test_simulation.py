@@ -82,7 +82,7 @@ def test_the_same_run_has_the_same_result_bit_for_bit(programs: Path, tmp_path: 
 
 
 def test_a_run_takes_as_long_without_a_profile(programs: Path, tmp_path: Path) -> None:
-    """Calls that nobody counts do not sleep for what others have waited."""
+    """Calls without counts do not sleep because of the waits of other calls."""
     took = []
     for name, options in (("with", ()), ("without", ("--no-profile",))):
         done = simulate(tmp_path / name, programs / "halo", "--size", "64", "--steps", "50", n=4, options=options)

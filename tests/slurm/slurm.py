@@ -217,7 +217,7 @@ class Slurm:
             time.sleep(0.02)
 
     def remains(self) -> list[str]:
-        """What jobs left in the nodes' folders."""
+        """Files that jobs left in the nodes' folders."""
         spools = [path for name in self.names for path in (self.folder / name / "spool").glob("*.[0-9]*")]
         found = [*spools, *(path for name in self.names for path in (self.folder / name / "tmp").iterdir())]
         return [str(path.relative_to(self.folder)) for path in found]

@@ -1,4 +1,4 @@
-"""What Slurm and the system give a job is what the runtime uses: cores, memory, processor time."""
+"""The runtime uses the cores, memory and processor time that Slurm and the system give a job."""
 
 from __future__ import annotations
 

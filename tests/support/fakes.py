@@ -1,4 +1,4 @@
-"""A made-up home: oshrun and wattle-info as small scripts, and profiles that nobody measured."""
+"""A made-up home: oshrun and wattle-info as small scripts, and profiles that were not measured."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ print(pathlib.Path(__file__).with_name("info.json").read_text())
 
 
 def heed_signals() -> None:
-    """For a process that a test starts: whoever runs the tests may have been told to ignore some of these (nohup, a
-    shell's background job), and would pass that on."""
+    """For a process that a test starts. The tests' own process may ignore some of these signals (nohup, a shell's
+    background job), and its children would inherit that."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
 

@@ -1,5 +1,5 @@
-"""Jobs whose clocks are governed, on a made-up /sys: what they change, what they leave behind, and that a knob that
-fails changes nothing about the program's result.
+"""Jobs whose clocks are governed, on a made-up /sys: their changes and remains, and that a failing knob does not change
+the program's result.
 
 usage: governed_job.py OSHRUN PROGRAM CASE [LIBRARY]      LIBRARY: refuse.c's, for the cases of faults
 """
@@ -56,7 +56,7 @@ class Machine:
             (self.policy(cpu) / name).write_text(text + "\n")
 
     def texts(self) -> dict[Path, str]:
-        """What all files hold."""
+        """The contents of all files."""
         return {file: file.read_text().strip() for file in self.root.rglob("*") if file.is_file()}
 
     def limits(self) -> set[tuple[str, str]]:
@@ -240,7 +240,7 @@ def survives_messages_that_nobody_reads(job: Job) -> None:
 
 
 def a_readers_lock_does_not_stop_it(job: Job) -> None:
-    """Who may only read a clock's file can lock it all the same."""
+    """A process that may only read a clock's file can still lock it."""
     for cpu in job.machine.cpus:
         for name in ("scaling_min_freq", "scaling_max_freq"):
             fcntl.flock(os.open(job.machine.policy(cpu) / name, os.O_RDONLY), fcntl.LOCK_EX)
@@ -251,7 +251,7 @@ def a_readers_lock_does_not_stop_it(job: Job) -> None:
 
 
 def a_full_state_folder_neither_stops_nor_steers_it(job: Job) -> None:
-    """What members of a group can put into the folder that they share."""
+    """Tests files that members of a group can put into the folder that they share."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     state = job.folder / "state"
     state.mkdir(mode=0o2770)

@@ -45,7 +45,7 @@ _compiled: dict[tuple[str, ...], Path] = {}
 
 
 def compile_once(command: Sequence[str | Path], program: Path) -> Path:
-    """What a compiler's command without -o makes, or a copy of what the same words made for an earlier test."""
+    """Compiles by a command without -o into `program`, or copies the result of the same earlier command."""
     words = tuple(map(str, command))
     if words in _compiled and _compiled[words].exists():
         shutil.copy(_compiled[words], program)
@@ -62,13 +62,13 @@ def clean_environment() -> dict[str, str]:
 
 
 def complaints(err: str) -> str:
-    """What a job says on standard error, but for a race that Open MPI has with its own child on the way to a node."""
+    """A job's standard error without a warning that Open MPI prints by a race with its own child."""
     return "".join(line for line in err.splitlines(keepends=True) if "plm:rsh: Warning: setpgid" not in line)
 
 
 @dataclass
 class Result:
-    """What a finished job left behind."""
+    """The result of a finished job."""
 
     code: int
     out: str
@@ -175,8 +175,8 @@ class Job:
         return [str(p) for p in self.tmp.rglob("*")] + sorted(unused(shared_memory_names() - self.before))
 
     def all_gone(self, within: float = END_S) -> None:
-        """All processes end, and nothing of theirs stays behind. What another job is just making looks as if it was
-        left behind, so that only what is there at every look is."""
+        """All processes end, and nothing of theirs stays behind. A file that another job is just making looks as if it
+        was left behind, so only files that are there at every check count."""
         deadline = time.monotonic() + within
         left: set[str] | None = None
         while True:
@@ -212,7 +212,7 @@ def shared_memory_names() -> set[str]:
 
 
 def unused(names: set[str]) -> set[str]:
-    """Those that no process maps: what another job, which runs at the same time, uses is not left behind."""
+    """The names that no process maps. Memory that another running job uses is not left behind."""
     for maps in Path("/proc").glob("[0-9]*/maps") if names else ():
         with contextlib.suppress(OSError):
             mapped = maps.read_text()

@@ -70,7 +70,7 @@ class Loaded:
 
 
 def _next(requests: socket.socket) -> tuple[list[str], dict[str, str], str, list[int]] | None:
-    """In a new process: what it is to do. In the one that forks, None, at the end."""
+    """Returns its task in a new process. Returns None at the end in the process that forks."""
     while True:
         request, streams, _, _ = socket.recv_fds(requests, 1 << 20, 3)
         if not request:

@@ -15,7 +15,7 @@ import polars as pl
 
 
 class Raw(str):
-    """A text that stands in JSON as it is."""
+    """A text that is written into JSON unchanged."""
 
 
 LONG = {400: "1" + "0" * 400, 5000: "7" * 5000}

@@ -45,7 +45,7 @@ OF_FIT = [case for case in CASES if case.role == FIT]
 
 
 def took(values: Mapping[str, float], case: Case) -> float:
-    """What a case would take if messages were as simple as this."""
+    """The time of a case by this simple model of messages."""
     n = case.bytes
     together = max(1, 8192 // max(n, 1)) if case.name in ("stream", "exchange") else 1
     one = n * values["byte"] + values["record"]

@@ -1,4 +1,4 @@
-"""What the tests of several nodes share: the nodes, and a job on them."""
+"""Shared code of the tests on several nodes: the nodes, and a job on them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ exec "$(dirname "$0")/enter" "$host" sh -c "$*"
 
 
 def by_mpich(nodes: Nodes, pes: int, *words: str | Path) -> list[str]:
-    """MPICH's mpiexec on the first node. No name server knows the nodes, so it is told its own address."""
+    """MPICH's mpiexec on the first node. No name server knows the nodes, so its own address is an argument."""
     MPICH.require()
     agent = nodes.folder / "hydra-agent"
     agent.write_text(AGENT)

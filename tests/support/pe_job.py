@@ -1,4 +1,4 @@
-"""Runs a test program on several PEs and gives back the profiles its PEs wrote."""
+"""Runs a test program on several PEs and returns the profiles that its PEs wrote."""
 
 import argparse
 import json
@@ -27,7 +27,7 @@ def parser(doc: str) -> argparse.ArgumentParser:
 
 
 def start_of(launcher: str, pes: int) -> list[str]:
-    """What to put before a program."""
+    """The words before a program in a command."""
     if launcher == "threads":
         return []
     if launcher.startswith("nodes:"):

@@ -54,7 +54,7 @@ class Mpi:
         first: bool = False,
         **settings: str,
     ) -> subprocess.CompletedProcess[str]:
-        """Runs a program on `n` processes; `first`: as if nobody else wanted the cores, where that is allowed."""
+        """Runs a program on `n` processes; `first`: before other processes on the cores, where that is allowed."""
         environment = {**clean_environment(), **ENVIRONMENT, **settings}
         if preload:
             environment["LD_PRELOAD"] = str(LIBRARY)
@@ -78,7 +78,7 @@ BOTH = pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.nam
 
 
 def table() -> list[dict]:
-    """What src/mpi/calls.toml became."""
+    """The table generated from src/mpi/calls.toml."""
     return json.loads(TABLE.read_text())
 
 

@@ -33,7 +33,7 @@ Physics = Callable[[Job, str, str, float | None, float | None], tuple[float, ...
 
 
 def cases(study: str, job: Job) -> Iterable[tuple[str, str, float | None, float | None]]:
-    """What the real program would print lines about: name, who, x, y."""
+    """The cases for which the real program would print lines: name, who, x, y."""
     words = job.arguments
     plain = [w for k, w in enumerate(words) if not w.startswith("--") and not (k and words[k - 1].startswith("--"))]
     if job.program == "kernels":
@@ -133,7 +133,7 @@ def plain(job: Job, name: str, who: str, x: float | None, y: float | None) -> tu
 
 
 def as_published(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
-    """What the dissertation says, where it says it."""
+    """The dissertation's figures, where it has them."""
     known = {"barrier": _barrier, "slack": _slack, "kernels": _kernels, "receiver": _receiver, "pascol": _pascol}
     return known.get(job.program, _mini_app)(job, name, who, x or 0.0, y or 0.0)
 

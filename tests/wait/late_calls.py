@@ -55,7 +55,7 @@ def family(name: str) -> str:
 
 
 def calls_made(command: list[str]) -> Counter[str]:
-    """What the program says it calls, and from how many places."""
+    """The calls that the program lists, with the number of places of each."""
     env = dict(os.environ, WTL_TEST_PES="1", WTL_TEST_NODES="1")  # PEs that are threads would all say it
     said = subprocess.run([*command, "either", "list"], env=env, check=True, capture_output=True, text=True)
     return Counter(said.stdout.split())

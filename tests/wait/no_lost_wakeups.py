@@ -14,7 +14,7 @@ PATIENCE_S = 90.0  # for the first lost wake-up of a mutant
 
 
 def rescues_of(args: argparse.Namespace) -> int | None:
-    """How many sleeps of a game were rescued; None if it failed or nobody slept."""
+    """The number of rescued sleeps in a run; None if it failed or no PE slept."""
     code, profiles = pe_job.run(args.launcher, args.pes, args.command)
     rescues = [p["rescues"] for p in profiles]
     sleeps = sum(p["sleeps"] for p in profiles)

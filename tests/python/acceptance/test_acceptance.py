@@ -1,4 +1,4 @@
-"""`wattle acceptance`: what is tried, what is said of what cannot be, and the one file."""
+"""`wattle acceptance`: the trials, the reasons for those that are impossible, and the one file."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def test_a_library_that_would_do_nothing_is_not_measured(tmp_path: Path, monkeyp
 
 
 def samples_of(rounds: int, once: float, per_pe: float, per_pair: float) -> list[dict]:
-    """What `held.take` would give for a job of just this size."""
+    """The result of `held.take` for a job of exactly this size."""
     return [
         {"side": side, "pes": n, "total": {"pss": total, "anonymous": total, "shared": 0, "page_tables": 4096 * n}}
         for _ in range(rounds)

@@ -1,4 +1,4 @@
-"""What `make bench` makes of ARMCI's figures: sums that must agree, and joules at the worst of a profile."""
+"""ARMCI's figures in `make bench`: sums that must agree, and the joules at a profile's upper bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`wattle doctor` on several nodes: what carries bytes between them, launchers, and nodes that can be made here."""
+"""`wattle doctor` on several nodes: the networks between them, launchers, and nodes that can be made here."""
 
 from __future__ import annotations
 

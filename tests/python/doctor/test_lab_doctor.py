@@ -1,4 +1,4 @@
-"""`wattle doctor` says what can be had here, why not, and never advises to open energy counters to everybody."""
+"""`wattle doctor` reports available features and reasons, and never advises to open energy counters to all users."""
 
 import errno
 import json

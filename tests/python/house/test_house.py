@@ -84,7 +84,7 @@ def raw_writes(source: str) -> list[str]:
 
 
 def test_no_write_of_the_library_can_end_a_program_by_sigpipe() -> None:
-    """Programs of our own (src/launch and so on) may end as others do when nobody reads them."""
+    """Our own programs (src/launch and so on) may end as others do when their output has no reader."""
     helpers = {"base/sigpipe.c", "sim/exit_message.cc"}
     programs = {"launch", "info", "calibrate"}
     found = {}

@@ -1,4 +1,4 @@
-"""What is built can be installed anywhere, and programs compiled with it run."""
+"""The build can be installed anywhere, and programs compiled with it run."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_project_outside_the_tree_finds_the_cmake_package(prefix: Path, tmp_pa
 
 
 def test_pages_are_installed(prefix: Path) -> None:
-    """What they say: tests/shmem/test_pages.py."""
+    """tests/shmem/test_pages.py tests their text."""
     routines = json.loads((BUILD / "generated/api.json").read_text(encoding="utf-8"))
     for name in [r["name"] for r in routines] + [r["generic"] for r in routines if r["generic"]]:
         assert (prefix / f"share/man/man3/{name}.3").exists(), name

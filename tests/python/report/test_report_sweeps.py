@@ -93,7 +93,7 @@ def test_with_a_knob_the_lines_are_by_clock(tmp_path):
 
 
 def unnamed(page: str) -> set[tuple[str, str]]:
-    """Lines whose section's legend does not have them: (figure, line). What hangs text on its line names itself."""
+    """Lines that are missing in their section's legend: (figure, line). A line with a text needs no legend."""
     found = set()
     for section in re.findall(r"<section.*?</section>", page, re.DOTALL):
         legend = {plain(name) for name in re.findall(r"<li>.*?<b>(.*?)</b>", section, re.DOTALL)}

@@ -64,7 +64,7 @@ def test_a_node_whose_reader_left_no_profile_makes_the_sum_unknown(tmp_path):
 
 @pytest.mark.parametrize(("n_hosts", "known"), [(2, False), (1, True), (None, True)])
 def test_a_node_of_which_nothing_came_makes_the_sum_unknown(tmp_path, n_hosts, known):
-    """`None`: nobody spoke of hosts, so a PE that is missing was on the node there is."""
+    """`None`: no hosts were given, so a missing PE was on the only node."""
     found = load(tmp_path / "r", fakes.on_nodes(2)[:2], n_hosts)
     assert found.node_joules("cpu").known is known
 
@@ -164,7 +164,7 @@ def test_a_network_that_is_none_is_named(tmp_path, network, wrong):
 
 @pytest.fixture
 def on_two(tmp_path: Path) -> dict[str, str]:
-    """What the made-up launcher leaves for a job of four PEs on two nodes."""
+    """The files that the made-up launcher leaves for a job of four PEs on two nodes."""
     return {"FAKE_PROFILES": str(fakes.write_profiles(tmp_path / "ready", fakes.on_nodes(2, boot_id="same")))}
 
 

@@ -22,7 +22,7 @@ NOT_OURS = "is not linked to libwattle-shmem"
 
 @pytest.fixture
 def profiles(tmp_path):
-    """What the fake launcher leaves for a job of two PEs."""
+    """The files that the fake launcher leaves for a job of two PEs."""
     return {"FAKE_PROFILES": str(fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(0), fakes.pe_profile(1)]))}
 
 

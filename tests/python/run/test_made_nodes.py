@@ -1,4 +1,4 @@
-"""Nodes made of network namespaces leave nothing behind, whatever ends those who made them."""
+"""Nodes made of network namespaces leave nothing behind, however the process that made them ends."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_nodes_know_each_others_names_and_the_machine_hears_of_no_mount_of_their
 
 @needs_nodes
 def test_many_that_come_and_go_at_once_hide_nothing_from_each_other():
-    """`ip netns add` mounts /run/netns; who unmounts it must not do so while another is about to use it."""
+    """`ip netns add` mounts /run/netns. A process must not unmount it while another one is about to use it."""
     code = "from wattle.nodes import Nodes\nfor _ in range(8):\n  with Nodes(1) as one: one.cut(0)"
     command = [sys.executable, "-c", code]
     env = {**os.environ, "PYTHONPATH": str(PACKAGE)}

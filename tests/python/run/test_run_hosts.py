@@ -1,4 +1,4 @@
-"""`wattle run --hosts`: what is given is checked and counted, and a job really runs on nodes of its own."""
+"""`wattle run --hosts`: the hosts are checked and counted, and a job really runs on nodes of its own."""
 
 from __future__ import annotations
 

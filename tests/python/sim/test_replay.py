@@ -1,4 +1,4 @@
-"""Replaying a job's work and meetings: closed forms, the oracle as a bound, and a recorded run as a trace."""
+"""Replaying a job's work and barriers: closed forms, the oracle as a bound, and a recorded run as a trace."""
 
 from __future__ import annotations
 

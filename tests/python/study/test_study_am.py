@@ -1,4 +1,4 @@
-"""`wattle study am`, with benchmarks that only say what they are told to; its rows and its page."""
+"""`wattle study am`, with benchmarks that only print given figures; its rows and its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`wattle study patterns`, with a benchmark that only says what it is told to."""
+"""`wattle study patterns`, with a benchmark that only prints given figures."""
 
 from __future__ import annotations
 

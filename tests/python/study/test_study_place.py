@@ -1,4 +1,4 @@
-"""`wattle study patterns --on two-nodes`: where it runs is made, recorded, and taken down whatever happens."""
+"""`wattle study patterns --on two-nodes`: its nodes are made, recorded, and removed in every case."""
 
 from __future__ import annotations
 

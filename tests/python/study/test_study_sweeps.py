@@ -1,4 +1,4 @@
-"""`wattle study barrier`, `slack`, `race`, `receiver` and `pascol`, with programs that say what they are told to."""
+"""`wattle study barrier`, `slack`, `race`, `receiver` and `pascol`, with programs that print given figures."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_with_a_knob_every_clock_is_asked_for(says):
 
 
 def test_jobs_are_judged_up_to_the_base_clock_and_say_why_they_differ(says):
-    """Of a machine whose programs follow the clock alone: nobody stops gaining."""
+    """Uses a machine whose programs depend on the clock alone, so that all of them gain."""
     jobs = sweeps.SWEEPS["race"].jobs(Plan(True, 1, sweeps.KNOB))
     assert {j.clock for j in jobs if j.series == race_judges.JOBS} >= {None, 1.2, 2.6}
     made = sweeps.analysis("race", lambda job, *_: (2.6 / (job.clock or 2.6), 1.0))
@@ -255,7 +255,7 @@ def test_the_receivers_clocks_are_the_papers_as_near_as_there_are():
 
 
 def test_all_jobs_are_given_the_same_amount_of_work(home, monkeypatch):
-    """What a machine does in a millisecond is asked for once: a slower clock must make it longer."""
+    """The work of a millisecond is measured once, so that it takes longer at a slower clock."""
     words: list[list[str]] = []
 
     def run(home, name, arguments, pes, environment, folder, machine, at=None):

@@ -1,4 +1,4 @@
-"""`wattle study tsp` and `mst`, with programs that only say what they are told to."""
+"""`wattle study tsp` and `mst`, with programs that only print given figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timelines: what is read of the PEs' files, and what Perfetto's and OTF2's own readers find in what is written."""
+"""Timelines: reading the PEs' files, and the written files as Perfetto's and OTF2's own readers see them."""
 
 from __future__ import annotations
 
