@@ -1,3 +1,3 @@
-"""Wattle's lab: runs programs and studies, and says where their time and their joules went."""
+"""Wattle's lab: runs programs and studies and shows where their time and joules went."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""`python -m wattle`."""
+"""Runs the lab as `python -m wattle`."""
 
 from wattle.cli import main
 

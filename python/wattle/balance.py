@@ -1,10 +1,10 @@
-"""How evenly a run's work lay on its PEs, and joules and time as one figure; words of the dissertation, ch. 4 and 11.
+"""The balance of a run: how evenly its work was distributed over the PEs. Also products of joules and time.
 
-Slack ratio: the share of all PEs' time that was waited. CR, the compute ratio: what the PE that computes longest does
-over what the one that computes least does, by time (the papers count instructions). EC, the early core count: how many
-PEs wait at any moment, on average. CI, the compute intensity: arithmetic for each access to memory, by instructions
-(section 11.1): those that are neither branch nor load nor store, over loads and stores. An instruction that computes
-with a word of memory, as x86 has them, is counted as the access only: there CI is the least it can be.
+The terms come from the dissertation, chapters 4 and 11. The slack ratio is the share of all PEs' time that was
+waited. CR, the compute ratio, divides the longest computing time of a PE by the shortest. The papers divide
+instruction counts instead. EC, the early core count, is the average number of PEs that wait. CI, the compute
+intensity, divides the instructions that are neither branch, load or store by the loads and stores (section 11.1). An
+instruction that computes with a memory operand, as x86 has them, counts as an access only. CI is then a lower bound.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from wattle.pe import PE, STAGES, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, amount, joule_unit, significant, total
 
-THREADS = 1.01  # a PE that waited longer than this times its own time did so in several threads
+THREADS = 1.01  # above this ratio of waited time to wall time, several threads of the PE waited at once
 
 
 @dataclass(frozen=True)
 class Balance:
-    """None where it is not known."""
+    """Slack ratio, CR and EC of a run. None: not known."""
 
     slack_ratio: float | None
     compute_ratio: float | None
@@ -42,8 +42,9 @@ def _waited_at_once(pe: PE) -> bool:
 
 
 def balance(profile: RunProfile) -> Balance | None:
-    """None for one PE, which waits for nobody, where PEs are missing, and where threads of a PE waited at once: no
-    share of the PEs' time then says how much of it was left."""
+    """The balance of a run; None where it has no meaning. That is the case for one PE, for a run with missing PEs, and
+    where several threads of a PE waited at once: their waits then add up to more than the PE's time.
+    """
     if not profile.complete or len(profile.pes) < 2 or any(map(_waited_at_once, profile.pes)):
         return None
     waited = add(add(pe.state_s[stage] for stage in STAGES) for pe in profile.pes)
@@ -60,7 +61,7 @@ def balance(profile: RunProfile) -> Balance | None:
 
 @dataclass(frozen=True)
 class Intensity:
-    """CI of all PEs together; None where `why` says why it is not known."""
+    """CI of all PEs together. `value` is None where it is not known; `why` gives the reason."""
 
     value: float | None
     why: str
@@ -93,7 +94,9 @@ def intensity(profile: RunProfile) -> Intensity:
 
 
 def words(found: Balance) -> str:
-    """`Balance: 34 % of the PEs' time is slack; compute ratio (CR) 2.5; 0.68 PEs wait on average (EC).`"""
+    """One line, such as `Balance: 34 % of the PEs' time is slack; compute ratio (CR) 2.5; 0.68 PEs wait on average
+    (EC).`
+    """
     parts = []
     if found.slack_ratio is not None:
         parts.append(f"{significant(100 * found.slack_ratio, 3)} % of the PEs' time is slack")
@@ -106,7 +109,7 @@ def words(found: Balance) -> str:
 
 @dataclass(frozen=True)
 class Product:
-    """Joules and seconds multiplied. The half-width is the joules' own, as it comes through."""
+    """A product of joules and seconds. `uncertainty` comes from the joules alone."""
 
     name: str
     value: float | None
@@ -115,7 +118,7 @@ class Product:
 
 
 def products(joules: Joules, seconds: float | None) -> list[Product]:
-    """EDP = E t, ED2P = E t^2, E2DP = E^2 t (the dissertation's)."""
+    """EDP = E t (Js), ED2P = E t^2 (Js²) and E2DP = E^2 t (J²s), as the dissertation defines them."""
     e, doubt = joules.joules, joules.uncertainty
     if e is None or seconds is None:
         return [Product(name, None, None, unit) for name, unit in (("edp", "Js"), ("ed2p", "Js²"), ("e2dp", "J²s"))]
@@ -128,12 +131,12 @@ def products(joules: Joules, seconds: float | None) -> list[Product]:
 
 
 def of_nodes(profile: RunProfile, domains: Iterable[str]) -> Joules:
-    """All joules of the run's nodes."""
+    """The joules of all nodes of the run, over the given domains."""
     return total([profile.node_joules(d) for d in domains], domain="all")
 
 
 def as_dict(profile: RunProfile, domains: Iterable[str]) -> dict[str, Any]:
-    """For JSON."""
+    """Balance, compute intensity and products as a dictionary for JSON."""
     joules = of_nodes(profile, domains)
     found = balance(profile)
     known = {"provenance": str(joules.provenance), "source": joules.source, "scope": joules.scope}
@@ -149,7 +152,9 @@ def as_dict(profile: RunProfile, domains: Iterable[str]) -> dict[str, Any]:
 
 
 def governor_words(pes: Iterable[PE]) -> str:
-    """`Governor: energy, reactive, knob cpufreq: 68 changes of clock, 0.1 % of the time lost by its own account.`"""
+    """One line, such as `Governor: energy, reactive, knob cpufreq: 68 changes of clock were made, ...`. Empty where no
+    PE was governed.
+    """
     governed = [(pe, pe.clocks) for pe in pes if pe.clocks is not None]
     if not governed:
         return ""
@@ -166,13 +171,15 @@ def governor_words(pes: Iterable[PE]) -> str:
         text += " as hints (which clocks came of them is not known: joules are modelled at the normal one)"
     if lost:
         text += f", at most {significant(max(lost), 2)} % of a PE's time lost by its own account"
-    failed = max((c.failed for _, c in governed), key=len)  # the PE whose knob it was names the file
+    failed = max((c.failed for _, c in governed), key=len)  # the PE whose knob failed names the file
     return text + (f"; a clock failed: {failed}" if failed else "") + "."
 
 
 @dataclass(frozen=True)
 class DryRun:
-    """What the clocks that a knob only recorded would have made of all PEs' CPU joules. `why` it is not known."""
+    """The joules that all PEs' CPUs would have used at the clocks of a dry run. `why`: the reason where they are not
+    known.
+    """
 
     joules: Joules
     saved: Joules
@@ -180,10 +187,10 @@ class DryRun:
 
     @property
     def words(self) -> str:
-        """`At the recorded clocks ...: 4.38 ± 0.5 J instead of 5.48 J, 1.10 ± 0.3 J saved, modelled ...`"""
+        """`At the recorded clocks ... 4.38 ± 0.5 J instead of 5.48 J, 1.10 ± 0.3 J saved: modelled ...`"""
         if self.joules.joules is None or self.saved.joules is None:
             reason = f": {self.why}; name another with --machine" if self.why else ""
-            return f"What the recorded clocks would have saved is not known{reason}."
+            return f"The saving at the recorded clocks is not known{reason}."
         factor, unit = joule_unit(self.joules.joules)
         was = significant((self.joules.joules + self.saved.joules) / factor, 3)
         doubt = "?" if self.saved.uncertainty is None else significant(self.saved.uncertainty / factor, 2)
@@ -199,7 +206,7 @@ class DryRun:
 
 
 def dry_run(profile: RunProfile) -> DryRun | None:
-    """None where no clocks were recorded, no change among them, or PEs are missing."""
+    """The result of a dry run. None where no clock change was recorded or PEs are missing."""
     found = [pe.recorded for pe in profile.pes if pe.recorded is not None]
     if not found or not profile.complete or len(found) < len(profile.pes):
         return None

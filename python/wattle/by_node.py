@@ -1,7 +1,8 @@
-"""A run's PEs by node, and joules of nodes.
+"""Groups the PEs of a run by node and adds up the joules of nodes.
 
-Each node has one reader, the PE whose profile holds the node's joules. A node whose reader left no profile has unknown
-joules, and so has one that two PEs say they read: its joules would count twice.
+On each node one PE, the reader, reads the node's meter. Its profile holds the node's joules. The joules of a node
+are unknown where the reader left no profile. They are also unknown where two PEs claim to be the reader, because the
+joules would count twice.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from wattle.provenance import Joules, Provenance, total, unavailable
 
 @dataclass(frozen=True)
 class Node:
-    """One node with those of its PEs that left a profile, in order."""
+    """One node with its PEs that left a profile, in order."""
 
     host: str
     boot_id: str
@@ -28,7 +29,7 @@ class Node:
 
     @property
     def readers(self) -> list[int]:
-        """The PEs that say they read the node's meter: one, where all is well."""
+        """The PEs that claim to read the node's meter. A correct run has one."""
         return [pe.pe for pe in self.pes if pe.reads_node]
 
     @property
@@ -40,15 +41,15 @@ class Node:
         return list(dict.fromkeys(j.domain for pe in self.pes for j in pe.node))
 
     def joules(self, domain: str) -> Joules:
-        """Joules of the whole node."""
+        """The joules of the whole node in a domain."""
         return find(self.reader.node, domain) if self.reader else unavailable(domain)
 
     def idle(self, domain: str) -> Joules:
-        """Joules that no PE caused."""
+        """The node's joules in a domain that are not attributed to any PE."""
         return find(self.reader.idle, domain) if self.reader else unavailable(domain)
 
     def share(self, domain: str) -> Joules:
-        """Joules of those of the node's PEs that left a profile."""
+        """The joules of the PEs of the node that left a profile."""
         return total((find(pe.joules, domain) for pe in self.pes), domain=domain)
 
     @property
@@ -56,7 +57,7 @@ class Node:
         return self.reader.meter if self.reader else {"name": "", "why": ""}
 
     def as_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """The node as a dictionary for JSON."""
         return {
             "host": self.host,
             "boot_id": self.boot_id or None,
@@ -69,7 +70,7 @@ class Node:
 
 
 def group(pes: Iterable[PE]) -> list[Node]:
-    """The nodes in order of their first PEs. Hosts of one name that are different machines are different nodes."""
+    """The nodes in the order of their first PEs. Two machines with the same host name are two nodes."""
     found: dict[tuple[str, str], list[PE]] = {}
     for pe in pes:
         found.setdefault((pe.host, pe.boot_id), []).append(pe)
@@ -77,13 +78,14 @@ def group(pes: Iterable[PE]) -> list[Node]:
 
 
 def on_one_machine(nodes: Sequence[Node]) -> list[Node]:
-    """Those that share their machine with another: network namespaces or containers."""
+    """The nodes that share a machine with another node, as network namespaces and containers do."""
     machines = Counter(node.boot_id for node in nodes if node.boot_id)
     return [node for node in nodes if machines[node.boot_id] > 1]
 
 
 def counted_twice(nodes: Sequence[Node]) -> bool:
-    """Whether two readers read one machine's sensor, so that adding up what they read would count its joules twice.
-    (The model's joules add up: it takes each node for a machine.)"""
+    """Whether two readers read the same sensor, so that a sum over nodes would count its joules twice. Modelled joules
+    add up correctly, because the model takes each node for a machine.
+    """
     shared = [*on_one_machine(nodes), *(node for node in nodes if len(node.readers) > 1)]
     return any(j.provenance is Provenance.MEASURED for node in shared for pe in node.pes for j in pe.node)

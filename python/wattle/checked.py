@@ -1,4 +1,6 @@
-"""Reads JSON that others wrote: every value is checked; an error names the file, the place and what was expected."""
+"""Reads JSON and TOML from outside the process and checks every value. An error names the file, the place in it and the
+expected value.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from typing import Any
 from wattle import input_files, limits
 from wattle.errors import DamagedFile
 
-SHOWN = 60  # characters of a value in a message
+SHOWN = 60  # characters of a value that a message shows
 DEEPER = f"is nested deeper than {limits.DEPTH} lists and objects"
 KINDS: dict[str, Any] = {
     "text": str,
@@ -25,7 +27,7 @@ KINDS: dict[str, Any] = {
 
 
 class Checked:
-    """One value inside a JSON document. Every getter either returns what its name says or raises DamagedFile."""
+    """One value inside a JSON or TOML document. Each getter returns a checked value or raises DamagedFile."""
 
     def __init__(self, file: object, value: Any, place: str = "") -> None:
         self.file = file
@@ -43,7 +45,7 @@ class Checked:
         return Checked(self.file, fields[key], place)
 
     def has(self, key: str) -> bool:
-        """True where the key is there and not null."""
+        """Whether the key exists and is not null."""
         return self.object().get(key) is not None
 
     def object(self) -> dict[str, Any]:
@@ -64,7 +66,7 @@ class Checked:
         return [entry.expect("text").value for entry in self.items(key)]
 
     def numbers(self, fewest: int = 0) -> list[float | None]:
-        """Itself, a list of at least so many numbers; none is negative, and None stands for what is not known."""
+        """This value as a list of at least `fewest` numbers. No number is negative; null becomes None."""
         entry = Checked(self.file, dict(enumerate(self.expect("a list").value)), self.place)
         if len(entry.value) < fewest:
             raise self.wrong(f"expected at least {fewest} numbers, found {len(entry.value)}")
@@ -74,7 +76,7 @@ class Checked:
         return self._child(key).expect("true or false").value
 
     def expect(self, kind: str, nullable: bool = False) -> Checked:
-        """Itself, if it is of that kind: one of KINDS."""
+        """This value, after a check of its kind. `kind` is a key of KINDS."""
         if nullable and self.value is None:
             return self
         if not isinstance(self.value, KINDS[kind]) or (isinstance(self.value, bool) and kind != "true or false"):
@@ -82,7 +84,7 @@ class Checked:
         return self
 
     def expect_some(self, **kinds: str) -> None:
-        """Those of the keys that are there, and not null, are of these kinds."""
+        """Checks the kinds of those keys that exist and are not null."""
         for key, kind in kinds.items():
             if self.has(key):
                 self._child(key).expect(kind)
@@ -101,11 +103,11 @@ class Checked:
         return child.value
 
     def count(self, key: str) -> int | None:
-        """A whole number that is not negative, or None where the writer did not know it."""
+        """A whole number of at least 0, or None for null."""
         return None if self._child(key).value is None else self.integer(key)
 
     def number(self, key: Any, lo: float | None = 0.0) -> float | None:
-        """A finite number of at least `lo`, or None where the writer did not know it."""
+        """A finite number of at least `lo`, or None for null."""
         child = self._child(key).expect("a number", nullable=True)
         if child.value is None:
             return None
@@ -116,14 +118,14 @@ class Checked:
         return float(child.value)
 
     def known(self, key: str, lo: float | None = 0.0) -> float:
-        """A number that its writer must know."""
+        """A number that must not be null."""
         value = self.number(key, lo)
         if value is None:
             raise self._child(key).wrong("expected a number, found null")
         return value
 
     def positive(self, key: str) -> float:
-        """A number above 0 that its writer must know."""
+        """A number above 0 that must not be null."""
         value = self.known(key)
         if value == 0:
             raise self._child(key).wrong("expected a number above 0, found 0")
@@ -137,7 +139,7 @@ class Checked:
         return text
 
     def address(self, key: str) -> int:
-        """An address or offset, written "0x1f3"."""
+        """An address or offset in hexadecimal, such as "0x1f3"."""
         text = self.text(key)
         if not re.fullmatch(r"(0[xX])?[0-9a-fA-F]{1,16}", text):
             raise self._child(key).wrong(f"expected an address of 64 bits like 0x1f3, found {shown(text)}")
@@ -150,19 +152,19 @@ def _kind(value: Any) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as a message quotes it: its beginning, if it is long."""
+    """A value as messages quote it. A long one is cut."""
     text = repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def read_json(path: Path) -> Checked:
-    """The whole file, checked to be JSON within the limits."""
+    """Reads a JSON file and checks that it is within the limits."""
     return parse_json(path, input_files.read_text(path, limits.JSON_BYTES))
 
 
 def read_toml(path: Path) -> Checked:
-    """The whole file, checked to be TOML within the limits."""
-    import tomllib  # only clusters are TOML
+    """Reads a TOML file and checks that it is within the limits."""
+    import tomllib  # only cluster files are TOML
 
     text = input_files.read_text(path, limits.TEXT_BYTES)
     try:
@@ -171,13 +173,13 @@ def read_toml(path: Path) -> Checked:
         raise DamagedFile(path, f"is not TOML: {error}") from None
     except RecursionError:
         raise DamagedFile(path, DEEPER) from None
-    except ValueError:  # of int()
+    except ValueError:  # raised by int()
         raise DamagedFile(path, _longest_whole(text)) from None
     return _within_limits(Checked(path, table))
 
 
 def parse_json(source: object, text: str | bytes) -> Checked:
-    """JSON from a file or a program. Its numbers, texts and depth are within the limits, and no key is there twice."""
+    """Parses JSON from a file or a program. Numbers, texts and depth must be within the limits, and each key unique."""
     try:
         text = text if isinstance(text, str) else text.decode("utf-8")
         if not text.strip():
@@ -191,20 +193,20 @@ def parse_json(source: object, text: str | bytes) -> Checked:
         raise DamagedFile(source, DEEPER) from None
     except _Refused as error:
         raise DamagedFile(source, str(error)) from None
-    except ValueError:  # of int()
+    except ValueError:  # raised by int()
         raise DamagedFile(source, _longest_whole(text)) from None
     return _within_limits(Checked(source, value))
 
 
 def _longest_whole(text: str) -> str:
-    """Where the number is that has more digits than Python converts."""
+    """A message with the line of a number that has more digits than Python converts."""
     starts = (run.start() for run in re.finditer(r"[0-9_]+", text) if len(run[0]) > 4000)
     line = text.count("\n", 0, next(starts, 0)) + 1
     return f"line {line}: expected whole numbers of 64 bits, found a longer one"
 
 
 class _Refused(ValueError):
-    """Why the parser does not take a part of the text."""
+    """A part of the text that the parser rejects; the message gives the reason."""
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -220,13 +222,13 @@ def _no_number(name: str) -> None:
 
 
 def _within_limits(whole: Checked) -> Checked:
-    """The document, if each of its values is within the limits."""
+    """Checks all values of the document against the limits and returns it."""
     _check_limits(whole.file, whole.value, None, 0)
     return whole
 
 
 def _check_limits(file: object, value: Any, trail: Any, depth: int) -> None:
-    """`trail`: that of the list or object around, and a key."""
+    """Checks a value and all values inside it. `trail` is the pair of the surrounding value's trail and the key."""
     if not isinstance(value, dict | list):
         if what := _beyond(value):
             raise Checked(file, value, _place(trail)).wrong(what)
@@ -240,7 +242,7 @@ def _check_limits(file: object, value: Any, trail: Any, depth: int) -> None:
 
 
 def _place(trail: Any) -> str:
-    """`sites[3].wait_s`."""
+    """The place as text, such as `sites[3].wait_s`."""
     place = ""
     while trail:
         trail, key = trail
@@ -249,7 +251,7 @@ def _place(trail: Any) -> str:
 
 
 def _beyond(value: Any) -> str:
-    """Why a number or a text is outside the limits; "" where it is not."""
+    """The reason why a number or text is outside the limits; empty where it is within them."""
     if isinstance(value, float) and not abs(value) <= limits.NUMBER:
         return f"expected a number from {-limits.NUMBER:g} to {limits.NUMBER:g}, found {value:g}"
     if isinstance(value, int) and not limits.WHOLE[0] <= value <= limits.WHOLE[1]:
@@ -260,7 +262,7 @@ def _beyond(value: Any) -> str:
 
 
 def require_schema(document: Checked, known: int) -> None:
-    """Refuses a file of another format than the one this version reads."""
+    """Raises DamagedFile where the file has another schema number than this version reads."""
     schema = document.integer("schema", lo=1)
     if schema != known:
         raise document.wrong(f"schema {schema} is unknown; this version of wattle reads schema {known}")

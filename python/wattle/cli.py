@@ -1,4 +1,4 @@
-"""The command `wattle`: what can be measured here, runs and studies, and where their joules went."""
+"""The command `wattle`: runs programs and studies and shows where their time and joules went."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from wattle.errors import Interrupted, WattleError
 COMMANDS = ("doctor", "calibrate", "run", "top", "study", "compare", "report", "plan", "sim", "acceptance")
 
 KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of what is written to no file of ours
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of a full disk, for output without a file name
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
 class _Whole(typer.core.TyperGroup):
-    """Typer itself ends a command that a signal reached without a word, and by Ctrl-C's code whatever it was."""
+    """Ends a command on a signal with a message and with the exit code of that signal. Typer alone prints nothing and
+    always uses the code of Ctrl-C.
+    """
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -57,7 +59,7 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Options of the command itself."""
+    """Options of `wattle` itself."""
 
 
 @app.command()
@@ -82,8 +84,9 @@ def version(
 
 
 def _add_commands(arguments: list[str]) -> None:
-    """Each command lives in its own package, beside what it does, and is loaded only where it is asked for: a report
-    needs what `wattle run` had better not wait for. For help, all are."""
+    """Adds the commands, each from its own package. Only the requested command is imported, so that `wattle run` does
+    not wait for the libraries of the report. For `--help` all commands are imported.
+    """
     asked = next((a for a in arguments if a in COMMANDS), None)
     for name in COMMANDS if asked is None else (asked,):
         module = f"wattle.{name}.cli"
@@ -93,14 +96,15 @@ def _add_commands(arguments: list[str]) -> None:
         if name == "study":
             app.add_typer(loaded.study_app, name=name)
         else:
-            # What follows the first plain word of `run` and `sim` belongs to the program.
+            # The arguments after the first plain word of `run` and `sim` belong to the program.
             settings = {"allow_interspersed_args": False} if name in ("run", "sim") else None
             app.command(name, context_settings=settings)(getattr(loaded, name))
 
 
 def _command() -> Any:
-    """The whole command, with nothing in the help's column for values beside options that take none, and paragraphs
-    that are broken where the terminal ends, not where a line of the source did as well."""
+    """The whole command, with two changes to its help. Options without a value show no value column, and paragraphs
+    wrap at the width of the terminal only.
+    """
     whole = typer.main.get_command(app)
     commands = [whole]
     while commands:
@@ -122,7 +126,7 @@ def _exists(module: str) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point. Whatever goes wrong ends in one line on standard error and an exit code, never in a traceback."""
+    """Entry point. Each failure ends in one line on standard error and an exit code, never in a traceback."""
     sys.exit(_guarded(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -142,7 +146,7 @@ def _guarded(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _end("interrupted", Interrupted.exit_code)
     except BrokenPipeError:
-        # The reader of our output has gone (`wattle ... | head`): nobody is left to tell.
+        # The reader of our output has ended (`wattle ... | head`), so no message can reach it.
         _drop_output()
         return 1
     except OSError as error:
@@ -153,27 +157,28 @@ def _guarded(arguments: list[str]) -> int:
 
 
 def _end(message: str, code: int) -> int:
-    """The exit code stays the same where nobody reads the message."""
+    """Prints an error and returns the exit code, also where standard error cannot be written."""
     with console.lenient():
         console.error(message)
     return code
 
 
 def _drop_output() -> None:
-    """What is still in its buffer goes nowhere: Python would try to write it once more when it ends, and say so."""
+    """Discards buffered output. Otherwise Python would try to write it again at exit and report the failure."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _begin_afresh() -> None:
-    """Puts aside what our caller may have left to us: of a child whose SIGCHLD is ignored nobody learns the exit code,
-    and Python takes it for 0; a signal that is blocked ends nothing."""
+    """Resets signal state that a caller may have left. With SIGCHLD ignored, the exit code of a child is lost and
+    Python reports 0. A blocked signal could not end the command.
+    """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _write_what_can_be_written() -> None:
-    """Where the locale knows no µ or ±, a question mark is better than a crash."""
+    """Prints a question mark for characters such as µ and ± that the locale cannot encode, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -182,14 +187,14 @@ def _write_what_can_be_written() -> None:
 def _usage(error: Any) -> int:
     message = error.format_message()
     context = getattr(error, "ctx", None)
-    if not message:  # no arguments at all: the help has been shown
+    if not message:  # without arguments the help has been shown already
         return WattleError.exit_code
     where = f"; see `{context.command_path} --help`" if context is not None else ""
     return _end(_plain_words(message).rstrip(".") + where, WattleError.exit_code)
 
 
 def _plain_words(message: str) -> str:
-    """`'-n': expected a whole number`, where the parser of arguments speaks of its types."""
+    """A message such as `-n: expected a whole number`, instead of the argument parser's text about its types."""
     found = re.fullmatch(
         r"Invalid value for (.+?): (?:Input should be a valid|Unable to parse input string as an) (\w+)\b.*", message
     )

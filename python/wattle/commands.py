@@ -1,4 +1,4 @@
-"""Other programs, run for what they say."""
+"""Runs other programs for their output."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ def run_quietly(
     words: str | None = None,
     holding: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
-    """What the command says and how it ends; one that fails is no error here. `environment`: in place of this
-    process's. `words`: its standard input, empty where there are none. `holding`: open files that it is given.
+    """Runs a command and returns its output and exit code. A non-zero exit code is not an error here.
 
-    Raises OSError where it cannot be started, and subprocess.TimeoutExpired where it is not over in `limit_s` seconds.
+    `environment` replaces this process's environment. `words` is the standard input, empty by default. `holding` are
+    open descriptors that the command inherits. Raises OSError where the command cannot be started, and
+    subprocess.TimeoutExpired where it takes more than `limit_s` seconds.
     """
     return subprocess.run(
         list(command),

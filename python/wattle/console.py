@@ -1,18 +1,19 @@
-"""What the lab says and how: tables and text, errors, progress.
+r"""Output of the lab: tables and text, errors, progress.
 
-Results go to standard output through `out`, everything else to standard error through `err`. With `--json` the only
-thing on standard output is one JSON document. Colour goes only to a terminal and never where NO_COLOR is set (Rich sees
-to both); where the output is no terminal, lines are 80 columns wide unless COLUMNS says otherwise.
+Results go to standard output through `out`, everything else to standard error through `err`. With `--json`, standard
+output holds one JSON document and nothing else. Colour is used only on a terminal, and never where NO_COLOR is set.
+Where the output is no terminal, lines are 80 columns wide unless COLUMNS sets another width.
 
-Names and messages of files, processes and other users may hold anything. Two rules keep them from acting on the
-terminal, for every command alike:
+Names and messages of files, processes and other users may hold any characters. Two rules of every command keep them
+from controlling the terminal:
 
-- A `str` is plain text, in `print` and in a table's cells. Markup comes from `styled` alone: a template that is written
-  in the source, and values that take the place of its `{}` as plain text.
-- No control character reaches the terminal: `visible` writes them out (`\\x1b`), and the consoles see to it that
-  nothing is printed without it.
+- A `str` is plain text, in `print` and in table cells. Only `styled` makes markup: its template is written in the
+  source, and the values that replace its `{}` are plain text.
+- No control character reaches the terminal. `visible` writes control characters out (`\x1b`), and the consoles apply it
+  to all output.
 
-No other module imports Rich, so that neither can be forgotten; tests/python/test_hostile_text.py looks.
+No other module imports Rich, so that no module can bypass these rules
+(tests/python/test_hostile_text.py).
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ THEME = Theme(
     }
 )
 
-# Control characters, C0 and C1; invisible characters, those that change the direction of text among them; separators of
-# lines; halves of surrogate pairs, which stand for bytes that are not UTF-8.
+# Control characters C0 and C1; invisible characters, including those that change the direction of text; line
+# separators; and surrogate halves, which represent bytes that are not UTF-8.
 INVISIBLE = (
     "\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e007f"
@@ -59,13 +60,14 @@ _INVISIBLE_IN_LINES = re.compile(f"(?!\n)[{INVISIBLE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _BYTES = range(0xDC80, 0xDD00)  # Python's surrogates for bytes that are not UTF-8
-_PLACE = "\ue000"  # a value's place in a template while its markup is read
-LONGEST = 4096  # characters of a piece of plain text that are shown; no path is longer
+_PLACE = "\ue000"  # placeholder for a value while the markup of a template is parsed
+LONGEST = 4096  # longest plain text that is shown, in characters; no path is longer
 
 
 def visible(text: str, lines: bool = False) -> str:
-    """The text with what cannot be seen written out: ESC as `\\x1b`, a byte that is not UTF-8 as `\\xff`. `lines`: ends
-    of lines stay as they are."""
+    r"""The text with its invisible characters written out: ESC as `\x1b`, a byte that is not UTF-8 as `\xff`. With
+    `lines`, line ends are kept.
+    """
     return (_INVISIBLE_IN_LINES if lines else _INVISIBLE).sub(lambda found: _written_out(found[0]), text)
 
 
@@ -78,7 +80,7 @@ def _written_out(character: str) -> str:
 
 
 def plain(text: object, style: str = "") -> Text:
-    """Plain text for a cell or a line, as a `str` is shown, in a style."""
+    """Plain text in a style, for a cell or a line."""
     return Text(_cut(visible(str(text))), style=style)
 
 
@@ -87,15 +89,16 @@ def _cut(text: str) -> str:
 
 
 def styled(template: str, *values: object) -> Text:
-    """Rich's markup with values in the places of its `{}`, in their order: `styled("[bad]{}[/bad]: {}", name, why)`.
-    A value is plain text, or itself a result of `styled` or `plain`. The template is written where it is used, never
-    made up of anything that comes from outside."""
+    """Rich's markup with values in place of each `{}`, in order, as in `styled("[bad]{}[/bad]: {}", name, why)`. A
+    value is plain text, or a result of `styled` or `plain`. The template must be a literal in the source: text from
+    outside would be read as markup.
+    """
     frame = Text.from_markup(template.replace("{}", _PLACE), emoji=False)
     parts = frame.plain.split(_PLACE)
     if len(parts) != len(values) + 1:
         raise ValueError(f"{template!r}: has {len(parts) - 1} places for {len(values)} values")
     fills = [value if isinstance(value, Text) else plain(value) for value in values]
-    grown = [0]  # by how much each character of the frame moves
+    grown = [0]  # the shift of each character of the template
     for part, fill in zip(parts, [*fills, Text()], strict=True):
         grown += [grown[-1]] * len(part) + [grown[-1] + len(fill.plain) - 1]
     made = Text("".join(part + fill.plain for part, fill in zip(parts, [*fills, Text()], strict=True)))
@@ -109,7 +112,7 @@ def styled(template: str, *values: object) -> Text:
 
 
 class Console(RichConsole):
-    """Takes each `str` for plain text, and writes out what control characters are left in anything it prints."""
+    """A Rich console that takes each `str` for plain text and writes out control characters in all output."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(theme=THEME, highlight=False, emoji=False, markup=False, **options)
@@ -126,15 +129,16 @@ class Console(RichConsole):
 out = Console()
 err = Console(stderr=True)
 
-LINE_EVERY_S = 10.0  # where standard error is no terminal, progress is a plain line at most this often
-BAR_AFTER_S = 1.0  # nothing shorter than this gets a bar
+LINE_EVERY_S = 10.0  # seconds between plain progress lines, where standard error is no terminal
+BAR_AFTER_S = 1.0  # seconds before a progress bar appears
 NOWHERE = Path(os.devnull)
-LAST_STANDARD = 2  # the descriptor of standard error
+LAST_STANDARD = 2  # the descriptor number of standard error
 
 
 def fill_standard_streams() -> None:
-    """A standard stream that was closed before we began leads nowhere: no file that we open may take its number. What
-    we start finds it closed, as we did."""
+    """Opens /dev/null for each standard stream that was closed at start, so that no file takes its number. Child
+    processes still find the stream closed.
+    """
     while (number := os.open(NOWHERE, os.O_RDWR | os.O_CLOEXEC)) <= LAST_STANDARD:
         pass
     os.close(number)
@@ -143,25 +147,26 @@ def fill_standard_streams() -> None:
 
 
 def error(message: str) -> None:
-    """One line on standard error, never wrapped, so that it can be searched for."""
+    """Prints one line on standard error. It is never wrapped, so that a search finds it."""
     err.print(styled("[bad]wattle:[/bad] {}", " ".join(message.split())), soft_wrap=True)
 
 
 def note(message: str) -> None:
-    """A remark on standard error."""
+    """Prints a remark on standard error."""
     err.print(styled("[faint]wattle:[/faint] {}", " ".join(message.split())), soft_wrap=True)
 
 
 def print_json(document: Any) -> None:
-    """The one JSON document of `--json`."""
+    """Prints the JSON document of `--json`."""
     sys.stdout.write(json_text(document))
     sys.stdout.flush()
 
 
 def json_text(document: Any, indent: int | None = 2) -> str:
-    """The document as JSON that any reader takes and any terminal shows; `indent`: None for one line. What is not a
-    finite number becomes null. Control characters are JSON's escapes; a byte that was not UTF-8, for which JSON has
-    none, is written `\\xff`."""
+    r"""The document as JSON that any reader parses and any terminal shows. `indent` None gives one line. A number that
+    is not finite becomes null. Control characters become JSON escapes. A byte that is not UTF-8 becomes `\xff`,
+    because JSON has no escape for it.
+    """
     separators = (",", ":") if indent is None else None
     text = json.dumps(_finite(document), indent=indent, separators=separators, ensure_ascii=False, allow_nan=False)
     return _INVISIBLE_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n"
@@ -180,8 +185,9 @@ def _finite(value: Any) -> Any:
 
 
 class _Lenient:
-    """An output stream that drops what cannot be written: its reader may have gone, its disk may be full. The
-    descriptor stays as it is, for the program that shares it."""
+    """An output stream that discards output which cannot be written, for example on a full disk. The descriptor stays
+    open for the program that shares it.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -206,9 +212,9 @@ class _Lenient:
                 self.lost = error
 
     def end(self) -> TextIO:
-        """What takes the stream's place after it."""
+        """The stream that replaces this one afterwards."""
         self.flush()
-        if self.lost:  # what its buffer still holds goes nowhere
+        if self.lost:  # discard the rest of its buffer
             with NOWHERE.open("w") as nowhere:
                 os.dup2(nowhere.fileno(), self._stream.fileno())
         return self._stream
@@ -216,8 +222,9 @@ class _Lenient:
 
 @contextmanager
 def lenient() -> Iterator[None]:
-    """While it lasts, output that cannot be written is no error, nor is it afterwards: for a command that is there for
-    another's sake. Results that are lost are said, unless who asked for them has gone."""
+    """While the context lasts and afterwards, output that cannot be written is no error. Commands that run another
+    program use it. Lost results are reported, except where their reader has closed the pipe.
+    """
     replaced = [_Lenient(stream) for stream in (sys.stdout, sys.stderr)]
     sys.stdout, sys.stderr = replaced  # type: ignore[assignment]
     try:
@@ -231,7 +238,7 @@ def lenient() -> Iterator[None]:
 
 
 class Steps:
-    """Progress of a known number of steps. Made by `progress`."""
+    """Progress of a number of steps. `progress` creates it."""
 
     def __init__(self, what: str, total: int, estimates: bool = True) -> None:
         self.what = what
@@ -244,12 +251,12 @@ class Steps:
         self._task: Any = None
 
     def advance(self, steps: int = 1, now: str = "") -> None:
-        """`now`: what is being done at the moment, for the right of the bar."""
+        """Counts finished steps. `now` names the current step, shown to the right of the bar."""
         self.done += steps
         self._show(now)
 
     def resize(self, total: int) -> None:
-        """For who learns only on the way how many steps there are."""
+        """Sets the number of steps where it becomes known only during the work."""
         self.total = total
         if self._bar is not None:
             self._bar.update(self._task, total=total)
@@ -286,10 +293,10 @@ class Steps:
 
 @contextmanager
 def progress(what: str, total: int, estimates: bool = True) -> Iterator[Steps]:
-    """A progress bar on standard error for anything that may last longer than a second.
+    """A progress bar on standard error for work that may last longer than a second.
 
-    On a terminal the bar appears after one second and goes away at the end; elsewhere a plain line appears every ten
-    seconds. `estimates`: say how long the rest will take, if all steps take alike.
+    On a terminal the bar appears after one second and is removed at the end. Elsewhere a plain line appears every
+    ten seconds. With `estimates` it shows the remaining time, on the assumption that all steps take equally long.
     """
     steps = Steps(what, total, estimates)
     try:

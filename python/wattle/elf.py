@@ -1,4 +1,4 @@
-"""What an ELF file says of itself: build-id and needed libraries, read with elfutils."""
+"""Reads the build-id and the needed libraries of an ELF file, with elfutils and ldd."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMIT_S = 30
 
 @cache
 def build_id(path: str) -> str | None:
-    """The build-id in hex; None where the file is gone, is no ELF file or has none."""
+    """The build-id in hexadecimal. None where the file does not exist, is no ELF file or has no build-id."""
     match = re.search(r"^\s*Build ID:\s*([0-9a-f]+)", _readelf("-n", path), re.MULTILINE)
     return match.group(1) if match else None
 
@@ -30,7 +30,9 @@ def is_elf(path: Path) -> bool:
 
 
 def libraries(path: str) -> dict[str, str | None] | None:
-    """Every shared library the program would load, by name, with its path (None: not found). None: it loads none."""
+    """The shared libraries that the program would load, by name, with their paths (None: not found). Returns None where
+    the program loads none.
+    """
     listing = _output(["ldd", path])
     found: dict[str, str | None] = {}
     for line in listing.splitlines():
@@ -45,7 +47,7 @@ def _readelf(option: str, path: str) -> str:
 
 
 def _output(command: list[str]) -> str:
-    """Standard output, whatever the exit code; empty where the tool is missing or hangs."""
+    """Standard output of a command with any exit code. Empty where the tool is missing or exceeds its time limit."""
     try:
         result = run_quietly(command, limit_s=LIMIT_S)
     except (OSError, subprocess.TimeoutExpired):

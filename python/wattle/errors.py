@@ -4,13 +4,15 @@ from __future__ import annotations
 
 
 class WattleError(Exception):
-    """Bad usage, bad input or a missing part: the message names the value, what was allowed and what to do."""
+    """Wrong usage, wrong input or a missing part. The message names the value, the allowed values and a remedy."""
 
     exit_code = 2
 
 
 class Interrupted(WattleError):
-    """Asked to stop: the message says how far it came and where that is kept. The exit code is 128 + the signal's."""
+    """A signal ended the command. The message says how much was done and where it is kept. The exit code is 128 plus
+    the signal's number.
+    """
 
     exit_code = 130  # 128 + SIGINT
 
@@ -20,7 +22,7 @@ class Interrupted(WattleError):
 
 
 class DamagedFile(WattleError):
-    """A file the lab wrote or was given does not hold what it should."""
+    """A file has contents that its format does not allow."""
 
     def __init__(self, file: object, wrong: str) -> None:
         super().__init__(f"{file}: {wrong}")

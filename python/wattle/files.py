@@ -1,7 +1,7 @@
-"""Files that the lab writes: each is whole or what it was before, and no link that is planted in its way is followed.
+"""Writes the lab's files atomically: each file holds its old or its new contents, and planted links are not followed.
 
-A file is written under a random name beside its place and then renamed. O_EXCL: a name that exists already, a link
-included, is never opened. A link at the place itself is replaced, not followed.
+A file is written under a random name in the same folder and then renamed. With O_EXCL a name that exists already,
+such as a link, is never opened. A link at the destination itself is replaced, not followed.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-PROGRAM = 0o755  # mode of a program that others may start, and nobody else may change
-FOLDER = 0o755  # mode of a folder whose files only its owner may add and remove
+PROGRAM = 0o755  # mode of a program that all may start and only its owner may change
+FOLDER = 0o755  # mode of a folder in which only its owner may add and remove files
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_atomically(path: Path, content: str | bytes, durable: bool = False) -> None:
-    """Writes the whole file. `durable`: it is on the disk before its name is. Raises OSError."""
+    """Writes the whole file. With `durable`, its contents are on the disk before it gets its name. Raises OSError."""
     with writing(path, durable) as out:
         out.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
 
 
 @contextmanager
 def writing(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
-    """A new file that takes its place when the block ends without an exception; otherwise nothing is left of it."""
+    """A new file that replaces `path` when the block ends without an exception. Otherwise the new file is removed."""
     check_replaceable(path)
     scratch = path.with_name(f".wattle-{secrets.token_hex(8)}.part")
     try:
@@ -47,7 +47,7 @@ def writing(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raises OSError where the name leads to something else than a file: a folder, a device, a FIFO."""
+    """Raises OSError where the path exists and is not a regular file, for example a folder, device or FIFO."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -59,9 +59,9 @@ def check_replaceable(path: Path) -> None:
 
 
 def make_numbered(base: Path) -> Path:
-    """Makes a folder that was not there before: `base`, or `base-2`, `base-3`, ... where that is taken. Its parents are
-    made as well. Two that ask at once get two folders. Raises OSError, and NotOurs as `make_folder` does for the
-    parent."""
+    """Makes a new folder: `base`, or `base-2`, `base-3`, ... where the name is taken. Makes its parents as well. Two
+    concurrent calls get two folders. Raises OSError, and NotOurs for the parent as `make_folder` does.
+    """
     make_folder(base.parent)
     candidate, n = base, 1
     while True:
@@ -74,16 +74,17 @@ def make_numbered(base: Path) -> Path:
 
 
 class NotOurs(PermissionError):
-    """A folder whose files another user could exchange. `filename` is the folder or the link that leads to it."""
+    """Another user could exchange the files of this folder. `filename` is the folder or a link that leads to it."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(errno.EPERM, why, str(path))
 
 
 def make_folder(folder: Path) -> None:
-    """Makes the folder and its parents, or takes the one that is there. Raises NotOurs where that one, or a link that
-    leads to it, belongs to another user than this one and root, or where others may write to it: they could put links
-    in the way of what is written later. Raises other OSErrors where it cannot be made."""
+    """Makes the folder and its parents, or accepts an existing folder. Raises NotOurs where other users could plant
+    links in it: where the folder, or a link to it, belongs to a user other than this one and root, or where others
+    may write to it. Raises other OSErrors where it cannot be made.
+    """
     try:
         folder.mkdir(FOLDER, parents=True)
     except FileExistsError:
@@ -93,7 +94,7 @@ def make_folder(folder: Path) -> None:
 
 
 def check_ours(folder: Path) -> None:
-    """Raises NotOurs as `make_folder` does."""
+    """Checks the owner and mode of a folder. Raises NotOurs as `make_folder` does."""
     place = folder
     while place.is_symlink():
         _check_owner(place, place.lstat())
@@ -112,7 +113,7 @@ def _check_owner(path: Path, found: os.stat_result) -> None:
 
 
 def _is_private(gid: int) -> bool:
-    """Whether it is the group of this user alone, which has the user's name."""
+    """Whether the group is this user's private group, which has the user's name."""
     return _group(gid) == _user(os.geteuid())
 
 
@@ -131,8 +132,9 @@ def _group(gid: int) -> str:
 
 
 def try_writing(folder: Path) -> None:
-    """Raises OSError where no file can be written in the folder. Permission bits are not enough: the file system may be
-    read-only, or full."""
+    """Raises OSError where no file can be written in the folder. Permission bits do not show a read-only or full file
+    system.
+    """
     probe = folder / f".wattle-{secrets.token_hex(8)}.part"
     try:
         with os.fdopen(os.open(probe, NEW, 0o600), "wb") as out:
@@ -142,8 +144,9 @@ def try_writing(folder: Path) -> None:
 
 
 def is_ours(program: Path) -> bool:
-    """Whether a program that was built before may be started: a file of this user's or root's that nobody else may
-    change. A folder for built programs may be shared, and their names can be worked out."""
+    """Whether a cached program may be started: a regular file of this user or root that no other user may change. Other
+    users may write to a shared cache folder, and the names in it can be predicted.
+    """
     try:
         found = program.lstat()
     except OSError:

@@ -1,4 +1,4 @@
-"""What `wattle-info` says: version, settings with the values in force, meters, machine, waits."""
+"""Runs `wattle-info` and reads its answer: version, settings with their values, meters, machine, waits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIMIT_S = 60
 
 @dataclass(frozen=True)
 class Info:
-    """The tool's answer. Keys that a version of it does not know read as empty."""
+    """The tool's answer. A key that its version does not have reads as empty."""
 
     document: dict[str, Any]
 
@@ -49,12 +49,12 @@ class Info:
 
     @property
     def values(self) -> dict[str, str]:
-        """Every setting with its value in force."""
+        """Each setting with its value in force."""
         return {row["name"]: str(row.get("value", "")) for row in self.settings}
 
 
 def ask(environment: Mapping[str, str] | None = None) -> Info:
-    """Runs wattle-info in an environment. A wrong setting there is an error that it words itself."""
+    """Runs wattle-info in an environment. Raises WattleError with the tool's message where a setting is wrong."""
     tool = paths.tool(TOOL)
     try:
         result = run_quietly([str(tool)], environment, LIMIT_S)
@@ -64,12 +64,12 @@ def ask(environment: Mapping[str, str] | None = None) -> Info:
         raise WattleError(f"{tool} cannot be started: {error.strerror}") from None
     if result.returncode != 0:
         said = result.stderr.strip().removeprefix(f"{TOOL}:").strip()
-        raise WattleError(said or f"{tool} failed with exit code {result.returncode} and said nothing")
+        raise WattleError(said or f"{tool} failed with exit code {result.returncode} and no message")
     return Info(_parsed(tool, result.stdout))
 
 
 def check_machine(found: Info) -> None:
-    """Refuses what no run could use: a machine profile that is not there, or is wrong."""
+    """Raises WattleError where the machine profile is missing or wrong and a meter needs it."""
     if found.machine.get("error") and found.values.get("WATTLE_METER") != "none":
         raise WattleError(str(found.machine["error"]))
 
@@ -78,11 +78,11 @@ def _parsed(tool: object, text: str) -> dict[str, Any]:
     try:
         return parse_json(tool, text).object()
     except DamagedFile as error:
-        raise WattleError(f"{error}; is it of this version?") from None
+        raise WattleError(f"{error}; does it belong to this version?") from None
 
 
 def check_name(name: str, known: list[str]) -> None:
-    """Refuses a setting that does not exist, with the nearest that does."""
+    """Raises WattleError for a setting that does not exist, and suggests the most similar name."""
     if name in known:
         return
     near = difflib.get_close_matches(name.upper(), known, n=1)

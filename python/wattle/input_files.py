@@ -1,4 +1,4 @@
-"""Reads files that others may have written or put there: regular files of a limited size, without ever waiting."""
+"""Reads files of unknown origin: only regular files up to a size limit, and without blocking."""
 
 from __future__ import annotations
 
@@ -21,25 +21,31 @@ KINDS = {
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """All of the file. Raises DamagedFile where it is no regular file, is larger than `most` or cannot be read."""
+    """All bytes of the file. Raises DamagedFile where it is no regular file, is larger than `most` bytes or cannot be
+    read.
+    """
     with _opened(path) as file:
-        # Its size is asked first, for it may be sparse. What was read counts as well: it may grow.
+        # The size is checked first, because the file may be sparse. The bytes read are checked too, because it may
+        # grow.
         large = os.fstat(file.fileno()).st_size > most
         data = b"" if large else _read(path, file, most + 1)
     if large or len(data) > most:
-        raise DamagedFile(path, f"is larger than the {most >> 20} MiB that such a file may have")
+        raise DamagedFile(path, f"is larger than the limit of {most >> 20} MiB")
     return data
 
 
 def read_start(path: Path, size: int) -> bytes:
-    """The first bytes of the file, or all of a shorter one. Raises DamagedFile where it is no regular file or cannot
-    be read."""
+    """The first `size` bytes of the file, or all of a shorter one. Raises DamagedFile where it is no regular file or
+    cannot be read.
+    """
     with _opened(path) as file:
         return _read(path, file, size)
 
 
 def _read(path: Path, file: BinaryIO, size: int) -> bytes:
-    """Regular files of procfs may have nothing to read yet, as /proc/kmsg: Python then returns None, not b""."""
+    """Reads up to `size` bytes. A regular file of procfs, such as /proc/kmsg, may have nothing to read yet: Python then
+    returns None instead of b"".
+    """
     data = file.read(size)
     if data is None:
         raise DamagedFile(path, "has nothing to read now; expected a file with contents")
@@ -49,7 +55,7 @@ def _read(path: Path, file: BinaryIO, size: int) -> bytes:
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
-        # A FIFO without a writer would wait to be opened; a terminal would become this process's own.
+        # Opening a FIFO without a writer would block. A terminal would become the controlling terminal.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
             kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
@@ -58,12 +64,12 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             yield file
     except FileNotFoundError:
         raise DamagedFile(path, "is missing") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name
+    except (OSError, ValueError) as error:  # ValueError: the name has a NUL byte
         raise DamagedFile(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def read_text(path: Path, most: int) -> str:
-    """All of the file, as UTF-8."""
+    """All of the file as UTF-8 text. Raises DamagedFile as `read_bytes` does, and where the contents are no text."""
     try:
         text = read_bytes(path, most).decode("utf-8")
     except UnicodeDecodeError:

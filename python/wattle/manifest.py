@@ -1,4 +1,4 @@
-"""manifest.json: what a run or study directory holds and how it came about."""
+"""manifest.json: describes how a run or study directory was made and what it holds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wattle.errors import WattleError
 SCHEMA = 1
 FILE = "manifest.json"
 
-# What may stand in a manifest beside what all have, and in its description of the host.
+# Optional keys of a manifest and of its description of the host.
 HOST = {
     "name": "text",
     "cpu": "text",
@@ -48,8 +48,10 @@ EXTRA = {
 
 @dataclass
 class Manifest:
-    """`n_pes`: 1 where nobody knows (`knows_n_pes`), null in the file. `settings` are those set by name for this run;
-    `extra` holds whatever else a study wants to keep (written beside the other keys, read back into `extra`)."""
+    """The description of a run or study. `n_pes` is 1 where the number is not known (`knows_n_pes`); the file then
+    holds null. `settings` are those set by name for this run. `extra` holds further keys of a study, which are
+    written beside the others.
+    """
 
     kind: str  # "run" or "study"
     command: list[str]
@@ -67,7 +69,9 @@ class Manifest:
 
     @property
     def knows_n_pes(self) -> bool:
-        """How many processes an MPI job has, its launcher decides: it is known once one of them left a profile."""
+        """Whether the number of PEs is known. The launcher of an MPI job decides it, so it is known once a process left
+        a profile.
+        """
         return not self.extra.get("mpi") or "nodes" in self.extra
 
     @property
@@ -77,12 +81,12 @@ class Manifest:
 
     @property
     def hosts(self) -> list[str]:
-        """The hosts that the job was given, each once; none where nobody said."""
+        """The hosts that the job was given, each once. Empty where they are not known."""
         return list(dict.fromkeys(host["name"] for host in self.extra.get("hosts") or []))
 
     @property
     def n_hosts(self) -> int | None:
-        """How many hosts the job may have had at most; None where nobody said."""
+        """The largest possible number of hosts of the job. None where it is not known."""
         return self.extra.get("n_hosts")
 
     @property
@@ -92,14 +96,15 @@ class Manifest:
 
     @property
     def on_cluster(self) -> str:
-        """`, simulated on NAME` of a run that was; empty of others."""
+        """`, simulated on NAME` for a simulated run, otherwise empty."""
         cluster = (self.extra.get("simulated") or {}).get("cluster")
         return f", simulated on {cluster}" if cluster else ""
 
     @property
     def busy(self) -> str:
-        """That other work was running when it began, in words; empty where it was not, nobody looked, or it does not
-        matter: simulated times do not change by it."""
+        """A remark where other work was running at the start. Empty where it was not, where the load is not known, and
+        for simulated runs, whose times do not depend on it.
+        """
         load, cores = self.host.get("load"), self.host.get("cores")
         if load is None or cores is None or load <= cores / 2 or self.simulated:
             return ""
@@ -111,12 +116,12 @@ class Manifest:
 
 
 def start(kind: str, command: list[str], n_pes: int, **more: Any) -> Manifest:
-    """A manifest of something that starts now on this host."""
+    """A manifest for a run or study that starts now on this host."""
     return Manifest(kind, command, n_pes, now(), host=host_info(), versions=versions(), **more)
 
 
 def write(directory: Path, manifest: Manifest) -> Path:
-    """Writes DIR/manifest.json; the file is whole or is not there."""
+    """Writes DIR/manifest.json atomically."""
     path = directory / FILE
     try:
         files.write_atomically(path, console.json_text(manifest.as_dict()))
@@ -126,7 +131,9 @@ def write(directory: Path, manifest: Manifest) -> Path:
 
 
 def keep(directory: Path, manifest: Manifest) -> None:
-    """Writes it after the program has run: its exit code counts then, and a disk that is full by now is only said."""
+    """Writes the manifest after the program has run. A failure, such as a full disk, is only reported, because the
+    program's exit code matters more.
+    """
     try:
         write(directory, manifest)
     except WattleError as error:
@@ -134,7 +141,7 @@ def keep(directory: Path, manifest: Manifest) -> None:
 
 
 def read(directory: Path) -> Manifest:
-    """Reads and checks DIR/manifest.json."""
+    """Reads and checks DIR/manifest.json. Raises WattleError or DamagedFile."""
     if not directory.is_dir():
         what = "is not a directory" if directory.exists() else "does not exist"
         raise WattleError(f"{directory}: {what}; expected a directory that `wattle run` or `wattle study` wrote")
@@ -184,19 +191,19 @@ def _check_extra(document: Checked) -> None:
 
 
 def read_host(parent: Checked) -> dict[str, Any]:
-    """The host that a manifest or a benchmark names."""
+    """The host in a manifest or benchmark file."""
     host = parent.get("host")
     host.expect_some(**HOST)
     return host.object()
 
 
 def read_texts(entry: Checked) -> dict[str, str]:
-    """An object that holds nothing but texts."""
+    """An object whose values are all texts."""
     return {key: entry.text(key) for key in entry.object()}
 
 
 def study(directory: Path, record: Manifest) -> Checked:
-    """What the manifest says of its study."""
+    """The entry of the study in a manifest."""
     return Checked(directory / FILE, record.extra.get("study"), "study")
 
 
@@ -214,8 +221,9 @@ def now() -> str:
 
 
 def host_info() -> dict[str, Any]:
-    """{name, cpu, cores, kernel, memory_bytes, load} of this host. `cores`: those this process may use; `load`: how
-    many processes wanted one in the last minute."""
+    """{name, cpu, cores, kernel, memory_bytes, load} of this host. `cores`: cores that this process may use. `load`:
+    the average number of runnable processes in the last minute.
+    """
     return {
         "name": platform.node(),
         "cpu": cpu_name(),
@@ -236,7 +244,7 @@ def cpu_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what the figures depend on."""
+    """Versions of Wattle, Python and the libraries that the figures depend on."""
     found = {"wattle": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
     for name in ("polars", "scipy", "plotly", "rich", "typer"):
         try:

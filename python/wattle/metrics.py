@@ -1,4 +1,4 @@
-"""The figures of a run that are shown in totals and compared: time, CPU seconds, waiting by stage, joules."""
+"""The figures of a run that totals and comparisons show: time, CPU seconds, waiting by stage, joules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wattle.runs import Sample
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure. `of` gives seconds or Joules; None where it is not known."""
+    """One figure. `of` returns seconds or Joules of a sample, or None where it is not known."""
 
     name: str
     label: str
@@ -23,8 +23,9 @@ class Metric:
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over repeats: the median, the quartiles' distance, the extremes. For joules, `joules` is the median with
-    the meter's provenance and uncertainty. `values` are in the order of the repeats, without those not known."""
+    """A figure over repeats: median, interquartile range and extremes. For joules, `joules` is the median with the
+    meter's provenance and uncertainty. `values` are in the order of the repeats, without unknown ones.
+    """
 
     median: float | None
     iqr: float | None
@@ -52,7 +53,7 @@ class Spread:
 
 
 def metrics(profiles: Iterable[RunProfile]) -> list[Metric]:
-    """What there is to show of these runs. Joules of all domains that occur."""
+    """The metrics of these runs, with joules of all domains that occur."""
     found = list(profiles)
     rows = [Metric("job_s", "start to end", lambda s: s.manifest.wall_s)]
     if not found:
@@ -74,12 +75,12 @@ def metrics(profiles: Iterable[RunProfile]) -> list[Metric]:
 
 
 def spread(metric: Metric, samples: Iterable[Sample]) -> Spread:
-    """A figure over repeats. Joules: one repeat whose joules are unknown makes the median unknown (a gap is none)."""
+    """The spread of a metric over repeats. One repeat with unknown joules makes the median of joules unknown."""
     return spread_of(metric.of(sample) for sample in samples)
 
 
 def spread_of(figures: Iterable[float | Joules | None]) -> Spread:
-    """As `spread`, of figures already at hand."""
+    """The spread of figures, as `spread` computes it."""
     found = list(figures)
     joules = [f for f in found if isinstance(f, Joules)]
     if joules:
@@ -92,7 +93,7 @@ def _spread_of_joules(figures: list[Joules]) -> Spread:
         return Spread(None, None, None, None, [], total(figures))
     plain = _spread([f.joules for f in figures if f.joules is not None])
     middle = sorted(figures, key=lambda f: f.joules or 0.0)[(len(figures) - 1) // 2]
-    both = total(figures)  # for provenance and source over all repeats
+    both = total(figures)  # for the provenance and source over all repeats
     return Spread(
         plain.median,
         plain.iqr,
@@ -114,7 +115,7 @@ def _spread(values: list[float]) -> Spread:
 
 
 def _profile(of: Callable[[RunProfile], float | None]) -> Callable[[Sample], float | None]:
-    """A figure that only a complete profile can give: a sum without a PE would be a smaller number, not a figure."""
+    """A figure that needs a complete profile: without one PE a sum would be too small."""
     return lambda sample: of(sample.profile) if sample.profile is not None and sample.profile.complete else None
 
 

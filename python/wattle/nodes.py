@@ -1,12 +1,13 @@
 """Several nodes on one machine: network namespaces on a bridge, for tests, studies and benchmarks.
 
-Each node is a network namespace with one interface, e0, on a bridge in a namespace of its own, so the machine's
-own network is not touched. A job starts on the first node; Open MPI reaches the others through a script instead of ssh.
-Each node's processes are bound to a core of their own where there are enough, because the daemons of Open MPI would
-otherwise all bind their first process to core 0. Needs root and iproute2.
+Each node is a network namespace with one interface, e0, on a bridge in a namespace of its own. The machine's own
+network is not changed. A job starts on the first node; Open MPI reaches the others through a script instead of ssh.
+Each node's processes are bound to a core of their own where there are enough cores. Otherwise all daemons of Open
+MPI would bind their first process to core 0. Needs root and iproute2.
 
-Nothing is left behind, whatever ends this process: a small shell, the keeper, waits for the end of a pipe that only we
-hold open, and takes everything down. We let go of the pipe at the end; the kernel does it for us if we are killed.
+The nodes are removed however this process ends. A small shell, the keeper, waits for the end of a pipe that only
+this process holds open, and then removes everything. This process closes the pipe at the end; if it is killed, the
+kernel does.
 """
 
 from __future__ import annotations
@@ -26,30 +27,31 @@ from wattle import files
 from wattle.commands import run_quietly
 from wattle.errors import WattleError
 
-SUBNET = "10.213.77"  # inside the namespaces only
-NAMED = "/run/netns"  # where `ip netns add` puts them
-LOCK = "/run"  # locked, shared, while nodes are made and used: whoever is alone may unmount NAMED
+SUBNET = "10.213.77"  # used inside the namespaces only
+NAMED = "/run/netns"  # the folder in which `ip netns add` mounts namespaces
+LOCK = "/run"  # locked (shared) while nodes exist; a process that gets the exclusive lock may unmount NAMED
 TOOLS = ("ip", "tc", "nsenter", "unshare", "taskset", "mount", "flock")
-PACKAGES = "iproute2 util-linux"  # Debian's, which hold them
-# Linux's own default, as between a cluster's nodes. This machine's may be one for long lines, whose pacing costs time
-# here.
+PACKAGES = "iproute2 util-linux"  # Debian packages that hold them
+# Linux's default, as between the nodes of a cluster. This machine may use one for long-distance lines, whose pacing
+# costs time here.
 TCP = "echo cubic >/proc/sys/net/ipv4/tcp_congestion_control"
-# The kernel says some moments later that a link is up; UCX uses none that is not. A second is ample.
+# The kernel reports a link as up some moments after it was set up, and UCX uses only links that are up. One second is
+# ample.
 IS_UP = """\
 for look in $(seq 100); do
   case $(ip -o link show e0) in *"state UP"*) break ;; esac
   sleep 0.01
 done"""
-# Of a shaped link: what a network card with segmentation offload and a switch do without a core. The shaper takes up to
-# six segments, which its burst still holds, in one piece; and no firewall looks at what passes the bridge.
+# Settings of a shaped link. They replace the segmentation offload of a network card and a switch without CPU cost. The
+# shaper takes up to six segments, which fit its burst, in one piece. No firewall filters the traffic on the bridge.
 OFFLOAD = "ip link set e0 gso_max_segs 6"
 NO_FIREWALL = "for f in /proc/sys/net/bridge/bridge-nf-call-*; do echo 0 >$f; done"
 RATE = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k|m|g)bit")
 
-# Enters a node: its network, a name and core of its own, and the sysfs of that network, where UCX looks for interfaces.
-# The nodes know each other's names (not in a chroot, whose root is no mount that could be kept to oneself). Temporary
-# files, such as a launcher's session, go where they are taken down with the nodes, into a folder for each entry: of two
-# daemons of Open MPI that start at once on one node, one can fail where both make the same folder.
+# Enters a node: its network, its host name, its core, and the sysfs of that network, where UCX finds interfaces. The
+# nodes know each other's names, except in a chroot, whose root is no mount that could be made private. Each entry gets
+# a temporary folder that is removed with the nodes. Two daemons of Open MPI that start at once on one node would
+# otherwise make the same folder, and one of them can fail.
 ENTER = """\
 #!/bin/sh
 node=$1; shift
@@ -63,16 +65,16 @@ exec nsenter --net="/run/netns/$node" unshare --uts --mount --propagation unchan
   exec taskset -c "${node##*-}" "$@"' enter "$folder" "$node" "$@"
 """
 
-# Stands in for ssh: HOST COMMAND...
+# Replaces ssh. Arguments: HOST COMMAND...
 AGENT = """\
 #!/bin/sh
 host=$1; shift
 exec "${0%/*}/enter" "$host" sh -c "$*"
 """
 
-# Takes the nodes down: FOLDER, "umount" where /run/netns was no mount before, NAMESPACE... What is not there is no
-# error: it is called however far things had come. Processes may fork while they are ended, hence more than one round.
-# Where others have nodes, it stays a mount: unmounted while one of theirs is being added, it would hide that later on.
+# Removes the nodes. Arguments: FOLDER, "umount" where /run/netns was no mount before, NAMESPACE... Missing parts are no
+# error, because nodes may be only partly made. Processes may fork while they are killed, so it tries several times.
+# While other nodes exist, the mount stays: unmounting it could hide a namespace that is being added.
 KEEPER = """\
 trap '' HUP INT QUIT TERM
 cat >/dev/null
@@ -91,58 +93,59 @@ _made = itertools.count()
 
 
 class NodesError(WattleError):
-    """Nodes cannot be made here; the message says why."""
+    """Nodes cannot be made here; the message gives the reason."""
 
 
 def unavailable() -> str | None:
-    """Why nodes cannot be made here; None if they can."""
+    """The reason why nodes cannot be made here; None where they can."""
     if os.geteuid() != 0:
         return "network namespaces need root"
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if missing:
         return f"{', '.join(missing)} not found (Debian: apt install {PACKAGES})"
-    # Mounts as they are: a chroot allows nothing else.
+    # Mount propagation stays unchanged, because a chroot allows nothing else.
     probe = run_quietly(["unshare", "--net", "--uts", "--mount", "--propagation", "unchanged", "true"])
     return None if probe.returncode == 0 else f"no network namespaces here: {probe.stderr.strip()}"
 
 
 def _free_stem() -> str:
-    """What names of namespaces begin with, but those that a process of this number left, killed with its keeper."""
+    """The prefix of the namespaces' names. It avoids names left by a killed process with the same process number."""
     stems = (f"wtl{os.getpid()}x{n}" for n in _made)
     return next(stem for stem in stems if not any(Path(NAMED).glob(f"{stem}[n-]*")))
 
 
 def check_rate(option: str, rate: str) -> str:
-    """Bandwidth of a link as `tc` takes it, such as "1gbit"."""
+    """Checks the bandwidth of a link, in the form that `tc` takes, such as "1gbit". Raises NodesError."""
     if not RATE.fullmatch(rate):
         raise NodesError(f"{option} {rate}: not a bandwidth; write bits a second as 100mbit, 1gbit or 2.5gbit")
     return rate
 
 
 def _tell(words: list[str], holding: tuple[int, ...] = (), commands: str = "") -> None:
-    """Runs a tool that says on standard error what is wrong. It holds these descriptors open while it runs. `commands`:
-    its standard input."""
+    """Runs a tool that reports errors on standard error. `holding` are descriptors that it holds open; `commands` is
+    its standard input. Raises NodesError where it fails.
+    """
     done = run_quietly(words, holding=holding, words=commands)
     if done.returncode != 0:
         raise NodesError(f"cannot make nodes: {' '.join(words)}: {done.stderr.strip() or done.returncode}")
 
 
 def _inside(name: str, *words: str) -> list[str]:
-    """A command in a namespace. (`ip netns exec` changes mounts as well, which a chroot does not allow.)"""
+    """A command line that runs in a namespace. (`ip netns exec` also changes mounts, which a chroot does not allow.)"""
     return ["nsenter", f"--net={NAMED}/{name}", *words]
 
 
 @dataclass
 class Nodes:
-    """`count` nodes while the context lasts. `rate`: bandwidth of each node's link for `tc`, such as "1gbit"."""
+    """`count` nodes while the context lasts. `rate` is the bandwidth of each node's link for `tc`, such as "1gbit"."""
 
     count: int = 2
     rate: str | None = None
     names: list[str] = field(default_factory=list)
-    cores: list[int] = field(default_factory=list)  # one a node: that of its processes
+    cores: list[int] = field(default_factory=list)  # one core a node, for its processes
     _switch: str = ""
     _keeper: subprocess.Popen[str] | None = None
-    _keeping: list[str] = field(default_factory=list)  # its command
+    _keeping: list[str] = field(default_factory=list)  # the keeper's command
     _lock: int = -1
     _folder: Path | None = None
 
@@ -152,7 +155,8 @@ class Nodes:
         stem = _free_stem()
         may = sorted(os.sched_getaffinity(0))
         self.cores = [may[i % len(may)] for i in range(self.count)]
-        self.names = [f"{stem}n{i}-{core}" for i, core in enumerate(self.cores)]  # no dot: mpirun compares up to one
+        # no dot, because mpirun compares names up to the first dot
+        self.names = [f"{stem}n{i}-{core}" for i, core in enumerate(self.cores)]
         self._switch = f"{stem}-sw"
         try:
             self._start_keeper()
@@ -170,7 +174,7 @@ class Nodes:
         self._folder = Path(tempfile.mkdtemp(prefix="wattle-nodes-"))
         self._lock = os.open(LOCK, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(self._lock, fcntl.LOCK_SH)
-        umount = "" if os.path.ismount(NAMED) else "umount"  # `ip netns add` mounts it on itself
+        umount = "" if os.path.ismount(NAMED) else "umount"  # `ip netns add` mounts this folder on itself
         self._keeping = ["sh", "-c", KEEPER, "keeper", str(self._folder), umount, *self.names, self._switch]
         self._keeper = subprocess.Popen(
             self._keeping,
@@ -178,7 +182,7 @@ class Nodes:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             text=True,
-            start_new_session=True,  # Ctrl-C is not meant for it
+            start_new_session=True,  # so that Ctrl-C does not reach it
         )
 
     def _write_scripts(self) -> None:
@@ -214,16 +218,17 @@ class Nodes:
         self._do(*_inside(name, "sh", "-c", IS_UP))
 
     def _try(self, name: str, setting: str) -> None:
-        """A setting of a namespace; it stays as it is where that cannot be set."""
+        """Changes a setting of a namespace if that is possible."""
         self._do(*_inside(name, "sh", "-c", f"({setting}) 2>/dev/null || :"))
 
     def _batch(self, inside: list[str], commands: list[str]) -> None:
-        """Commands of `ip` in one process, because to start one takes longer than what it does."""
+        """Runs several commands of `ip` in one process, because starting a process takes longer than the commands."""
         self._do(*inside, "ip", "-batch", "-", commands="\n".join(commands))
 
     def _do(self, *words: str, commands: str = "") -> None:
-        """One step of making them; `commands`: its standard input. It holds the keeper's pipe and the lock, too: if we
-        are killed meanwhile, the keeper waits for its end, and misses nothing that is only being made."""
+        """Runs one step of making the nodes; `commands` is its standard input. The step holds the keeper's pipe and the
+        lock. If this process is killed, the keeper waits for the end of the step and so removes all that it makes.
+        """
         assert self._keeper and self._keeper.stdin
         _tell(list(words), (self._keeper.stdin.fileno(), self._lock), commands)
 
@@ -233,14 +238,14 @@ class Nodes:
         self._take_down()
 
     def _take_down(self) -> None:
-        """Lets the keeper do it, and waits. Interrupted here, the keeper still does."""
+        """Lets the keeper remove the nodes and waits for it. The keeper continues if this wait is interrupted."""
         keeper, self._keeper = self._keeper, None
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
         if keeper is not None and keeper.stdin is not None:
             keeper.stdin.close()
-            if keeper.wait() < 0:  # somebody killed it
+            if keeper.wait() < 0:  # the keeper was killed
                 run_quietly(self._keeping)
         elif self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -253,8 +258,9 @@ class Nodes:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a launcher on a node needs to reach the others, as Open MPI's settings: for commands given to `inside`
-        that start it themselves."""
+        """Settings by which a launcher of Open MPI on a node reaches the others, for commands that start it through
+        `inside`.
+        """
         agent = str(self.folder / "agent")
         return {"WATTLE_LAUNCHER": "openmpi", "OMPI_MCA_plm": "rsh", "OMPI_MCA_plm_rsh_agent": agent}
 
@@ -263,13 +269,16 @@ class Nodes:
         _tell(_inside(self.names[i], "ip", "link", "set", "e0", "down"))
 
     def inside(self, i: int, *words: str) -> list[str]:
-        """A command on node `i`."""
+        """A command line that runs on node `i`."""
         return [str(self.folder / "enter"), self.names[i], *words]
 
     def command(self, launcher: str, pes: int, *words: str) -> list[str]:
-        """`launcher` (oshrun or mpirun) started on the first node with `pes` PEs on each; then options and program."""
+        """A command line that starts `launcher` (oshrun or mpirun) on the first node with `pes` PEs on each node.
+        `words` are further options and the program.
+        """
         hosts = ",".join(f"{name}:{pes}" for name in self.names)
         agent = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", str(self.folder / "agent")]
-        which = ["--launcher", "openmpi"] if Path(launcher).name == "oshrun" else []  # whose options these are
+        # the options in `agent` are Open MPI's
+        which = ["--launcher", "openmpi"] if Path(launcher).name == "oshrun" else []
         start = [launcher, *which, "-n", str(pes * self.count), *agent, "--host", hosts, "--bind-to", "none"]
         return self.inside(0, *start, *words)

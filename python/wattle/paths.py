@@ -1,7 +1,7 @@
-"""Where the parts of Wattle are: the tools, the machine profiles and the shared files.
+"""Finds the parts of Wattle: the tools, the machine profiles and the shared files.
 
-Looked for in this order: WATTLE_HOME (an installation prefix or a build tree), beside this package (an installation),
-the repository's build/release, and PATH.
+Search order: WATTLE_HOME (an installation prefix or a build tree), beside this package (an installation), the
+repository's build/release, and PATH.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ TOOLS = ("oshrun", "oshcc", "wattle-info")
 
 @dataclass(frozen=True)
 class Home:
-    """One place that holds the tools. `root` is an installation prefix or a build tree."""
+    """A place that holds the tools. `root` is an installation prefix or a build tree."""
 
     root: Path
-    how: str  # how it was found, for `wattle doctor`
+    how: str  # how it was found; `wattle doctor` shows it
 
     @property
     def source_root(self) -> Path | None:
-        """The repository a build tree was made from."""
+        """The repository that a build tree was made from; None for an installation."""
         try:
             cache = (self.root / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -38,14 +38,16 @@ class Home:
         return None
 
     def tool(self, name: str) -> Path:
-        """Path of a tool of this home; the error says where it was looked for."""
+        """Path of a tool of this home. Raises WattleError where it is missing."""
         path = self.root / "bin" / name
         if not os.access(path, os.X_OK):
             raise WattleError(f"{path} is missing ({self.how}); build it with `make build`, or set WATTLE_HOME")
         return path
 
     def shared(self, name: str) -> Path:
-        """A folder of shared files: `machines`, `bench`, `examples` ..."""
+        """A folder of shared files: `machines`, `bench`, `examples` and others. Raises WattleError where it is
+        missing.
+        """
         source = self.source_root
         candidates = [self.root / "share" / "wattle" / name] + ([source / name] if source else [])
         for candidate in candidates:
@@ -56,7 +58,7 @@ class Home:
 
 
 def find_home() -> Home:
-    """The home in force. WATTLE_HOME is binding: where it is set and holds no tools, that is an error."""
+    """The home in force. Raises WattleError where WATTLE_HOME is set and holds no tools, or where no home is found."""
     forced = os.environ.get("WATTLE_HOME", "")
     if forced:
         root = Path(forced).expanduser().absolute()
@@ -75,22 +77,22 @@ def find_home() -> Home:
 
 
 def tool(name: str) -> Path:
-    """Path of oshrun, oshcc or wattle-info."""
+    """Path of a tool, such as oshrun, oshcc or wattle-info."""
     return find_home().tool(name)
 
 
 def machines_dir() -> Path:
-    """The machine profiles."""
+    """The folder of machine profiles."""
     return find_home().shared("machines")
 
 
 def bench_dir() -> Path:
-    """The sources of the micro-benchmarks."""
+    """The folder of the micro-benchmarks' sources."""
     return find_home().shared("bench")
 
 
 def library(home: Home | None = None) -> Path | None:
-    """libwattle-shmem.so of a home; None where it is not built."""
+    """Path of libwattle-shmem.so in a home. None where it is not built."""
     root = (home or find_home()).root
     for folder in (root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-*"))):
         if (folder / "libwattle-shmem.so").exists():
@@ -111,5 +113,5 @@ def _candidates() -> Iterator[tuple[Path, str]]:
 
 
 def _holds_tools(root: Path) -> bool:
-    # wattle-info, too: another OpenSHMEM's oshrun may lie in the same folder
+    # The folder must hold wattle-info, too: it may have the oshrun of another OpenSHMEM.
     return all(os.access(root / "bin" / name, os.X_OK) for name in ("oshrun", "wattle-info"))

@@ -1,6 +1,6 @@
-"""What one PE of a run counted between init and finalize.
+"""The counts of one PE of a run, between init and finalize.
 
-Any number the runtime could not determine is None, never 0.
+Any number that the runtime could not determine is None, never 0.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ class Module:
 
 @dataclass(frozen=True)
 class Site:
-    """One place in the program that called the library. `offset` is inside the module's file, ready for addr2line."""
+    """A call site: a place in the program that called the library. `offset` is an offset in the module's file for
+    addr2line.
+    """
 
     addr: int
-    module: int  # index into the PE's modules; -1 where the address lies in none
+    module: int  # index into the PE's modules; -1 where no module holds the address
     offset: int
     call: str
     kind: str
@@ -45,14 +47,15 @@ class Site:
     time_s: float | None
     wait_s: Numbers
     waits: int
-    joules: Numbers  # by domain; shares, so always modelled
+    joules: Numbers  # by domain; shares of the PE's joules, so always modelled
 
 
 @dataclass(frozen=True)
 class Network:
-    """What went between this PE and those of other nodes. `dropped`: messages that no PE of the job can have sent
-    (of another job, of nobody's), and such as made no sense; none of them was written to memory. `bytes` are those in
-    messages, their headers included, and `hardware`: payload that a network card moved by itself, in no message."""
+    """The traffic between this PE and PEs of other nodes. `dropped` counts messages that were not from a PE of this job
+    or had no valid contents; none of them was written to memory. `bytes` counts bytes in messages with their
+    headers, and `hardware` payload that a network card moved by RMA, without a message.
+    """
 
     name: str
     dropped: Numbers
@@ -62,7 +65,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Clocks:
-    """What the governor did to this PE's clock. `changes` and what follows are None where nothing was governed."""
+    """The governor's changes to this PE's clock. `changes` and later fields are None where nothing was governed."""
 
     mode: str
     scaling: str
@@ -70,17 +73,18 @@ class Clocks:
     why: str
     changes: int | None = None
     slack_s: float | None = None
-    slow_s: float | None = None  # of that at the lowest clock
+    slow_s: float | None = None  # seconds of the slack at the lowest clock
     lost_s: float | None = None
     price_s: float | None = None
     failed: str = ""
-    hints: bool = False  # the knob only suggests clocks: nobody knows those that came of it
+    hints: bool = False  # the knob only suggests clocks, so the real ones are not known
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What the clocks that were noted in a dry run would have made of this PE's CPU joules, by the model: the joules,
-    and how many fewer than at the normal clock. `why` they are not known."""
+    """The result of a dry run for one PE, by the model: its CPU joules at the recorded clocks, and the joules saved
+    against the normal clock. `why`: the reason where they are not known.
+    """
 
     joules: Joules
     saved: Joules
@@ -89,7 +93,7 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Operations:
-    """What the processor's counters counted. None where `why` says why not."""
+    """Counts of the processor's counters. None where they are not known; `why` gives the reason."""
 
     instructions: float | None
     branches: float | None
@@ -100,12 +104,12 @@ class Operations:
 
 @dataclass(frozen=True)
 class PE:
-    """What one PE did between init and finalize."""
+    """The activity of one PE between init and finalize."""
 
     pe: int
     n_pes: int
     host: str
-    boot_id: str  # the kernel's, alike on all nodes that are one machine; empty where it is not known
+    boot_id: str  # the kernel's boot id, equal on nodes that share a machine; empty where it is not known
     pid: int
     program: str
     build_id: str
@@ -119,17 +123,17 @@ class PE:
     sleeps: int | None
     joules: list[Joules]
     node: list[Joules]  # of the whole node; only in its reader's profile, else empty
-    idle: list[Joules]  # what nobody on the node caused
-    reads_node: bool  # it is the node's reader, whether or not there was anything to read
-    meter: dict[str, str]  # name and why no better one was taken; empty but in the node's reader's profile
+    idle: list[Joules]  # joules of the node that are attributed to no PE
+    reads_node: bool  # whether it is the node's reader, even where there was nothing to read
+    meter: dict[str, str]  # name of the meter and why no better one was used; empty except in the reader's profile
     modules: list[Module]
     sites: list[Site]
-    network: Network | None  # where the job had PEs on other nodes
-    clocks: Clocks | None = None  # where the governor was asked for
-    thresholds: dict[str, int] | None = None  # bytes by kind of transfer, where WATTLE_TRANSFERS was
-    trials: int = 0  # transfers that went the other way than these say, to learn them
-    recorded: Recorded | None = None  # where the knob only recorded
-    operations: Operations | None = None  # where WATTLE_COUNTERS asked for them
+    network: Network | None  # None where all PEs were on one node
+    clocks: Clocks | None = None  # None without a governor
+    thresholds: dict[str, int] | None = None  # bytes by kind of transfer, if WATTLE_TRANSFERS was set
+    trials: int = 0  # transfers that used the other way than the thresholds say, to learn them
+    recorded: Recorded | None = None  # if the knob only recorded
+    operations: Operations | None = None  # if WATTLE_COUNTERS asked for them
 
     def module_of(self, site: Site) -> Module | None:
         return self.modules[site.module] if 0 <= site.module < len(self.modules) else None
@@ -141,7 +145,7 @@ def find(figures: Iterable[Joules], domain: str) -> Joules:
 
 
 def add(values: Iterable[float | None]) -> float | None:
-    """Sum; None as soon as one value is not known."""
+    """The sum; None where one value is None."""
     result = 0.0
     for value in values:
         if value is None:

@@ -1,4 +1,4 @@
-"""Reads the file that a PE wrote at its end, profile/pe-00000.json, and checks every value of it."""
+"""Reads and checks the file that a PE writes at its end, profile/pe-00000.json."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def read_pe(path: Path, number: int) -> PE:
 def _read_recorded(entry: Checked) -> Recorded:
     would, saved = (_figures(entry, key) for key in ("joules", "saved"))
     if len(would) != 1 or len(saved) != 1:
-        raise entry.wrong("holds another number of figures than one")
+        raise entry.wrong("expected one figure")
     return Recorded(would[0], saved[0], entry.text("why"))
 
 
@@ -95,7 +95,7 @@ def _read_clocks(entry: Checked) -> Clocks:
 
 
 def _read_meter(document: Checked) -> dict[str, str]:
-    """The meter is the node's: only its reader names it."""
+    """The node's meter. Only the profile of the node's reader names it."""
     if "meter" not in document.object() or not document.has("meter"):
         return {"name": "", "why": ""}
     return {"name": document.get("meter").text("name"), "why": document.get("meter").text("why")}

@@ -1,6 +1,7 @@
-"""The profiles that the PEs of a run wrote, DIR/profile/pe-00000.json and so on, as one and as frames.
+"""Reads the profiles that the PEs of a run wrote, DIR/profile/pe-00000.json and so on, as one object and as data
+frames.
 
-Any number the runtime could not determine is None (null in a frame), never 0.
+Any number that the runtime could not determine is None (null in a frame), never 0.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class RunProfile:
-    """All profiles of one run. `missing` names the PEs that left none; `damaged` holds why a file could not be read
-    (only where the caller allowed that). `n_hosts`: how many hosts the job was given; None where nobody said."""
+    """All profiles of one run. `missing` lists the PEs that left none. `damaged` maps a PE to the reason why its file
+    could not be read, where the caller allowed that. `n_hosts` is the number of hosts of the job; None where it is
+    not known.
+    """
 
     directory: Path
     n_pes: int
@@ -45,35 +48,35 @@ class RunProfile:
 
     @property
     def wall_s(self) -> float | None:
-        """The longest PE's time from init to finalize."""
+        """The longest time of a PE from init to finalize, in seconds."""
         known = [pe.wall_s for pe in self.pes if pe.wall_s is not None]
         return max(known, default=None)
 
     @cached_property
     def nodes(self) -> list[Node]:
-        """Those of which a PE left a profile."""
+        """The nodes of which a PE left a profile."""
         return by_node.group(self.pes)
 
     @property
     def all_nodes(self) -> bool:
-        """Whether `nodes` are surely all the job had. Where no PE of a node left a profile, nothing tells of it."""
+        """Whether `nodes` surely holds all nodes of the job. A node of which no PE left a profile is invisible here."""
         if self.complete:
             return True
         return len(self.nodes) == 1 if self.n_hosts is None else len(self.nodes) >= self.n_hosts
 
     @cached_property
     def counted_twice(self) -> bool:
-        """Whether joules are a shared sensor's, so that sums over nodes would be more than was drawn."""
+        """Whether joules come from a sensor that several nodes share, so that a sum over nodes would be too large."""
         return by_node.counted_twice(self.nodes)
 
     @property
     def meter(self) -> dict[str, str]:
-        """The meter the run used, and why no better one; of several nodes, the first's."""
+        """The meter of the run, and why no better one was used. Of several nodes, that of the first."""
         return next((pe.meter for pe in self.pes if pe.meter["name"]), {"name": "", "why": ""})
 
     @property
     def meters(self) -> list[tuple[dict[str, str], list[str]]]:
-        """Every meter that was used, with the hosts it was used on."""
+        """Each meter that was used, with its hosts."""
         found: dict[tuple[str, str], list[str]] = {}
         for node in self.nodes:
             if node.meter["name"]:
@@ -81,17 +84,17 @@ class RunProfile:
         return [({"name": name, "why": why}, hosts) for (name, why), hosts in found.items()]
 
     def joules(self, domain: str) -> Joules:
-        """All PEs' joules of a domain. A gap where a PE's profile is missing: its joules are not known."""
+        """The joules of all PEs in a domain. Unavailable where a PE's profile is missing."""
         figures = [find(pe.joules, domain) for pe in self.pes]
         figures += [unavailable(domain)] * (len(self.missing) + len(self.damaged) + self.counted_twice)
         return total(figures, domain=domain)
 
     def node_joules(self, domain: str) -> Joules:
-        """Joules of all nodes of the run. A gap where one node's are not known."""
+        """The joules of all nodes in a domain. Unavailable where those of one node are not known."""
         return self._of_nodes(domain, (node.joules(domain) for node in self.nodes))
 
     def idle_joules(self, domain: str) -> Joules:
-        """Joules that no PE caused, on all nodes of the run."""
+        """The joules of all nodes in a domain that are attributed to no PE."""
         return self._of_nodes(domain, (node.idle(domain) for node in self.nodes))
 
     def _of_nodes(self, domain: str, figures: Iterable[Joules]) -> Joules:
@@ -100,7 +103,7 @@ class RunProfile:
 
     @property
     def network(self) -> Network | None:
-        """What went between nodes, all PEs together; None where nothing could."""
+        """The traffic between nodes, summed over the PEs. None for a job on one node."""
         found = [pe.network for pe in self.pes if pe.network is not None]
         if not found:
             return None
@@ -112,20 +115,22 @@ class RunProfile:
         )
 
     def sum(self, group: str, key: str) -> float | None:
-        """Sum over the PEs of a number in `state_s`, `time_s` or `bytes`; None where one PE does not know it."""
+        """The sum over the PEs of a number in `state_s`, `time_s` or `bytes`. None where one PE does not know it."""
         return add(getattr(pe, group)[key] for pe in self.pes)
 
     def pe_frame(self) -> pl.DataFrame:
-        """One row a PE: pe, host, wall_s, cpu_s, cpu_init_s, state_*_s, time_*_s, bytes_*, rescues, sleeps, and for
-        each domain joules_D, uncertainty_D, provenance_D, source_D. On several nodes also network_messages_*,
-        network_bytes_*, network_dropped_*."""
+        """A frame with one row a PE. Columns: pe, host, wall_s, cpu_s, cpu_init_s, state_*_s, time_*_s, bytes_*,
+        rescues, sleeps, and for each domain D joules_D, uncertainty_D, provenance_D, source_D. With several nodes
+        also network_messages_*, network_bytes_*, network_dropped_*.
+        """
         import polars as pl
 
         return pl.DataFrame([_pe_row(pe, self.domains) for pe in self.pes], infer_schema_length=None)
 
     def site_frame(self) -> pl.DataFrame:
-        """One row a PE and call site: pe, module, build_id, offset, call, kind, calls, bytes, timed_calls, time_s,
-        waits, wait_*_s, joules_D for each domain."""
+        """A frame with one row for each PE and call site. Columns: pe, module, build_id, offset, call, kind, calls,
+        bytes, timed_calls, time_s, waits, wait_*_s, and joules_D for each domain D.
+        """
         import polars as pl
 
         rows = [_site_row(pe, site, self.domains) for pe in self.pes for site in pe.sites]
@@ -136,10 +141,11 @@ class RunProfile:
 def load(
     directory: Path, n_pes: int | None = None, allow_damaged: bool = False, n_hosts: int | None = None
 ) -> RunProfile:
-    """Reads DIR/profile. `n_pes`, `n_hosts`: how many there should be (the manifest says); without it the files say.
+    """Reads DIR/profile.
 
-    Where `wattle run --repeat` wrote several runs, their own directories hold the profiles: see `wattle.runs`.
-    A damaged file raises DamagedFile, which names it; with `allow_damaged` it is left out and noted instead.
+    `n_pes` and `n_hosts` are the expected numbers from the manifest. Without `n_pes` the files give it. Where
+    `wattle run --repeat` wrote several runs, their own directories hold the profiles: see `wattle.runs`. A damaged
+    file raises DamagedFile, which names it. With `allow_damaged` it is left out and noted instead.
     """
     folder = directory / "profile"
     if not folder.is_dir():
@@ -159,7 +165,7 @@ def load(
 
 
 def _files(folder: Path) -> Iterator[tuple[int, Path]]:
-    """The profile files in order of PE. A name that merely looks alike is an error: it would be counted as missing."""
+    """The profile files in order of PE. A similar name raises DamagedFile, because the file would count as missing."""
     for path in sorted(folder.glob("pe-*.json")):
         match = re.fullmatch(r"pe-([0-9]{5})\.json", path.name)
         if not match:

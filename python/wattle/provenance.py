@@ -1,4 +1,4 @@
-"""Joules, always with where they come from: measured, modelled or unavailable, by what source, how uncertain."""
+"""Joules with their provenance (measured, modelled or unavailable), source and uncertainty."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ class Provenance(StrEnum):
 
 @dataclass(frozen=True)
 class Joules:
-    """One figure. `joules` and `uncertainty` (half-width of the range that should hold the truth, about 95 %) are None
-    where the figure is unavailable; `covered_s` less than `interval_s` means that the source had a gap."""
+    """One figure in joules. `uncertainty` is the half-width of its range of about 95 % confidence. Both are None where
+    the figure is unavailable. Where `covered_s` is less than `interval_s`, the source had a gap.
+    """
 
     joules: float | None
     uncertainty: float | None
@@ -31,7 +32,7 @@ class Joules:
     covered_s: float | None = None
 
     def __post_init__(self) -> None:
-        # A number without provenance, or a provenance without a number, must not exist.
+        # A number needs a provenance, and a provenance needs a number.
         if (self.provenance is Provenance.UNAVAILABLE) != (self.joules is None):
             raise ValueError(f"joules={self.joules} cannot be {self.provenance}")
 
@@ -47,7 +48,7 @@ class Joules:
         return f"{amount(self.joules, self.uncertainty, factor)} {unit} {self.provenance}"
 
     def as_dict(self) -> dict[str, object]:
-        """For JSON, with the keys of a profile file."""
+        """The figure as a dictionary for JSON, with the keys of a profile file."""
         return {
             "domain": self.domain,
             "provenance": str(self.provenance),
@@ -60,8 +61,9 @@ class Joules:
         }
 
     def share(self, joules: float) -> Joules:
-        """A part of this figure. A split is worked out, not measured, whatever the whole was; the part is as uncertain,
-        in proportion, as the whole."""
+        """A part of this figure. It is modelled even if the whole was measured, because the division is computed. Its
+        relative uncertainty is that of the whole.
+        """
         if self.joules is None:
             return self
         uncertainty = self.uncertainty
@@ -75,13 +77,13 @@ def unavailable(domain: str = "", source: str = "", scope: str = "") -> Joules:
 
 
 def read_joules(entry: Checked) -> Joules:
-    """One figure of a profile file."""
+    """Reads one figure of a profile file."""
     provenance = Provenance(entry.choice("provenance", tuple(Provenance)))
     joules = entry.number("joules", lo=None)
     if provenance is not Provenance.UNAVAILABLE and joules is None:
         raise entry.wrong(f"joules are null, but provenance is {provenance}")
     if provenance is Provenance.UNAVAILABLE:
-        joules = None  # a sensor that gave nothing: whatever number stands beside it is none
+        joules = None  # the sensor gave nothing, so the number beside it has no meaning
     return Joules(
         joules,
         entry.number("uncertainty") if joules is not None else None,
@@ -95,8 +97,10 @@ def read_joules(entry: Checked) -> Joules:
 
 
 def total(figures: Iterable[Joules], scope: str = "", domain: str = "") -> Joules:
-    """Sum of figures. One that is unavailable makes the sum unavailable: a gap, never a smaller number. Measured and
-    modelled together are modelled. Uncertainties add up, for parts of one model or one sensor err together."""
+    """The sum of figures. It is unavailable where one of them is, because a smaller number would be wrong. A sum of
+    measured and modelled figures is modelled. Uncertainties add up, because the parts of one model or sensor have
+    correlated errors.
+    """
     parts = list(figures)
     source = " + ".join(dict.fromkeys(p.source for p in parts if p.source))
     scope = scope or _common(p.scope for p in parts)
@@ -118,7 +122,7 @@ def total(figures: Iterable[Joules], scope: str = "", domain: str = "") -> Joule
 
 
 def joule_unit(joules: float) -> tuple[float, str]:
-    """Factor and name of the unit in which a figure reads best."""
+    """Factor and name of the unit that gives the figure one to three digits before the point."""
     size = abs(joules)
     for factor, unit in ((1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"), (1e-6, "µJ"), (1e-9, "nJ")):
         if size >= factor:
@@ -127,8 +131,10 @@ def joule_unit(joules: float) -> tuple[float, str]:
 
 
 def amount(value: float, uncertainty: float | None, factor: float = 1.0) -> str:
-    """`12.3 ± 4`: the value to three significant digits, its uncertainty to one (two where the first is a 1). Where it
-    is more than the value itself, `12.3 (0–28.3)`, for nothing that is counted so can be less than none."""
+    """A value with its uncertainty, such as `12.3 ± 4`. The value has three significant digits, its uncertainty one, or
+    two where the first is 1. Where the uncertainty exceeds the value it is `12.3 (0–28.3)`, because no such amount
+    is negative.
+    """
     text = significant(value / factor, 3)
     if uncertainty is None:
         return f"{text} ± ?"
@@ -144,7 +150,7 @@ def reaches_below_zero(value: float, uncertainty: float | None) -> bool:
 
 
 def significant(value: float, digits: int) -> str:
-    """Plain decimal notation with so many significant digits; digits before the point are never dropped."""
+    """A number in plain decimal notation with `digits` significant digits. No digit before the point is dropped."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
     exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])

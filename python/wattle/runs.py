@@ -1,4 +1,4 @@
-"""A directory that `wattle run` wrote: one sample, or several where it was asked to repeat."""
+"""Reads a directory that `wattle run` wrote: one sample, or several with `--repeat`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wattle.profile import RunProfile
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of the program. `profile` is None where none was asked for."""
+    """One run of the program. `profile` is None where none was requested."""
 
     directory: Path
     manifest: Manifest
@@ -23,7 +23,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Run:
-    """The directory as a whole. `samples` holds at least one, in the order they ran."""
+    """A run directory. `samples` holds at least one sample, in the order of their runs."""
 
     directory: Path
     manifest: Manifest
@@ -31,13 +31,13 @@ class Run:
 
     @property
     def middle(self) -> Sample:
-        """The sample with the median time: the one to look at in detail."""
+        """The sample with the median time, which detailed views show."""
         ordered = sorted(self.samples, key=lambda s: s.manifest.wall_s or 0.0)
         return ordered[(len(ordered) - 1) // 2]
 
 
 def load(directory: Path, allow_damaged: bool = False) -> Run:
-    """Reads and checks a run directory. `allow_damaged`: leave out profile files that cannot be read, and note them."""
+    """Reads and checks a run directory. With `allow_damaged`, unreadable profile files are left out and noted."""
     manifest = manifests.read(directory)
     if manifest.kind != "run":
         raise WattleError(f"{directory}: is the directory of a {manifest.kind}, not of a run")
@@ -60,7 +60,9 @@ def _sample(directory: Path, manifest: Manifest, allow_damaged: bool) -> Sample:
 
 
 def _n_pes(directory: Path, manifest: Manifest) -> int | None:
-    """How many PEs there should be. Where `wattle run` of an MPI job was ended before it could tell, profiles say."""
+    """The expected number of PEs. For an MPI job that ended before the number was written, it is None: the profiles
+    give it.
+    """
     if manifest.knows_n_pes or not any((directory / "profile").glob("pe-*.json")):
         return manifest.n_pes
     return None

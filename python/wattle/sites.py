@@ -1,4 +1,4 @@
-"""Call sites of a whole run: the same place in the program, merged over the PEs, with its file:line."""
+"""Merges the call sites of all PEs of a run and finds their file and line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wattle.provenance import Joules, total, unavailable
 
 @dataclass(frozen=True)
 class MergedSite:
-    """One place and call, summed over the PEs that came by."""
+    """One place and call, summed over the PEs that executed it."""
 
     place: symbols.Place
     call: str
@@ -25,7 +25,7 @@ class MergedSite:
     time_s: float | None
     wait_s: Numbers
     waits: int
-    joules: list[Joules]  # "cpu" and "dram", whatever finer domains the meter has
+    joules: list[Joules]  # "cpu" and "dram", even if the meter has finer domains
 
     @property
     def waiting_s(self) -> float | None:
@@ -33,7 +33,7 @@ class MergedSite:
 
     @property
     def cost(self) -> tuple[float, float]:
-        """To sort by: joules of all domains; time where joules are not known, and to tell equals apart."""
+        """A sort key: joules of all domains, then time."""
         all_joules = total(self.joules)
         return (all_joules.joules if all_joules.joules is not None else -1.0, self.time_s or 0.0)
 
@@ -54,7 +54,7 @@ class MergedSite:
 
 
 def merge(profile: RunProfile) -> list[MergedSite]:
-    """All sites of the run, the costliest first."""
+    """All call sites of the run, those with the most joules first."""
     groups: dict[tuple[symbols.Key, str], list[tuple[PE, Site]]] = defaultdict(list)
     for pe in profile.pes:
         for site in pe.sites:
@@ -94,12 +94,14 @@ def _sum(members: list[tuple[PE, Site]], domain: str) -> Joules:
 def _share(pe: PE, site: Site, domain: str) -> Joules:
     joules, whole = site.joules.get(domain), _whole(pe, domain)
     if joules is None and whole.joules == 0:
-        joules = 0.0  # a share of nothing
+        joules = 0.0  # a share of zero joules
     return unavailable(domain) if joules is None else whole.share(joules)
 
 
 def _whole(pe: PE, domain: str) -> Joules:
-    """What a site's joules are a share of: the PE's figure of that domain, or the sum of a sensor's finer ones."""
+    """The figure that a site's joules are a share of: the PE's figure of the domain, or the sum of a sensor's finer
+    domains.
+    """
     exact = find(pe.joules, domain)
     if exact.known:
         return exact

@@ -1,4 +1,4 @@
-"""Ends asked for by a signal, and readers that go away: what was made is taken down, and what was found is kept."""
+"""Handles signals that end a command, so that temporary things are removed and results are kept."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from types import FrameType
 from wattle import console
 
 ENDS = (signal.SIGTERM, signal.SIGHUP)
-BY_SIGNAL = 128  # an exit code above this says which signal it was
+BY_SIGNAL = 128  # an exit code above this is 128 plus a signal's number
 
 
 class Stopped(KeyboardInterrupt):
-    """Another signal than Ctrl-C's asked for the end."""
+    """A signal other than that of Ctrl-C asked for the end."""
 
     def __init__(self, number: int) -> None:
         super().__init__(words(BY_SIGNAL + number))
@@ -23,9 +23,10 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def raised() -> Iterator[None]:
-    """While it lasts, SIGTERM and SIGHUP come as `Stopped`, as Ctrl-C comes as KeyboardInterrupt. One that whoever
-    started us had ignored (nohup) stays ignored."""
-    signal.siginterrupt(signal.SIGINT, True)  # polars has reads go on after a Ctrl-C
+    """While the context lasts, SIGTERM and SIGHUP raise `Stopped`, as Ctrl-C raises KeyboardInterrupt. A signal that
+    was ignored at start (nohup) stays ignored.
+    """
+    signal.siginterrupt(signal.SIGINT, True)  # otherwise polars restarts a read after Ctrl-C
     before = {number: signal.getsignal(number) for number in ENDS}
     for number, handler in before.items():
         if handler == signal.SIG_DFL:
@@ -39,7 +40,9 @@ def raised() -> Iterator[None]:
 
 @contextmanager
 def measuring() -> Iterator[None]:
-    """While a study measures: as `raised`, and who reads its progress may go (`2>&1 | head`) without ending it."""
+    """As `raised`, for a study that measures. It does not end when the reader of its progress closes the pipe (`2>&1 |
+    head`).
+    """
     with raised(), console.lenient():
         yield
 
@@ -49,12 +52,12 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 
 def exit_code(stop: KeyboardInterrupt) -> int:
-    """130 for Ctrl-C, 143 for SIGTERM."""
+    """The exit code: 130 for Ctrl-C, 143 for SIGTERM."""
     return BY_SIGNAL + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)
 
 
 def words(code: int) -> str:
-    """What an exit code says of how it ended: `interrupted`, `ended by SIGTERM`; empty where it was no signal."""
+    """The meaning of an exit code: `interrupted`, or `ended by SIGTERM`. Empty where no signal ended the command."""
     if code == BY_SIGNAL + signal.SIGINT:
         return "interrupted"
     try:

@@ -1,7 +1,6 @@
-"""From an offset in an ELF file to file:line, offline, with elfutils' eu-addr2line.
+"""Resolves an offset in an ELF file to file and line, offline, with eu-addr2line of elfutils.
 
-An answer is given only if the file still has the build-id that the run recorded: a program built again since then would
-name wrong lines.
+The file must still have the build-id that the run recorded: a program that was rebuilt since would give wrong lines.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ LIMIT_S = 120
 
 @dataclass(frozen=True)
 class Place:
-    """Where a call site is. `file` is empty where only module and offset are known; `why` then says why."""
+    """The location of a call site. `file` is empty where only module and offset are known; `why` gives the reason."""
 
     module: str
     offset: int
@@ -50,11 +49,11 @@ class Place:
         }
 
 
-Key = tuple[str, str, int]  # path, build-id as recorded, offset
+Key = tuple[str, str, int]  # path, recorded build-id, offset
 
 
 def resolve(keys: Iterable[Key]) -> dict[Key, Place]:
-    """Places of all keys, one process a module. Never fails: what cannot be resolved says why in its Place."""
+    """The places of all keys, with one process for each module. Never raises: an unresolved Place holds the reason."""
     by_module: dict[tuple[str, str], list[int]] = defaultdict(list)
     for path, build_id, offset in dict.fromkeys(keys):
         by_module[path, build_id].append(offset)
@@ -72,7 +71,7 @@ def resolve(keys: Iterable[Key]) -> dict[Key, Place]:
 def _why_not(path: str, recorded: str) -> str:
     if not path:
         return "in no module"
-    if not path.startswith("/"):  # the tools would take it for a file beside us, or for an option
+    if not path.startswith("/"):  # the tools would read it relative to this folder, or as an option
         return "its path is not absolute"
     if "\0" in path or not Path(path).is_file():
         # The runtime writes U+FFFD for each byte of a name that is not UTF-8.
@@ -86,26 +85,26 @@ def _why_not(path: str, recorded: str) -> str:
 
 
 def _unidentified(path: str) -> str:
-    """Without a build-id nothing proves that the binary is the run's."""
+    """The reason why a binary without a build-id cannot be used: nothing shows that it is the one that ran."""
     return "the binary has no build-id" if elf.is_elf(Path(path)) else "not an ELF file"
 
 
 def _ask(path: str, offsets: list[int]) -> dict[int, Place] | None:
-    """One run of the tool for all offsets of a module; None where it could not run."""
+    """Runs the tool once for all offsets of a module. None where it could not run."""
     questions = "".join(f"{offset:#x}\n" for offset in offsets)
     try:
         answer = run_quietly([TOOL, "-a", "-i", "-f", "-C", "-e", path], limit_s=LIMIT_S, words=questions)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    # Its exit code is 1 already where one address has no symbol: only silence means that it failed.
+    # The exit code is 1 even where one address has no symbol. Only empty output means failure.
     return parse(path, answer.stdout) if answer.stdout else None
 
 
 def parse(path: str, answer: str) -> dict[int, Place]:
-    """The tool's answer: for each address a line `0x...`, then for each frame, innermost first, function and file:line.
-
-    The innermost frame is the call itself, also where the compiler inlined the function around it. Frames of shmem.h
-    (its overloads for C++) are none of the program's."""
+    """Parses the tool's answer. For each address it has a line `0x...`, then for each frame, innermost first, the
+    function and file:line. The innermost frame is the call itself, even where the compiler inlined the function
+    around it. Frames of shmem.h (its C++ overloads) are skipped.
+    """
     places: dict[int, Place] = {}
     lines = answer.splitlines()
     starts = [i for i, line in enumerate(lines) if re.fullmatch(r"0x[0-9a-f]+", line)]

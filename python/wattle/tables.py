@@ -15,8 +15,9 @@ MARK = {Provenance.MEASURED: "", Provenance.MODELLED: "~", Provenance.UNAVAILABL
 
 
 def table(title: str | Text = "", caption: str | Text = "") -> Table:
-    """An empty table in the lab's dress: rules above and below, no frame, one space between columns. A `str` in it is
-    plain text, in headings as in cells; `console.styled` makes others."""
+    """An empty table in the lab's style: rules above and below, no frame, one blank between columns. A `str` in it is
+    plain text; `console.styled` makes styled text.
+    """
     return Table(
         title=title or None,
         title_justify="left",
@@ -38,7 +39,9 @@ def grid() -> Table:
 
 
 def joules_cell(figure: Joules, factor: float, mark: bool) -> Text:
-    """`12.3±4` in the column's unit. `mark`: a `~` where the figure is modelled, for columns that mix provenances."""
+    """A cell such as `12.3±4` in the column's unit. With `mark` a `~` precedes a modelled figure, for columns that mix
+    provenances.
+    """
     if figure.joules is None:
         return plain(UNKNOWN, "unavailable")
     text = amount(figure.joules, figure.uncertainty, factor).replace(" ± ", "±")

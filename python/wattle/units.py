@@ -1,4 +1,4 @@
-"""Numbers as a person reads them: a fitting unit, three significant digits, `-` for what is not known."""
+"""Formats numbers for people: a fitting unit, three significant digits, `-` for an unknown value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Scale = tuple[float, str]
 
 
 def scale_for(values: Iterable[float | None], scales: Iterable[Scale]) -> Scale:
-    """The one unit for a column: the largest that leaves its largest number at least 1."""
+    """One unit for a column: the largest in which the largest number is at least 1."""
     ordered = list(scales)
     size = max((abs(v) for v in values if v is not None), default=0.0)
     if size == 0:
@@ -46,7 +46,7 @@ def count(value: float | None) -> str:
 
 
 def scaled(value: float | None, scale: Scale) -> str:
-    """A number in the unit of its column. What is tiny beside the column's largest is `0.00`, what is zero `0`."""
+    """A number in the unit of its column. A number that is tiny in this unit is `0.00`, and zero is `0`."""
     if value is None:
         return UNKNOWN
     if value == 0:
@@ -63,12 +63,12 @@ def percent(value: float | None) -> str:
 
 
 def share(fraction: float) -> str:
-    """`12.3 %`, of what is never negative: without a sign."""
+    """A share such as `12.3 %`, without a sign because it is never negative."""
     return percent(100 * fraction).removeprefix("+")
 
 
 def doubt(relative: float | None) -> str | None:
-    """A relative uncertainty: `± 25 %`, or `-100 to +120 %`, for no amount is negative."""
+    """A relative uncertainty: `± 25 %`, or `-100 to +120 %`, because no amount is negative."""
     if relative is None:
         return None
     return f"± {relative * 100:.0f} %" if relative <= 1 else f"-100 to +{relative * 100:.0f} %"
@@ -98,13 +98,13 @@ def ranges(numbers: list[int]) -> str:
 
 
 def si_scale(values: Iterable[float | None], unit: str) -> Scale:
-    """One for all of them."""
+    """The SI scale of a column of values."""
     steps = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
     return scale_for(values, [(factor, prefix + unit) for factor, prefix in steps])
 
 
 def si(value: float, unit: str, scale: Scale | None = None) -> str:
-    """`12.3 µJ`; in the unit of `scale`, where amounts that are compared share one."""
+    """A value such as `12.3 µJ`. With `scale`, the unit of that scale, so that compared amounts share one."""
     factor, name = scale or si_scale([value], unit)
     return f"{significant(value / factor, 3)} {name}"
 

@@ -105,7 +105,7 @@ def test_a_dry_run_on_a_profile_of_one_clock_says_that_it_does_not_know(tmp_path
     )
     found = balance.dry_run(load(tmp_path, dry_pe(0, nothing), dry_pe(1, nothing)))
     assert found.words == (
-        "What the recorded clocks would have saved is not known: the machine profile knows one clock only; name "
+        "The saving at the recorded clocks is not known: the machine profile knows one clock only; name "
         "another with --machine."
     )
     assert balance.dry_run(load(tmp_path / "other", pe(0, 1.0, 2.5), pe(1, 3.0, 0.5))) is None

@@ -264,7 +264,7 @@ def test_what_cannot_be_simulated_is_refused_in_words(tmp_path: Path) -> None:
     done = simulate(tmp_path / "run", tmp_path / "empty")
     assert done.returncode != 0 and "not a program built by oshcc --sim: file too short" in done.stderr, done.stderr
     done = simulate(tmp_path / "run2", tmp_path / "empty", options=("--set", "WATTLE_KNOB=cpufreq"))
-    assert done.returncode != 0 and "WATTLE_KNOB=cpufreq is of real machines" in done.stderr, done.stderr
+    assert done.returncode != 0 and "WATTLE_KNOB=cpufreq is for real machines" in done.stderr, done.stderr
 
 
 def test_what_a_cluster_says_itself_goes_before_what_its_network_says(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_of_an_mpi_program_the_calls_of_all_processes_are_the_meetings(tmp_path:
     done = simulate(folder / "run", folder / "mpi_parts", "20", n=8, options=options)
     assert done.returncode == 0 and done.stdout == "sum 8\n", done
     found = answer(folder / "run")
-    assert found["trace"].startswith("from timelines: 20 meetings of all PEs and each")
+    assert found["trace"].startswith("from timelines: 20 barriers of all PEs and each")
     assert found["against"]["time_s"] == pytest.approx(20e-3, rel=0.05)  # the even ones' waits are for the odd ones
 
 
@@ -116,9 +116,9 @@ def test_a_slower_network_takes_longer_and_the_run_s_own_as_long(recorded: Path)
     [
         (("--rank", "beauty"), ["--rank beauty", "energy, time, edp"]),
         (("--", "./program"), ["--what-if", "takes no program"]),
-        (("-n", "4"), ["-n: goes with a program", "--what-if"]),
+        (("-n", "4"), ["-n: is only for a program", "--what-if"]),
         *((("--slowdown", x), ["expected a number from 0 to 1000"]) for x in ("inf", "nan", "1e400", "-1", "9" * 400)),
-        (("--set", "WATTLE_WAIT=spin"), ["--set: goes with a program"]),
+        (("--set", "WATTLE_WAIT=spin"), ["--set: is only for a program"]),
     ],
 )
 def test_what_cannot_be_asked_is_refused(recorded: Path, options: tuple[str, ...], words: list[str]) -> None:

@@ -146,7 +146,7 @@ if "FAKE_SAYS_HOST" in os.environ:
 if mode == "fills":
     open(os.environ["FAKE_FILL"], "wb").write(bytes(1 << 24))  # raises where the disk is full
 if mode == "fails":
-    sys.exit("patterns: PE 0: no room for 9 bytes")
+    sys.exit("patterns: PE 0: no space for 9 bytes")
 setup = {{"kind": "setup", "clear": "clflush", "pinned": True, "gap": 64}}
 print(json.dumps(setup | {{"meter": "model", "meter_why": "asked"}}))
 if mode == "babbles":

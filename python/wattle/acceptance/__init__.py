@@ -1,1 +1,1 @@
-"""One command for machines unlike the one this was made on: tries everything, and writes one file to send back."""
+"""`wattle acceptance`: tests this machine and writes all results into one file."""

@@ -25,7 +25,7 @@ from wattle.tables import table
 
 SCHEMA = 1
 LIMIT_S = 900.0
-ROOM_BYTES = 64 << 20  # several times what all steps leave, quick
+ROOM_BYTES = 64 << 20  # several times the disk space that all quick steps need
 STYLES = {"passed": "good", "failed": "bad", "not tried": "partly"}
 
 
@@ -61,7 +61,7 @@ def acceptance(
     _check(target)
     folder = _scratch()
     stop: KeyboardInterrupt | None = None
-    host = manifest.host_info()  # its load before this command adds to it
+    host = manifest.host_info()  # measured before this command adds to the load
     with stopping.measuring():
         results, stop = _try_all(chosen, folder, limit, full)
     document = _document(results, folder, host)
@@ -87,14 +87,14 @@ def _chosen(every: list[Step], only: str | None) -> list[Step]:
 
 
 def _label() -> str:
-    """Apart for two that start in the same second."""
+    """A name that two processes which start in the same second do not share."""
     return f"{platform.node()}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
 
 
 def _check(target: Path) -> None:
-    """Before half an hour is spent on what goes into the file."""
+    """Checks that the result file can be written, before the steps spend half an hour."""
     if target.exists():
-        raise WattleError(f"{target}: is there already; give another file with -o")
+        raise WattleError(f"{target}: exists already; give another file with -o")
     try:
         files.try_writing(target.parent)
     except OSError as error:
@@ -102,7 +102,9 @@ def _check(target: Path) -> None:
 
 
 def _scratch() -> Path:
-    """Where jobs put what is theirs, too. Python itself would say nothing and take another where this one is full."""
+    """A new temporary folder for results and for the files of jobs. Python's `tempfile` would silently use another
+    folder where this one is full.
+    """
     base = Path(next(filter(None, map(os.environ.get, ("TMPDIR", "TEMP", "TMP"))), "/tmp")).absolute()
     try:
         free = shutil.disk_usage(base).free
@@ -111,14 +113,14 @@ def _scratch() -> Path:
             folder.mkdir(files.FOLDER)
             return folder
     except OSError as error:
-        raise WattleError(f"{base}: cannot be used: {error.strerror}; set TMPDIR to a folder with room") from None
-    raise WattleError(f"{base}: less than {ROOM_BYTES >> 20} MiB is free there; set TMPDIR to a folder with room")
+        raise WattleError(f"{base}: cannot be used: {error.strerror}; set TMPDIR to a folder with free space") from None
+    raise WattleError(f"{base}: less than {ROOM_BYTES >> 20} MiB is free there; set TMPDIR to a folder with more space")
 
 
 def _try_all(
     chosen: list[Step], folder: Path, limit: float, full: bool
 ) -> tuple[list[Result], KeyboardInterrupt | None]:
-    """What became of each step; and what ended it all early, if anything did."""
+    """The result of each step, and the interruption that ended the steps early, if any."""
     results: list[Result] = []
     started = time.monotonic()
     with console.progress("acceptance", len(chosen), estimates=False) as bar:
@@ -141,8 +143,9 @@ def _try_all(
 
 
 def _left(chosen: list[Step], number: int, before_s: float, now_s: float) -> str:
-    """A guess: this machine is as much slower or faster at what is to come as it was at what is done. `before_s`: what
-    the steps before this one took; `now_s`: this one so far."""
+    """An estimate of the remaining time. It assumes that later steps take as much longer than usual as the earlier ones
+    did. `before_s`: seconds of the earlier steps. `now_s`: seconds of this step so far.
+    """
     usual = [step.usual_s for step in chosen]
     pace = before_s / sum(usual[:number]) if number else 1.0
     minutes = (sum(usual[number:]) * pace - now_s) / 60
@@ -165,7 +168,7 @@ def _document(results: list[Result], folder: Path, host: dict[str, Any]) -> dict
 
 
 def _keep(folder: Path, document: dict[str, Any], target: Path) -> None:
-    """The file is whole or is not there; then all that would have been in it stays where it is."""
+    """Writes the result file atomically. Where that fails, the folder with all results is kept."""
     try:
         files.write_atomically(folder / "acceptance.json", console.json_text(document, indent=1))
         with files.writing(target) as out, tarfile.open(fileobj=out, mode="w:gz") as archive:
@@ -186,7 +189,7 @@ def _list(chosen: list[Step]) -> None:
 
 
 def _show(results: list[Result], missing: list[dict[str, str]]) -> None:
-    shown = table(title="What was tried")
+    shown = table(title="Steps")
     for head in ("step", "group", "", "took", "why"):
         shown.add_column(head, no_wrap=head != "why", overflow="fold")
     for r in results:
@@ -194,7 +197,7 @@ def _show(results: list[Result], missing: list[dict[str, str]]) -> None:
     console.out.print(shown)
     if missing:
         console.out.print()
-        rest = table(title="What could not be tried here")
+        rest = table(title="Not tested here")
         for head in ("what", "why"):
             rest.add_column(head, overflow="fold")
         for entry in missing:

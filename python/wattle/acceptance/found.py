@@ -1,4 +1,4 @@
-"""What the steps' jobs found: which meters gave joules, and whether any clock was changed."""
+"""Reads the results of the steps' jobs: which meters gave joules, and whether a clock was changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEPT = ("domain", "scope", "provenance", "source", "joules", "uncertainty", "int
 
 
 def joules(folder: Path) -> list[dict[str, Any]]:
-    """What each energy measurement's meter gave for the node."""
+    """The joules of the node from each energy measurement, by step and meter."""
     found = []
     for path in sorted(folder.glob("energy*")):
         node = next((pe for pe in _pes(folder, path.name) if pe.get("node")), None)
@@ -30,7 +30,7 @@ def joules(folder: Path) -> list[dict[str, Any]]:
 
 
 def tried(folder: Path, results: Sequence[Result]) -> Tried:
-    """`results`: of all steps that were chosen."""
+    """A summary of the results. `results`: those of all chosen steps."""
     measured = joules(folder)
     steps = {r.name: r for r in results}
     read = {str(m["meter"]) for m in measured if any(map(_is_measured, m["figures"]))}
@@ -54,7 +54,7 @@ def _is_measured(figure: dict[str, Any]) -> bool:
 
 
 def _ended(result: Result | None, step: str) -> str:
-    """Why a step left nothing; "" where it passed."""
+    """The reason why a step has no results; "" where it passed."""
     if result is None:
         return f"the step {step} was not chosen"
     if result.state == "passed":
@@ -63,7 +63,7 @@ def _ended(result: Result | None, step: str) -> str:
 
 
 def _no_clocks(folder: Path, steps: Mapping[str, Result]) -> str | None:
-    """Why governed jobs changed no clock; "" where one did, None where there were none."""
+    """The reason why governed jobs changed no clock; "" where one did, None where none ran."""
     found = None
     for pe in _pes(folder, "clocks-*"):
         clocks = pe.get("clocks") or {}
@@ -74,13 +74,13 @@ def _no_clocks(folder: Path, steps: Mapping[str, Result]) -> str | None:
             found = f"the knob {knob} only gives hints" if clocks.get("sets") == "hints" else ""
         elif found is None:
             found = f"the knob is {knob}" + (f": {why}" if (why := clocks.get("why")) else "")
-    if found is None:  # none left anything: why the first of them did not
+    if found is None:  # no job left a profile: use the reason of the first step
         found = next((_ended(r, name) or None for name, r in steps.items() if name.startswith("clocks-")), None)
     return found
 
 
 def _pes(folder: Path, runs: str) -> Iterator[dict[str, Any]]:
-    """What the PEs of these runs left."""
+    """The profiles of the PEs of these runs."""
     for path in sorted(folder.glob(f"{runs}/profile/pe-*.json")):
         with suppress(DamagedFile):
             pe = read_json(path)

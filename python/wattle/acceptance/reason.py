@@ -1,20 +1,21 @@
-"""Why a command failed: its own last words, without what is said after them by those who only pass them on."""
+"""Finds why a command failed in its standard error: its last line, without lines that other programs print after it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 
-MOST = 400  # characters
-# Words that end any run or study, whether it went well or not.
+MOST = 400  # characters of a reason
+# Lines at the end of every run or study, whether it succeeded or failed.
 AFTERWARDS = re.compile(
     r"Kept in|The report: wattle report|wattle: \w+: \d+ of \d+,|wattle: timeline: |figures: |page: "
 )
 
 
 def of(text: str) -> str:
-    """Of standard error. Launchers frame what they say of a failed process by lines of dashes: that stands for the
-    reason only where nobody else has said one."""
+    """The reason for a failure from standard error. Launchers print text about a failed process between lines of
+    dashes. Such text is used only where there is no other.
+    """
     said = [line for line in _lines(text) if not AFTERWARDS.match(line)]
     own = list(_unframed(said))
     rest = own or [line for line in said if not _is_rule(line)]

@@ -1,4 +1,4 @@
-"""What is tried, in order."""
+"""The steps of `wattle acceptance`, in order."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from wattle.paths import Home
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.versions import jobs as versions_jobs
 
-STUDIES = {"barrier": 60, "slack": 60, "race": 15, "receiver": 25, "patterns": 40, "am": 100}  # and their usual_s
+STUDIES = {"barrier": 60, "slack": 60, "race": 15, "receiver": 25, "patterns": 40, "am": 100}  # name: usual seconds
 NODE_SENSORS = ("powercap", "perf", "cray", "hwmon", "redfish")
-SENSORS = (*NODE_SENSORS, "nvml")  # WATTLE_METER's names, but those that read no sensor
-BENCH_LIMIT = 3  # times as long as other steps may take
-BENCH_WITHIN_S = 600  # quick: no section of the benchmarks begins later
+SENSORS = (*NODE_SENSORS, "nvml")  # values of WATTLE_METER that read a sensor
+BENCH_LIMIT = 3  # multiple of the time limit of other steps
+BENCH_WITHIN_S = 600  # with --quick, no section of the benchmarks begins later than this
 
 
 @dataclass(frozen=True)
 class Step:
-    """`command`: of words, given the folder for its results; may raise WattleError where it cannot be tried, with the
-    reason. `patience`: how many times the limit. `usual_s`: what it took, quick, on a busy virtual machine of
-    two cores; only for guessing how long the rest takes."""
+    """One step. `command` makes the command from the folder for its results. It raises WattleError with the reason
+    where the step cannot run here. `patience` multiplies the time limit. `usual_s` is the time of a quick run on a
+    virtual machine with two busy cores; it serves only to estimate the remaining time.
+    """
 
     name: str
     group: str
@@ -52,19 +53,19 @@ def all_steps(home: Home, full: bool) -> list[Step]:
         return lambda _: [oshrun, "-n", str(pes), "--", barrier, "--repeat", "3", "1", "10"]
 
     def run(*words: str) -> Callable[[Path], list[str]]:
-        """As JSON: then standard error has what the program says, and nothing after it."""
+        """`wattle run` with --json, so that standard error holds only the program's own output."""
         return lambda out: [*wattle, "run", "--json", "-o", str(out), *words]
 
     def governed(mode: str) -> Callable[[Path], list[str]]:
         return run("--set", f"WATTLE_GOVERN={mode}", "-n", "2", "--", barrier, "--repeat", "10", "10")
 
     def energy(*settings: str) -> Callable[[Path], list[str]]:
-        """Three seconds: some sensors say something new once a second only."""
+        """A run of three seconds, because some sensors update only once a second."""
         words = [word for setting in ("WATTLE_GOVERN=off", *settings) for word in ("--set", setting)]
         return run(*words, "-n", "2", "--", barrier, "--repeat", "3", "1000")
 
     def energy_by(meter: str) -> Callable[[Path], list[str]]:
-        """`auto` takes one meter and never a device's: each is asked for by name."""
+        """A run with one meter by name. `auto` would use one meter only, and never that of a device."""
 
         def command(out: Path) -> list[str]:
             told = next((m for m in info.ask().meters if m.get("name") == meter), None)
@@ -80,18 +81,18 @@ def all_steps(home: Home, full: bool) -> list[Step]:
         return lambda out: [*wattle, "study", name, *quick, *more, "-o", str(out)]
 
     def prices(out: Path) -> list[str]:
-        """Kept with the other results: the user's own stay as they are."""
+        """Measures prices into the results folder. The user's own prices stay unchanged."""
         return ["env", f"XDG_CACHE_HOME={out}", *wattle, "calibrate", "--json"]
 
     def fitted(out: Path) -> list[str]:
-        """A machine profile of this machine."""
+        """Fits a machine profile of this machine."""
         meters = [meter for meter in info.ask().meters if meter.get("name") in NODE_SENSORS]
         if not any(meter.get("usable") for meter in meters):
             raise WattleError("no sensor of this node can be read, so nothing can be fitted")
         return [*wattle, "calibrate", "--profile", str(out / "here.yaml"), "--seconds", "1"]
 
     def preloaded(out: Path) -> list[str]:
-        """An MPI program, as it was compiled for its MPI."""
+        """Runs an MPI program, unchanged, with the preload library."""
         launch = versions_jobs.find(home, "mst", versions_jobs.MPI, Place())
         settings = [f"{name}={value}" for name, value in launch.environment.items()]
         job = [launch.launcher, *launch.options, "-n", "2", str(launch.program), "--repeat", "3"]
@@ -100,7 +101,7 @@ def all_steps(home: Home, full: bool) -> list[Step]:
     def two_nodes(out: Path) -> list[str]:
         try:
             Place(TWO_NODES).check()
-        except WattleError as error:  # what it says of its option is no concern of this command's user
+        except WattleError as error:  # the user of this command did not give the option that the message names
             raise WattleError(str(error).removeprefix(f"--on {TWO_NODES}: ").partition("; --on ")[0]) from None
         return study("patterns", "--on", TWO_NODES)(out)
 
@@ -109,13 +110,13 @@ def all_steps(home: Home, full: bool) -> list[Step]:
         if not script.is_file():
             raise WattleError("the benchmarks run from the repository (`make bench`), not from an installation")
         bounded = [] if full else ["--quick", "--pairs", "1", "--within", str(BENCH_WITHIN_S)]
-        programs = out.parent.parent / "programs"  # beside what is sent back; the repository may be another's
+        programs = out.parent.parent / "programs"  # apart from the results; other users may own the repository
         return ["env", f"BENCH_OUT={programs}", sys.executable, str(script), *bounded, "--out", str(out / "bench.json")]
 
     sizes = dict.fromkeys((2, cores, 2 * cores))
     return [
-        Step("doctor", "sensors", "what can be measured and controlled", lambda _: [*wattle, "doctor", "--json"]),
-        Step("prices", "sensors", "what ways of waiting cost", prices, usual_s=7),
+        Step("doctor", "sensors", "findings on meters, clocks and networks", lambda _: [*wattle, "doctor", "--json"]),
+        Step("prices", "sensors", "prices of the ways to wait", prices, usual_s=7),
         Step("energy", "sensors", "joules of a run, with their provenance", energy(), usual_s=5),
         *(Step(energy_of(name), "sensors", f"the same by the meter {name}", energy_by(name)) for name in SENSORS),
         Step("profile", "sensors", "a machine profile, fitted to the node's meter", fitted, usual_s=20),

@@ -1,4 +1,4 @@
-"""One step, tried: a command of its own, so that one that fails or hangs ends nothing but itself."""
+"""Runs one step as a command of its own, so that a failure or a hang ends only this step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wattle.acceptance import reason
 from wattle.acceptance.steps import Step
 from wattle.errors import WattleError
 
-OBEY_S = 30  # what a step may take to end after it was asked to
+OBEY_S = 30  # seconds between the request to end and the kill of a step
 LOOK_S = 1.0
 CLOCK_FILES = (
     "scaling_governor",
@@ -28,7 +28,7 @@ CLOCK_FILES = (
 
 @dataclass
 class Result:
-    """`state`: passed, failed, or not tried; `why` where it did not pass."""
+    """The result of a step. `state` is passed, failed or not tried; `why` gives the reason where it did not pass."""
 
     name: str
     group: str
@@ -43,13 +43,14 @@ class Result:
 
 
 def left_out(step: Step, why: str, seconds: float = 0.0) -> Result:
-    """`seconds`: after which it was ended."""
+    """The result of a step that was not tried. `seconds`: the time until it was ended."""
     return Result(step.name, step.group, step.what, "not tried", why, seconds)
 
 
 def run(step: Step, folder: Path, limit_s: float, watch: Callable[[], None] = lambda: None) -> Result:
-    """Its output goes to FOLDER/NAME.out and .err, its results to FOLDER/NAME. `watch` is called now and then
-    meanwhile."""
+    """Runs a step. Its output goes to FOLDER/NAME.out and NAME.err, its results to FOLDER/NAME. `watch` is called about
+    once a second meanwhile.
+    """
     result = left_out(step, "")
     started = time.monotonic()
     before = clock_files()
@@ -66,7 +67,7 @@ def run(step: Step, folder: Path, limit_s: float, watch: Callable[[], None] = la
     except WattleError as error:
         result.why = str(error)
     except subprocess.TimeoutExpired:
-        result.state, result.why = "failed", f"not done within {limit_s * step.patience:.0f} s (--limit)"
+        result.state, result.why = "failed", f"not finished within {limit_s * step.patience:.0f} s (--limit)"
     except OSError as error:
         result.state, result.why = "failed", ": ".join(str(w) for w in (error.filename, error.strerror) if w)
     if (after := clock_files()) != before:
@@ -81,7 +82,9 @@ def _how(code: int) -> str:
 
 
 def _ended(command: list[str], said: IO[bytes], wrong: IO[bytes], limit_s: float, watch: Callable[[], None]) -> int:
-    """The exit code. One that is to end is asked to first: it takes down what it has started."""
+    """Runs a command and returns its exit code. To end it, SIGTERM comes first, so that it removes what it has
+    started.
+    """
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=wrong)
     until = time.monotonic() + limit_s
     try:
@@ -93,7 +96,8 @@ def _ended(command: list[str], said: IO[bytes], wrong: IO[bytes], limit_s: float
                 if left <= 0:
                     raise
                 watch()
-    except BaseException:  # too long; or we are to end ourselves, of which it may not have heard
+    # time limit exceeded, or this process is to end and the step may not have received the signal
+    except BaseException:
         process.terminate()
         try:
             process.wait(OBEY_S)
@@ -104,7 +108,7 @@ def _ended(command: list[str], said: IO[bytes], wrong: IO[bytes], limit_s: float
 
 
 def clock_files() -> dict[str, str]:
-    """What the machine's clocks are set to: no step may leave them otherwise."""
+    """The clock settings of the machine. No step may leave them changed."""
     root = Path(os.environ.get("WATTLE_SYSFS") or "/sys") / "devices" / "system" / "cpu"
     found = {}
     for path in sorted(p for name in CLOCK_FILES for p in root.glob(f"cpu[0-9]*/cpufreq/{name}")):

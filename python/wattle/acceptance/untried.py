@@ -1,4 +1,4 @@
-"""What a machine does not have, so that nothing on it was tried."""
+"""Lists parts of Wattle that could not be tested on this machine, each with the reason."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from typing import Any
 from wattle.doctor.finding import Roots, is_virtual
 
 MANY_CORES = 16
-NO_SENSORS = ("model", "simgrid", "none")  # meters that read none
+NO_SENSORS = ("model", "simgrid", "none")  # meters that read no sensor
 MACHINES = ("x86_64", "aarch64")
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What the steps found. `clocks`: why the governed jobs changed no clock, "" where they did; None where none ran.
-    `joules`: why a run's were not measured, "" where they were. `two_nodes`: what became of that step, None where it
-    was not chosen. `sensors`: by the meter's name, why no joule was taken from it, "" where one was."""
+    """The findings of the steps, each a reason or "" for success. `clocks`: why governed jobs changed no clock; None
+    where none ran. `joules`: why a run's joules were not measured. `two_nodes`: the state of that step; None where
+    it was not chosen. `sensors`: by meter, why it gave no joules.
+    """
 
     clocks: str | None = None
     joules: str = ""
@@ -29,7 +30,7 @@ class Tried:
 
 
 def untried(roots: Roots, meters: Sequence[Mapping[str, Any]], tried: Tried) -> list[tuple[str, str]]:
-    """(what, why). `meters`: as wattle-info tells them."""
+    """Pairs of a part and the reason why it was not tested. `meters`: the meters of wattle-info's answer."""
     found = []
     told = {str(meter.get("name")): meter for meter in meters if meter.get("name") not in NO_SENSORS}
     for name in dict.fromkeys([*tried.sensors, *told]):
@@ -41,7 +42,7 @@ def untried(roots: Roots, meters: Sequence[Mapping[str, Any]], tried: Tried) -> 
         found.append(("changing clocks", _short(tried.clocks) or "no governed job ran"))
     found.append(("InfiniBand, hardware RDMA", _no_infiniband(roots.sys / "class" / "infiniband")))
     if tried.two_nodes != "passed":
-        why = "the step two-nodes was not chosen" if tried.two_nodes is None else "the step two-nodes says why"
+        why = "the step two-nodes was not chosen" if tried.two_nodes is None else "see the step two-nodes"
         found.append(("jobs between nodes", why))
     found.append(("a network between machines", "this command runs on one machine; `wattle run --hosts` on several"))
     cores = len(os.sched_getaffinity(0))
@@ -54,18 +55,18 @@ def untried(roots: Roots, meters: Sequence[Mapping[str, Any]], tried: Tried) -> 
 
 
 def _unread(name: str, meter: Mapping[str, Any] | None, why: str | None) -> str:
-    """`why`: what the step says that would have read it."""
+    """The reason why a meter gave no joules, "" where it did. `why`: the reason that the meter's step gave."""
     if why == "":
         return ""
     if meter is None:
-        return "this version knows none of that name"
+        return "this version has no meter of that name"
     if not meter.get("usable"):
         return _short(meter.get("why")) or "it cannot be read"
     return _short(why) or f"no step reads the meter {name}"
 
 
 def _no_infiniband(folder: Path) -> str:
-    """Made nodes are joined by TCP, whatever cards there are."""
+    """The reason why InfiniBand was not tested. The nodes that this command makes are always connected by TCP."""
     try:
         cards = sorted(card.name for card in folder.iterdir())
     except OSError:

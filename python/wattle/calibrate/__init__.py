@@ -1,1 +1,3 @@
-"""`wattle calibrate`: what ways of waiting cost on this machine, measured, shown and kept for programs."""
+"""`wattle calibrate`: measures the prices of the ways to wait on this machine, shows them and keeps them for
+programs.
+"""

@@ -75,7 +75,7 @@ def calibrate(
 
 def _fit_network(file: Path, output: Path | None, json: bool) -> None:
     from wattle.study import command
-    from wattle.study.network import study as network  # what it loads takes a while
+    from wattle.study.network import study as network  # imported late, because its libraries take a while to load
 
     if file.suffix != ".toml":
         raise WattleError(f"--network {file}: expected a name that ends in .toml")
@@ -135,21 +135,21 @@ def _measure(where: Where, json: bool) -> None:
     kept, failed = False, None
     try:
         kept = _keep(document, where)
-    except WattleError as error:  # the figures are shown all the same
+    except WattleError as error:  # the figures are shown even so
         failed = error
     _print(Checked("wattle-calibrate", document), json)
     if failed:
         raise failed
     if not kept:
-        console.note(f"not kept: this process may use one core, and {where.file} has what was measured on two")
+        console.note(f"not kept: this process may use one core, and {where.file} holds prices measured on two")
     elif not json:
         console.out.print(f"Kept in {where.file}.", soft_wrap=True)
     if where.source != where.file:
-        console.note(f"programs read {where.source or 'none'}, as WATTLE_PRICES says")
+        console.note(f"programs read {where.source or 'none'}, because WATTLE_PRICES is set")
 
 
 def _measured() -> dict[str, Any]:
-    """With a bar: the tool says how many prices there are as it begins."""
+    """Measures with a progress bar. The tool reports the number of prices when it begins."""
     with console.progress("calibrate", 1) as steps:
 
         def at(done: int, total: int, name: str) -> None:
@@ -160,14 +160,14 @@ def _measured() -> dict[str, Any]:
 
 
 def _keep(document: dict[str, Any], where: Where) -> bool:
-    """False where the file knows more than this."""
+    """Keeps the prices. False where the file holds prices of more cores than these."""
     if where.file is None:
         raise WattleError(f"the prices cannot be kept: {where.no_file}")
     try:
         if len(prices.load(where.file).used_cores) > len(document["how"]["cores"]):
             return False
     except WattleError:
-        pass  # nothing there that is worth keeping
+        pass  # there is no valid file to keep
     prices.store(document, where.file)
     return True
 

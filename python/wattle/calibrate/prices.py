@@ -1,7 +1,7 @@
-"""The prices of waiting: measured by the tool `wattle-calibrate`, kept in a file of the user's cache.
+"""The prices of waiting: measured by the tool `wattle-calibrate` and kept in a file of the user's cache.
 
-The tool knows this machine's key and file, and reads the file as a program does, so that the lab and the runtime cannot
-differ about either.
+The tool computes this machine's key and file name, and reads the file as a program does. So the lab and the runtime
+cannot disagree about them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ KIND = "prices"
 
 @dataclass(frozen=True)
 class Cell:
-    """One price in one situation. `applies`: it means something there. `why`: why it is not known, or why there are no
-    more samples."""
+    """One price in one situation. `applies`: whether it has a meaning there. `why`: why it is not known, or why there
+    are no more samples.
+    """
 
     median_s: float | None
     quarter_s: float | None
@@ -37,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Price:
-    """`idle`: nothing else runs. `peer`: another process computes on the other core."""
+    """One price. `idle`: nothing else ran. `peer`: another process computed on the other core."""
 
     name: str
     what: str
@@ -47,7 +48,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Prices:
-    """What a file of prices holds."""
+    """The contents of a file of prices."""
 
     measured: str  # ISO 8601, UTC
     host: str
@@ -56,13 +57,13 @@ class Prices:
     cores: int
     used_cores: tuple[int, ...]
     threads_of_one_core: bool
-    others_cores: float | None  # cores' worth of time that other work took meanwhile
-    stolen_cores: float | None  # and that a virtual machine's host took
+    others_cores: float | None  # CPU time that other work took meanwhile, in cores
+    stolen_cores: float | None  # CPU time that the host of a virtual machine took, in cores
     prices: tuple[Price, ...]
 
     @property
     def disturbed(self) -> str:
-        """What else ran while they were measured; empty where that was next to nothing."""
+        """A description of other work during the measurement; empty where there was little."""
         parts = [
             f"{cores:.1f} cores' worth of {what}"
             for cores, what in ((self.others_cores, "other work"), (self.stolen_cores, "time taken by the host"))
@@ -73,17 +74,17 @@ class Prices:
 
 @dataclass(frozen=True)
 class Where:
-    """This machine's file, and what a program that starts here now finds."""
+    """This machine's price file, and the prices that a program which starts now would use."""
 
     file: Path | None
-    no_file: str  # why there is no place for one
+    no_file: str  # why there is no place for a file
     source: Path | None  # the file that a program reads
     known: bool
-    why: str  # why nothing is known
+    why: str  # why no prices are known
 
 
 def where() -> Where:
-    """Asks the tool."""
+    """Asks the tool for the price file of this machine."""
     path = paths.tool(tool.NAME)
     done = run_quietly([str(path), "where"])
     if done.returncode != 0:
@@ -100,12 +101,13 @@ def where() -> Where:
 
 
 def measure(progress: Callable[[int, int, str], None]) -> dict[str, Any]:
-    """Runs the tool; `progress` gets the number of the price it is at, how many there are, and the name. Returns the
-    document to show and to keep."""
+    """Runs the tool and returns its document, to show and to keep. `progress` gets the number of the current price, the
+    number of prices and the name.
+    """
     started = manifest.now()
     answer, _ = tool.run([], progress, "nothing is kept")
     document = answer.object()
-    read(Checked(answer.file, {**document, "measured": started}))  # before it is kept: it is what it should be
+    read(Checked(answer.file, {**document, "measured": started}))  # check it before it is kept
     return {**document, "measured": started, "versions": manifest.versions()}
 
 
@@ -115,7 +117,7 @@ def load(file: Path) -> Prices:
 
 
 def read(document: Checked) -> Prices:
-    """Checks a document."""
+    """Checks a document of prices."""
     require_schema(document, SCHEMA)
     document.choice("kind", (KIND,))
     machine, how, load_ = document.get("machine"), document.get("how"), document.get("load")
@@ -143,13 +145,13 @@ def _cell(cell: Checked) -> Cell:
     applies = cell.flag("applies")
     if not cell.has("median_s"):
         return Cell(None, None, None, 0, why, applies)
-    # No lower bound: a fence's price is a difference, and may come out below zero where it costs next to nothing.
+    # No lower bound: the price of a fence is a difference, which can be below zero where the fence costs little.
     numbers = [cell.number(key, lo=None) for key in ("median_s", "quarter_s", "three_quarters_s")]
     return Cell(*numbers, cell.integer("samples"), why, applies)
 
 
 def store(document: dict[str, Any], file: Path) -> None:
-    """Writes the file; it is whole, or what it was before."""
+    """Writes the file atomically and durably."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         files.write_atomically(file, console.json_text(document, indent=1), durable=True)

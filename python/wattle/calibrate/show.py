@@ -1,4 +1,4 @@
-"""Prices on a terminal."""
+"""Shows prices and fits on a terminal."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from wattle.study.network.study import Analysis
 
 LEGEND = (
-    "Median, and in brackets the middle half of the samples; n: how many. With a peer: a process computes on the other "
-    "core; for the fence, it reads the line that is written; for membarrier, it is registered."
+    "Median, and in brackets the middle half of the samples; n: number of samples. With a peer: a process computes on "
+    "the other core; for the fence, it reads the cache line that is written; for membarrier, it is registered."
 )
 
 
@@ -28,12 +28,12 @@ def show(prices: Prices, console: Console) -> None:
         console.print(f"Not measured: {'; '.join(names)}: {reason}.")
     console.print(provenance(prices))
     if prices.disturbed:
-        words = f"While it was measured there was {prices.disturbed}; measure again when the machine is quiet."
+        words = f"During the measurement there was {prices.disturbed}; measure again when the machine is quiet."
         console.print(styled("[partly]{}[/partly]", words))
 
 
 def show_fit(found: Fit, console: Console) -> None:
-    """Watts with their half-widths."""
+    """Shows the watts of a fitted profile with their half-widths."""
     watts = table(title="Watts that a core adds")
     for name in ("at GHz", *STATES):
         watts.add_column(name, justify="right" if name != "at GHz" else "left", overflow="fold")
@@ -44,13 +44,13 @@ def show_fit(found: Fit, console: Console) -> None:
     cpu, dram = (f"{amount(n.value, n.plus_minus)} W" for n in (found.idle_cpu, found.idle_dram))
     idle = f"{cpu} CPU with the {found.contains}" if found.contains else f"{cpu} CPU, {dram} DRAM"
     per_byte = amount(found.per_byte.value, found.per_byte.plus_minus, 1e-9)
-    why = "no sensor tells memory from the cores" if found.contains else "no sensor of memory"
+    why = "no sensor separates memory from the cores" if found.contains else "no sensor of memory"
     assumed = f" (assumed: {why})" if found.per_byte.tag == "assumed" else ""
     console.print(f"Idle, by socket: {idle}; a byte moved: {per_byte} nJ{assumed}.")
 
 
 def show_network(found: Analysis, console: Console) -> None:
-    """What was fitted, and what that is worth."""
+    """Shows the fitted numbers of a network and their error."""
     from wattle.study.network.fit import FIT, HELD, shown
 
     numbers = table()
@@ -67,7 +67,7 @@ def show_network(found: Analysis, console: Console) -> None:
         scores.add_row(name, str(n), units.share(error))
     console.print(scores)
     fitted, held = (units.share(found.error(role)) for role in (FIT, HELD))
-    console.print(f"Median error {held} on what was held back, {fitted} on what it was fitted to.")
+    console.print(f"Median error {held} on the programs held back, {fitted} on the programs used for the fit.")
 
 
 def prices_table(prices: Prices) -> Table:
@@ -83,7 +83,7 @@ def prices_table(prices: Prices) -> Table:
 
 
 def provenance(prices: Prices) -> str:
-    """When and where."""
+    """When and where the prices were measured."""
     used = " and ".join(map(str, prices.used_cores))
     cores = f"core {used}" if len(prices.used_cores) == 1 else f"cores {used}"
     if prices.threads_of_one_core:
@@ -93,7 +93,7 @@ def provenance(prices: Prices) -> str:
 
 
 def spread(cell: Cell) -> str:
-    """`38.6 (30.4–47.5) µs`, in the unit of the median."""
+    """A cell such as `38.6 (30.4–47.5) µs`, in the unit of the median."""
     numbers = (cell.median_s, cell.quarter_s, cell.three_quarters_s)
     if any(number is None for number in numbers):
         return units.UNKNOWN
@@ -111,12 +111,12 @@ def _count(cell: Cell) -> str:
 
 
 def _lacks(prices: Prices) -> dict[str, list[str]]:
-    """What could not be measured, by its reason."""
+    """The prices that could not be measured, by reason."""
     found: dict[str, list[str]] = {}
     beside = {p.peer.why if p.peer.median_s is None else "" for p in prices.prices if p.peer.applies}
     no_peer = (
         next(iter(beside)) if len(beside) == 1 else ""
-    )  # the one reason for which nothing was measured with a peer
+    )  # set where one reason explains all missing prices with a peer
     if no_peer:
         found[no_peer] = ["everything with a peer"]
     for price in prices.prices:

@@ -1,4 +1,4 @@
-"""The tool that measures, `wattle-calibrate`, as the lab starts it: with progress, and ended where the lab is."""
+"""Runs the measuring tool `wattle-calibrate` with progress, and ends it when the lab ends."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ NAME = "wattle-calibrate"
 
 
 def run(words: Sequence[str], progress: Callable[[int, int, str], None], lost: str) -> tuple[Checked, list[str]]:
-    """Its document, and the lines that it said on standard error. `progress` gets the number of what it is at, how many
-    there are, and the name. `lost`: what is said of one that was interrupted."""
+    """Runs the tool. Returns its document and its lines on standard error. `progress` gets the number of the current
+    step, the number of steps and the name. `lost` completes the message after an interruption.
+    """
     path = paths.tool(NAME)
     try:
         with stopping.raised():
@@ -29,8 +30,9 @@ def run(words: Sequence[str], progress: Callable[[int, int, str], None], lost: s
 
 
 def _run(command: list[str], progress: Callable[[int, int, str], None]) -> tuple[list[str], str, int]:
-    """What it said on standard error that was no progress, its document, and its exit code. (The document fits into a
-    pipe's buffer many times over, so it may wait there.)"""
+    """Runs the tool. Returns its lines on standard error except progress, its document and its exit code. The document
+    is much smaller than a pipe's buffer, so the tool does not block on it.
+    """
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
     said: list[str] = []
     process = None
@@ -47,17 +49,17 @@ def _run(command: list[str], progress: Callable[[int, int, str], None]) -> tuple
         return said, process.stdout.read(), process.wait()
     finally:
         if process:
-            with process:  # closes the pipes, and waits
+            with process:  # closes the pipes and waits
                 process.kill()
 
 
 def failed(tool: Path, code: int, said: str) -> WattleError:
-    """Its own words, or how it ended."""
+    """An error with the tool's message, or with its exit code where it printed none."""
     words = " ".join(said.split()).removeprefix(f"{NAME}: ").removeprefix("wattle: ")
     ended = f"was {stopping.words(stopping.BY_SIGNAL - code)}" if code < 0 else f"ended with exit code {code}"
-    return WattleError(words or f"{tool} {ended} and said nothing")
+    return WattleError(words or f"{tool} {ended} without a message")
 
 
 def parsed(tool: Path, text: str) -> Checked:
-    """What it wrote on standard output."""
+    """The document on the tool's standard output."""
     return parse_json(tool, text)

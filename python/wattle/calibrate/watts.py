@@ -1,9 +1,11 @@
-"""A machine profile fitted to a meter: what `wattle-calibrate watts` measured becomes the numbers of machines/*.yaml.
+"""Fits a machine profile to a meter: turns the measurements of `wattle-calibrate watts` into the numbers of
+machines/*.yaml.
 
-A core's watts in a state are what the node drew with all cores in it, less what it drew idle, by the number of cores.
-Half-widths come from the meter's own, which err alike in both and are added, and from the spread of the parts of each
-measurement; idle is measured twice, and the difference is in its half-width. What no sensor shows (memory, where it has
-no sensor of its own) stays assumed.
+The watts of a core in a state are the node's watts with all cores in that state, less the idle watts, divided by the
+number of cores. Half-widths have two parts. The meter's own half-widths of both measurements are added, because
+their errors are correlated. The spread of the parts of each measurement is added to them. Idle is measured twice,
+and its half-width includes the difference. Numbers without a sensor, such as memory's on many machines, stay
+assumed.
 """
 
 from __future__ import annotations
@@ -19,18 +21,18 @@ from wattle.errors import WattleError
 from wattle.pe import STATES
 
 NEAR_GHZ = 1e-3
-T95 = {2: 12.71, 3: 4.30, 4: 3.18}  # two-sided quantiles of Student's t at 95 %, by the number of values
+T95 = {2: 12.71, 3: 4.30, 4: 3.18}  # two-sided 95 % quantiles of Student's t, by the number of values
 CONTAINS = {
     "": "",
-    "memory": "; its sensor has the memory in its figures",
-    "node": "; its sensor has the whole node in its figures: memory, fans and all else",
+    "memory": "; its sensor includes the memory",
+    "node": "; its sensor includes the whole node: memory, fans and all other parts",
 }
-BUSY_FROM = 0.1  # cores' worth of other work from which on the figures may be wrong
+BUSY_FROM = 0.1  # cores: with more CPU time of other work than this, the figures may be wrong
 
 
 @dataclass(frozen=True)
 class Number:
-    """One number of a profile."""
+    """One number of a profile with its half-width."""
 
     value: float
     plus_minus: float
@@ -41,7 +43,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Row:
-    """What was drawn while all cores did one thing."""
+    """The power while all cores did one kind of work."""
 
     state: str
     ghz: float | None
@@ -53,9 +55,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Fit:
-    """The profile. `clocks`: GHz -> the four states; `base`: one of them. `left_out`: clocks at which a state could not
-    be measured. `others_cores`: cores' worth of time that other work took meanwhile. `contains`: what else than the
-    processors is in the CPU's watts, "memory" or the "node". `idle_at_end`: idle was measured there, too."""
+    """A fitted profile. `clocks` maps GHz to the watts of the four states; `base` is one of its keys. `left_out`:
+    clocks at which a state could not be measured. `others_cores`: CPU time of other work meanwhile, in cores.
+    `contains`: the further part in the CPU's watts, "memory" or "node"; empty where there is none. `idle_at_end`:
+    idle was also measured at the end.
+    """
 
     meter: str
     cores: int
@@ -72,25 +76,27 @@ class Fit:
 
     @property
     def doubts(self) -> list[str]:
-        """What its user should know of how it was measured."""
+        """Remarks on the quality of the measurement."""
         found = []
         if self.contains:
-            found.append(f"the CPU's watts contain those of the {self.contains}, so idle memory has none of its own")
+            found.append(
+                f"the CPU's watts include those of the {self.contains}, so idle memory has no watts of its own"
+            )
         if not self.idle_at_end:
-            found.append("idle could be measured at the beginning only, and what changed later is in no half-width")
+            found.append("idle was measured at the beginning only, so no half-width covers later changes")
         if self.left_out:
             clocks = ", ".join(f"{clock:g}" for clock in self.left_out)
-            found.append(f"left out, since not every state could be measured there: {clocks} GHz")
+            found.append(f"left out, because some states could not be measured there: {clocks} GHz")
         if self.others_cores is not None and self.others_cores >= BUSY_FROM:
             found.append(
-                f"{self.others_cores:.1f} cores' worth of other work ran meanwhile, and its watts are in these: "
-                "measure again when the machine is quiet"
+                f"{self.others_cores:.1f} cores' worth of other work ran meanwhile, and these figures "
+                "include its watts: measure again when the machine is quiet"
             )
         return found
 
 
 def seen_ghz(document: Checked) -> float | None:
-    """The clock at which the cores ran while they computed, where none was set."""
+    """The clock of the cores while they computed, in GHz, where none was set."""
     return next((r.number("seen_ghz") for r in document.items("rows") if r.text("state") == "active"), None)
 
 
@@ -118,7 +124,7 @@ def _watts(entry: Checked, what: str, seconds: float) -> Number | None:
 
 
 def _scatter(entry: Checked, what: str) -> float:
-    """How far the mean may be off by what changed from one part to the next; 0 of a single part, which says nothing."""
+    """The half-width of the mean, from the differences between the parts; 0 for a single part."""
     parts = [(part.number(f"{what}_joules", lo=None), part.number("seconds")) for part in entry.items("parts")]
     watts = [joules / seconds for joules, seconds in parts if joules is not None and seconds]
     if len(watts) < 2:
@@ -127,8 +133,7 @@ def _scatter(entry: Checked, what: str) -> float:
 
 
 def _idle(rows: list[Row]) -> Row | None:
-    """The mean of the idle node at the beginning and at the end. What it is in between is known no better than by their
-    difference."""
+    """The mean of the idle power at the beginning and at the end. Its half-width includes their difference."""
     found = [r for r in rows if r.state == "idle" and r.cpu_w is not None]
     if len(found) < 2:
         return found[0] if found else None
@@ -144,7 +149,9 @@ def _mean(first: Number | None, last: Number | None) -> Number | None:
 
 
 def fit(document: Checked, sockets: int, ghz: float | None) -> Fit:
-    """`ghz`: the clock, where the tool could set none and so knew none."""
+    """Fits a profile. `ghz`: the clock, where the tool could not set one. Raises WattleError where too little was
+    measured.
+    """
     rows = read_rows(document)
     cores, meter = document.integer("cores", lo=1), document.text("meter")
     contains = document.choice("contains", tuple(CONTAINS))
@@ -164,7 +171,7 @@ def fit(document: Checked, sockets: int, ghz: float | None) -> Fit:
     base = max(clocks, default=ghz) if asked is None else asked
     if not any(abs(clock - base) < NEAR_GHZ for clock in clocks):
         why = document.text("why") or f"{meter} left gaps"
-        raise WattleError(f"at the base clock, {base:g} GHz, not every state could be measured: {why}")
+        raise WattleError(f"at the base clock, {base:g} GHz, some states could not be measured: {why}")
     meant = {round(r.ghz, 6) for r in rows if r.ghz is not None}
     return Fit(
         meter,
@@ -195,8 +202,8 @@ def _per_core(row: Row, idle: Number, cores: int, how: str) -> Number:
 
 
 def _dram_idle(idle: Row, sockets: int, meter: str, contains: str) -> Number:
-    if contains:  # what is assumed of memory would be in the sum twice
-        return Number(0.0, 0.0, "W", f"in the watts of the CPU, whose sensor ({meter}) contains the {contains}")
+    if contains:  # an assumed value would count memory twice
+        return Number(0.0, 0.0, "W", f"in the watts of the CPU, whose sensor ({meter}) includes the {contains}")
     if idle.dram_w is None:
         how = "No sensor of memory; from a fraction of a watt to about 8 W a socket."
         return Number(4.0, 3.8, "W", how, "assumed")
@@ -207,7 +214,7 @@ def _dram_idle(idle: Row, sockets: int, meter: str, contains: str) -> Number:
 def _per_byte(rows: list[Row], idle: Row, meter: str, contains: str) -> Number:
     stream = next((r for r in rows if r.state == "stream"), None)
     if stream is None or stream.dram_w is None or idle.dram_w is None or not stream.bytes_per_s > 0:
-        sensor = "No sensor tells memory from the cores" if contains else "No sensor of memory"
+        sensor = "No sensor separates memory from the cores" if contains else "No sensor of memory"
         how = f"{sensor}; a read and a write at 10 to 70 pJ/bit together, less what the caches keep."
         return Number(0.3e-9, 0.28e-9, "J/B", how, "assumed")
     joules = (stream.dram_w.value - idle.dram_w.value) / stream.bytes_per_s
@@ -221,7 +228,7 @@ def _per_byte(rows: list[Row], idle: Row, meter: str, contains: str) -> Number:
 
 
 def cpu() -> dict[str, Any]:
-    """This machine's processor, as a profile names it."""
+    """This machine's processor in the terms of a profile."""
     first: dict[str, str] = {}
     packages: set[str] = set()
     for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():

@@ -1,1 +1,1 @@
-"""Plans of clocks: groups of PEs that wait alike, a clock for each group, and the file of a plan."""
+"""Plans of clocks: groups of PEs with similar waits, a clock for each group, and the file of a plan."""

@@ -1,4 +1,4 @@
-"""The choice of a clock for each PE: the slowest at which its whole group still ends in time."""
+"""Chooses a clock for each PE: the slowest at which its whole group still ends in time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from wattle import limits
 from wattle.clocks.clusters import cluster
 from wattle.errors import WattleError
 
-SPARE = 1 / 16  # of the run's time that stays unused: no two runs are alike
+SPARE = 1 / 16  # share of the run's time that stays unused, because runs differ
 
 
 def check_slowdown(percent: float) -> None:
-    """Refuses a --slowdown that no choice can keep to, or that is no limit: NaN and infinity, too."""
+    """Raises WattleError for a --slowdown outside the limits, including NaN and infinity."""
     if not 0 <= percent <= limits.SLOWDOWN:
         raise WattleError(f"--slowdown {percent:g}: expected a number from 0 to {limits.SLOWDOWN:g}")
 
@@ -25,8 +25,9 @@ def choose(
     at_least: Callable[[float], float],
     spare: float = SPARE,
 ) -> list[float]:
-    """GHz by PE. `waits`, `active`: seconds of each PE, at the clock `base`. `at_least`: the slowest clock there is
-    that is as fast. Those that wait least keep the base clock, and nobody gets a higher one."""
+    """GHz by PE. `waits` and `active` are seconds of each PE at the clock `base`. `at_least(ghz)` returns the slowest
+    available clock that is as fast. The group that waits least keeps the base clock, and no PE gets a higher one.
+    """
     room_s = wall_s * (1 - spare)
     found = [base] * len(waits)
     for rank, group in enumerate(cluster(list(waits), wall_s)):

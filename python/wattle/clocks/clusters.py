@@ -1,17 +1,17 @@
-"""Groups of PEs that wait alike: numbers on a line, with as little spread inside each group as possible."""
+"""Groups PEs with similar waits: clusters numbers on a line with the least spread inside the groups."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
 
-MOST = 4  # clocks that a plan tells apart
-EXPLAINED = 0.95  # of all spread: with so much between the groups, another group is not worth it
-ALIKE = 0.05  # of the run's time: waits that differ by less are one group
+MOST = 4  # largest number of clocks of a plan
+EXPLAINED = 0.95  # share of the spread between groups above which no further group is made
+ALIKE = 0.05  # share of the run's time: waits that differ by less are one group
 
 
 def cluster(values: Sequence[float], whole: float) -> list[list[int]]:
-    """Groups of indices, those with the smallest values first. `whole`: what the values are parts of."""
+    """Groups of indices, those with the smallest values first. `whole`: the total that the values are parts of."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     ranked = [values[i] for i in order]
     if not ranked or ranked[-1] - ranked[0] <= ALIKE * whole:
@@ -26,7 +26,7 @@ def cluster(values: Sequence[float], whole: float) -> list[list[int]]:
 
 
 class _Sums:
-    """Spread of any stretch of a sorted list, at once."""
+    """The spread of any part of a sorted list, in constant time."""
 
     def __init__(self, ranked: Sequence[float]) -> None:
         self.one, self.two = [0.0], [0.0]
@@ -35,13 +35,13 @@ class _Sums:
             self.two.append(self.two[-1] + value * value)
 
     def spread(self, a: int, b: int) -> float:
-        """Sum of squared distances from the mean of ranked[a:b]."""
+        """The sum of squared distances from the mean of ranked[a:b]."""
         total = self.one[b] - self.one[a]
         return max(0.0, self.two[b] - self.two[a] - total * total / (b - a)) if b > a else 0.0
 
 
 def _best_cuts(ranked: Sequence[float], k: int) -> tuple[list[int], float]:
-    """The exact answer: best[j][b] is the least spread of ranked[:b] in j + 1 groups."""
+    """The optimal groups by dynamic programming: best[j][b] is the least spread of ranked[:b] in j + 1 groups."""
     sums, n = _Sums(ranked), len(ranked)
     best = [[sums.spread(0, b) for b in range(n + 1)]]
     begins: list[list[int]] = []

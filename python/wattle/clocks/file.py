@@ -1,4 +1,4 @@
-"""The plan's file: YAML of a fixed form, written here and read here, and easy to change by hand.
+"""Reads and writes the file of a plan: YAML of a fixed form that is easy to edit by hand.
 
 schema: 1
 n_pes: 4
@@ -27,7 +27,7 @@ SCHEMA = 1
 @dataclass(frozen=True)
 class Cluster:
     clock_ghz: float
-    pes: list[int]  # rising
+    pes: list[int]  # in rising order
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Plan:
     clusters: list[Cluster]
 
     def setting(self) -> str:
-        """For WATTLE_CLOCKS."""
+        """The plan as a value of WATTLE_CLOCKS."""
         return ",".join(f"{part}={c.clock_ghz:g}" for c in self.clusters for part in ranges(c.pes).split(","))
 
 
 def ranges(pes: list[int]) -> str:
-    """[0, 1, 3] is `0-1,3`."""
+    """PEs as text: [0, 1, 3] becomes `0-1,3`."""
     parts: list[list[int]] = []
     for pe in sorted(pes):
         if parts and pe == parts[-1][-1] + 1:
@@ -53,7 +53,7 @@ def ranges(pes: list[int]) -> str:
 
 
 def text(plan: Plan, about: list[str]) -> str:
-    """`about`: remarks for whoever reads it."""
+    """The text of the file. `about`: comment lines at its beginning."""
     lines = [f"# {visible(line)}" for line in about]
     lines += [f"schema: {SCHEMA}", f"n_pes: {plan.n_pes}", f"machine: {visible(plan.machine)}", "clusters:"]
     for c in plan.clusters:
@@ -62,7 +62,7 @@ def text(plan: Plan, about: list[str]) -> str:
 
 
 def read(path: Path) -> Plan:
-    """Reads a plan; whatever is not of its form is an error with its line."""
+    """Reads a plan. Raises DamagedFile with the line where the form is wrong."""
     lines = input_files.read_text(path, limits.TEXT_BYTES).splitlines()
     head: dict[str, str] = {}
     clusters: list[dict[str, str]] = []
@@ -108,7 +108,7 @@ def _clock(path: Path, value: str) -> float:
 
 
 def _pes(path: Path, value: str, n_pes: int, seen: set[int]) -> list[int]:
-    """`seen`: those of the clusters so far, to which these are added."""
+    """PEs of one cluster. `seen` holds the PEs of earlier clusters; these are added to it."""
     found: list[int] = []
     for part in value.split(","):
         match = re.fullmatch(r"\s*([0-9]{1,6})(?:-([0-9]{1,6}))?\s*", part)

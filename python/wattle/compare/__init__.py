@@ -1,1 +1,1 @@
-"""`wattle compare`: two runs or two studies side by side, and whether what differs is more than noise."""
+"""`wattle compare`: shows two runs or two studies side by side, and whether their differences are more than noise."""

@@ -1,4 +1,4 @@
-"""Two run directories side by side."""
+"""Compares two run directories."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`warnings`: what makes the two less comparable than they look."""
+    """Two runs with their figures. `warnings`: differences that make them less comparable."""
 
     before: Run
     after: Run
@@ -64,7 +64,9 @@ def _row(metric: Metric, before: Run, after: Run) -> Row:
 
 
 def _warnings(before: Run, after: Run) -> list[str]:
-    """Whatever differs besides what was to be compared. Settings are what one compares: shown, but not warned of."""
+    """Differences between the runs other than settings. Settings are the usual object of a comparison, so they are
+    shown without a warning.
+    """
     found = []
     b, a = before.manifest, after.manifest
     if b.command != a.command:
@@ -111,7 +113,7 @@ def _incomplete(run: Run) -> list[str]:
 
 
 def changed_settings(before: Run, after: Run) -> list[tuple[str, str, str]]:
-    """(name, before, after) of every setting that differs."""
+    """(name, before, after) of each setting that differs."""
     b, a = before.manifest.settings, after.manifest.settings
     names = sorted(set(b) | set(a))
     return [(n, b.get(n, "-"), a.get(n, "-")) for n in names if b.get(n) != a.get(n)]

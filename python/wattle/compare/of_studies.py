@@ -1,4 +1,4 @@
-"""Two study directories side by side: the same cells of the sweep, sample against sample."""
+"""Compares two study directories, point by point of the sweep."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _samples(directory: Path, layout: Layout) -> pl.DataFrame:
 
 
 def _cells(layout: Layout, before: pl.DataFrame, after: pl.DataFrame) -> list[Cell]:
-    """Points of the sweep that both have, in order."""
+    """The points of the sweep that both studies have, in order."""
     groups_b = before.partition_by(layout.cell, as_dict=True, maintain_order=True)
     groups_a = after.partition_by(layout.cell, as_dict=True)
     cells = []
@@ -138,7 +138,7 @@ def _warnings(before: manifests.Manifest, after: manifests.Manifest) -> list[str
         found.append(f"different numbers of PEs: {before.n_pes} and {after.n_pes}")
     for side, record in (("before", before), ("after", after)):
         if record.exit_code != 0:
-            found.append(f"the study {side} ended early: only the points it came to are compared")
+            found.append(f"the study {side} ended early: only the points it measured are compared")
     if before.meter.get("name") != after.meter.get("name"):
         found.append(f"joules come from different meters: {before.meter.get('name')} and {after.meter.get('name')}")
     return found
@@ -155,5 +155,5 @@ def beyond(cells: list[Cell]) -> int:
 
 
 def joules(cells: list[Cell]) -> list[Joules]:
-    """All joules in these cells; none for other figures."""
+    """All joules in these cells."""
     return [s.joules for c in cells for s in (c.before, c.after) if s.joules is not None]

@@ -1,10 +1,10 @@
-"""How uncertain the difference of two modelled figures is where both come from the same machine profile.
+"""The uncertainty of the difference of two modelled figures that come from the same machine profile.
 
-A number of the profile that is wrong is wrong in both runs, and in the difference only counts for what differs: if the
-watts of spinning are off by 2 W, two runs that spun for 10 s and 9 s differ by 2 J more or less, not by 38 J. So the
-half-width of a difference is the sum over the profile's numbers of half-width times difference in amount (seconds in a
-state, bytes), and what the numbers do not give back of the recorded joules is added to it. A saving that is larger
-keeps its sign wherever the profile's numbers lie within their ranges.
+A wrong number of the profile is wrong in both runs, so it affects the difference only as far as the amounts differ.
+Example: the watts of spinning are wrong by 2 W. Two runs that spun for 10 s and 9 s then differ by 2 J more or less,
+not by 38 J. The half-width of a difference is a sum over the profile's numbers: the half-width of the number times
+the difference of the amounts (seconds in a state, or bytes). The part of the recorded joules that the numbers do not
+explain is added. A saving that exceeds this half-width keeps its sign for all numbers within their ranges.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance
 from wattle.runs import Run
 
-CLOSE = 0.1  # how well the profile's numbers must give back the recorded joules for this to hold
+CLOSE = 0.1  # largest relative part of the recorded joules that the profile's numbers may leave unexplained
 
-REST = ""  # no key of a profile
+REST = ""  # the key of the unexplained joules; it is no key of a profile
 
 Numbers = dict[str, tuple[float, float]]  # key of the profile: value, half-width
 Amounts = dict[str, float]  # key of the profile: seconds or bytes
 
 
 def width(metric: Metric, before: Run, after: Run) -> float | None:
-    """Half-width in J of the difference of a metric's medians; None where the two do not share a model."""
+    """The half-width in J of the difference of a metric's medians. None where the runs do not share a model."""
     numbers = _numbers(before)
     if not numbers or numbers != _numbers(after) or not _same_source(metric, before, after):
         return None
@@ -60,14 +60,15 @@ def _same_source(metric: Metric, before: Run, after: Run) -> bool:
 
 
 def _clocks(numbers: Numbers) -> list[str]:
-    """Those that have watts for every state."""
+    """The clocks that have watts for every state."""
     found = sorted({key.partition(".")[0] for key in numbers if key.startswith("clocks[")})
     return [clock for clock in found if all(f"{clock}.{state}" in numbers for state in STATES)]
 
 
 def _median_amounts(metric: Metric, run: Run, numbers: Numbers, clock: str) -> Amounts | None:
-    """Median over the repeats of what the profile's numbers were multiplied with, and under REST the joules they do not
-    give back; None where something is not known."""
+    """The median over the repeats of the amounts by key of the profile, with the unexplained joules under REST. None
+    where something is not known.
+    """
     found = []
     for sample in run.samples:
         figure, profile = metric.of(sample), sample.profile
@@ -98,8 +99,9 @@ def _states(profile: RunProfile, clock: str) -> Amounts | None:
 
 
 def _drawing(pe: PE) -> Amounts | None:
-    """Seconds in state as the runtime gives them to the model: a PE without a core draws like one asleep, whatever it
-    wanted to do, and a second thread draws like the first."""
+    """The seconds in each state as the runtime gives them to the model. A PE without a core counts as asleep in any
+    state, and a second thread counts like the first.
+    """
     seconds = {state: s for state, s in pe.state_s.items() if s is not None}
     if len(seconds) < len(STATES) or pe.cpu_s is None:
         return None

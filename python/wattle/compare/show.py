@@ -1,4 +1,4 @@
-"""The tables of a comparison."""
+"""Shows the tables of a comparison."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def show_runs(comparison: Comparison, console: Console) -> None:
         result.add_row(*_run_cells(row))
     console.print()
     console.print(result)
-    words = "±, or the range in brackets, is the meter's uncertainty where there is one, else half the quartile range."
+    words = (
+        "±, or the range in brackets, is the meter's uncertainty where there is one, else half the interquartile range."
+    )
     console.print(plain(f"{MEANING} {words}", "faint"))
 
 
@@ -49,7 +51,7 @@ def show_studies(comparison: StudyComparison, console: Console) -> None:
     console.print()
     console.print(result)
     words = (
-        "In brackets: at how many points of the sweep it is more than uncertainty and the spread of repeats; "
+        "In brackets: the number of points of the sweep at which it exceeds the uncertainty and the spread of repeats; "
         "--json has every point."
     )
     console.print(plain(f"{MEANING} {words}", "faint"))
@@ -74,7 +76,7 @@ def _run_cells(row: Row) -> list[str | Text]:
 
 
 def _label(row: Row) -> Text:
-    """Joules are never without their provenance."""
+    """The label of a row. Joules always have their provenance."""
     figures = {str(s.joules.provenance) for s in (row.before, row.after) if s.joules is not None}
     label = plain(row.metric.label)
     return styled("{}\n[faint]{}[/faint]", label, " / ".join(sorted(figures))) if figures else label

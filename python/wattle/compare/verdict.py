@@ -1,9 +1,9 @@
-"""Whether two figures differ by more than is uncertain about them.
+"""Decides whether two figures differ by more than their uncertainty.
 
-Two things blur a difference: the spread of repeats, judged by the exact rank test of Mann and Whitney at 5 %, and, for
-joules, the half-width that the meter gives with each figure. Both must be exceeded. The half-widths are added up, as if
-the two figures erred in opposite ways: the worst case, so that no saving is claimed that a wrong number in a machine
-profile could undo. Only where both were modelled by one profile is more known (see shared_model.py).
+A difference must exceed two uncertainties. The first is the spread of repeats, judged by the exact rank test of Mann
+and Whitney at 5 %. The second, for joules, is the meter's half-width of each figure. The half-widths are added, the
+worst case, so that no wrong number in a machine profile could undo a claimed saving. Where one profile modelled both
+figures, the half-width of the difference is smaller (see shared_model.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from enum import StrEnum
 from wattle.metrics import Spread
 
 ALPHA = 0.05
-FEWEST_REPEATS = 4  # with three and three, even complete separation happens by chance once in ten
+FEWEST_REPEATS = 4  # with three and three repeats, complete separation happens by chance once in ten
 
 
 class Verdict(StrEnum):
@@ -27,7 +27,9 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """`saving_percent`: (before - after) / before x 100, positive is a saving; None where it cannot be told."""
+    """`saving_percent` is (before - after) / before x 100, so a positive number is a saving. None where it is not
+    known.
+    """
 
     saving_percent: float | None
     verdict: Verdict
@@ -38,15 +40,16 @@ class Difference:
 
 
 def saving(before: float | None, after: float | None) -> float | None:
-    """I = (before - after) / before x 100."""
+    """The saving in percent: I = (before - after) / before x 100."""
     if before is None or after is None or before == 0:
         return None
     return (before - after) / before * 100
 
 
 def difference(before: Spread, after: Spread, width: float | None = None) -> Difference:
-    """The difference of two medians and what it is worth. `width`: half-width of the difference, where it is known
-    better than as the sum of both figures' half-widths."""
+    """The difference of two medians with a verdict. `width`: the half-width of the difference, where it is known to be
+    smaller than the sum of both half-widths.
+    """
     percent = saving(before.median, after.median)
     if before.median is None or after.median is None:
         return Difference(None, Verdict.UNKNOWN, "a figure is not known")
@@ -66,7 +69,7 @@ class _Opinion:
 
 
 def _meter_says(before: Spread, after: Spread, width: float | None) -> _Opinion | None:
-    """None for figures that no meter's uncertainty belongs to."""
+    """The verdict by the meter's uncertainty. None for figures that have none."""
     if before.joules is None or after.joules is None:
         return None
     if before.joules.uncertainty is None or after.joules.uncertainty is None:
@@ -80,7 +83,7 @@ def _meter_says(before: Spread, after: Spread, width: float | None) -> _Opinion 
 
 
 def spread_says(before: Sequence[float], after: Sequence[float]) -> _Opinion:
-    """The rank test, where there are enough repeats for it to say anything."""
+    """The verdict of the rank test, if there are enough repeats."""
     fewest = min(len(before), len(after))
     if fewest < FEWEST_REPEATS:
         return _Opinion(Verdict.UNTESTED, f"{fewest} of {FEWEST_REPEATS} repeats")

@@ -1,1 +1,1 @@
-"""`wattle doctor`: what can be measured and controlled here; what not, why, and how it can be granted safely."""
+"""`wattle doctor`: lists what can be measured and controlled here, and for the rest the reason and a safe remedy."""

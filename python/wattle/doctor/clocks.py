@@ -1,4 +1,4 @@
-"""Clocks: whether they can be seen and set, and which CPUs share one."""
+"""Findings on clocks: whether they can be read and set, and which CPUs share one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from wattle.doctor.finding import Finding, Roots, Section, State, read, virtual_
 
 COMMON_STATE = Path("/run/wattle")
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-MOST_NAMES = 10_000  # of the state folder; a repair looks at no more
-RISK = "who may write these files can slow down the whole machine for everybody"
+MOST_NAMES = 10_000  # largest number of names that is read of the state folder; a repair has the same limit
+RISK = "users who may write these files can slow down the whole machine"
 
 
 def examine(roots: Roots) -> Section:
@@ -50,8 +50,9 @@ def _governor(policies: list[Path]) -> Finding:
 
 
 def _domains(roots: Roots, policies: list[Path]) -> Finding:
-    """CPUs that share a clock change together: no core of a shared domain can be slowed alone. As the governor finds
-    them (src/power/clock_domains.c), but for one that does not say with whom it shares."""
+    """The clock domains. CPUs of a domain can only change their clock together. Found as the governor finds them
+    (src/power/clock_domains.c), except for a CPU whose domain the kernel does not state.
+    """
     groups: list[set[int]] = []
     for cpu in sorted({cpu for policy in policies for cpu in _cpus(policy / "related_cpus")}):
         at = roots.sys / "devices" / "system" / "cpu" / f"cpu{cpu}"
@@ -72,7 +73,7 @@ def _domains(roots: Roots, policies: list[Path]) -> Finding:
 
 
 def _cpus(path: Path) -> set[int]:
-    """`0-3,8` or `0 1 2 3 8`, as the kernel writes it; none where the file is not there or is something else."""
+    """CPUs from the kernel's form `0-3,8` or `0 1 2 3 8`. Empty where the file is missing or has another form."""
     found: set[int] = set()
     for part in (read(path) or "").replace(",", " ").split():
         first, _, last = part.partition("-")
@@ -83,7 +84,7 @@ def _cpus(path: Path) -> set[int]:
 
 
 def _setting(policies: list[Path]) -> Finding:
-    """As the knob cpufreq looks for them (src/power/knob_cpufreq.c): all files that it writes, or none."""
+    """Whether clocks can be set, as the knob cpufreq decides (src/power/knob_cpufreq.c): all files must be writable."""
     set_by_hand = read(policies[0] / "scaling_governor") == "userspace"
     names = ("scaling_setspeed",) if set_by_hand else ("scaling_max_freq", "scaling_min_freq")
     refused = _refused(policies, names)
@@ -106,7 +107,9 @@ def _refused(policies: list[Path], names: tuple[str, ...]) -> list[Path]:
 
 
 def _state_folder(common: bool = True) -> Path | None:
-    """As a job finds it (src/power/knob_state.c); None where it is told to keep nothing. `common`: or a group's."""
+    """The state folder as a job finds it (src/power/knob_state.c). None where it is switched off. With `common`, it may
+    be the folder of a group.
+    """
     named = os.environ.get("WATTLE_CLOCK_STATE") or "auto"
     if named != "auto":
         return None if named == "none" else Path(named)
@@ -117,7 +120,7 @@ def _state_folder(common: bool = True) -> Path | None:
 
 
 def _state(roots: Roots) -> Finding:
-    """The folder that keeps what jobs have found in the clocks' files, and whose files are there."""
+    """The folder in which jobs keep the earlier settings of clocks, and the owners of its files."""
     name, folder = "state folder", _state_folder()
     if folder is None:
         return Finding(name, State.INFO, "none: clocks of a job that is killed with its guard stay changed")
@@ -129,18 +132,20 @@ def _state(roots: Roots) -> Finding:
     except OSError as error:
         return Finding(name, State.NO, f"{folder} cannot be read", error.strerror or "")
     if not stat.S_ISDIR(about.st_mode):
-        return Finding(name, State.NO, f"{folder} is not used", "it is no folder of its own")
+        return Finding(name, State.NO, f"{folder} is not used", "it is not a folder itself")
     if about.st_uid not in (0, os.geteuid()):
         return Finding(name, State.NO, f"{folder} is not used", f"it belongs to {_user(about.st_uid)}")
     if about.st_mode & stat.S_IWOTH:
         grant = (f"sudo chmod o-w {folder}",)
-        return Finding(name, State.NO, f"{folder} is not used", "everybody may write to it", grant)
+        return Finding(name, State.NO, f"{folder} is not used", "every user may write to it", grant)
     says = f"{folder}, " + ("shared with a group" if about.st_mode & stat.S_IWGRP else "not shared")
     return Finding(name, State.YES, says + _keep(kept))
 
 
 def _limits_state(roots: Roots) -> list[Finding]:
-    """The folder of power limits, where jobs have made one. Nobody but this user may write to it, or rename it."""
+    """The folder with the earlier power limits, if a job has made one. No user but this one may write to it or rename
+    it.
+    """
     name, beside = "state of limits", _state_folder(common=False)
     folder = beside and beside.with_name(f"{beside.name}-limits")
     if folder is None or not os.path.lexists(folder):
@@ -153,7 +158,7 @@ def _limits_state(roots: Roots) -> list[Finding]:
         return [Finding(name, State.NO, f"{folder} cannot be read", error.strerror or "")]
     why = ""
     if not stat.S_ISDIR(about.st_mode):
-        why = "it is no folder of its own"
+        why = "it is not a folder itself"
     elif about.st_uid != os.geteuid():
         why = f"it belongs to {_user(about.st_uid)}"
     elif about.st_mode & OTHERS_WRITE:
@@ -175,7 +180,7 @@ def _keep(kept: list[str]) -> str:
 
 
 def _kept(folder: Path, start: str, roots: Roots) -> list[str]:
-    """The first few files of jobs of this boot, with their owners. Opens none."""
+    """The first few files of jobs since this boot, with their owners. No file is opened."""
     boot = read(roots.proc / "sys/kernel/random/boot_id") or "?"
     with os.scandir(folder) as entries:
         found = (e for e in islice(entries, MOST_NAMES) if e.name.startswith(f"{start}-{boot}-"))

@@ -1,4 +1,4 @@
-"""Hardware counters: instructions, misses. Tried out, not only looked up."""
+"""Findings on hardware counters, such as instructions. They are found by opening a counter."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ RISK = "the capability lets a program count and sample every process here; give 
 
 
 def examine(roots: Roots, error: int | None = None) -> Section:
-    """`error`: the errno of the trial, for tests; None tries."""
+    """The section on counters. `error`: an errno instead of that of the attempt, for tests."""
     level = read(roots.proc / "sys" / "kernel" / "perf_event_paranoid")
     return Section("Counters", [_trial(count_instructions() if error is None else error, level, roots), _level(level)])
 
 
 def count_instructions() -> int:
-    """Tries to open a counter of this process's instructions. Returns 0, or the errno."""
+    """Tries to open a counter of this process's instructions. Returns 0 or the errno."""
     number = SYSCALL.get(platform.machine())
     if number is None:
         return errno.ENOSYS
@@ -55,7 +55,7 @@ def _level(level: str | None) -> Finding:
     if level is None:
         return Finding("perf_event_paranoid", State.NO, "not there", "this kernel has no perf events")
     meaning = {
-        "-1": "everything, to everybody",
+        "-1": "everything, by all users",
         "0": "all processes' counters",
         "1": "kernel too",
         "2": "own programs only",

@@ -1,4 +1,4 @@
-"""What the doctor finds: facts in sections, each with a state, a reason and, where there is one, a safe way out."""
+"""Findings of the doctor: facts in sections, each with a state, a reason and, if there is one, a safe remedy."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """`says`: what was found, short. `why`: where something is not there. `grant`: commands that make it available
-    without giving it to everybody. `risk`: what those who get it could do with it."""
+    """One finding. `says`: the finding in short. `why`: the reason where something is missing. `grant`: commands that
+    make it available to some users only. `risk`: possible abuse by those users.
+    """
 
     name: str
     state: State
@@ -45,14 +46,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Roots:
-    """Where the kernel's trees are; tests point them at made-up ones. WATTLE_SYSFS moves /sys, as for the runtime."""
+    """The folders of the kernel's trees; tests replace them. WATTLE_SYSFS replaces /sys, as in the runtime."""
 
     sys: Path = field(default_factory=lambda: Path(os.environ.get("WATTLE_SYSFS") or "/sys"))
     proc: Path = Path("/proc")
 
 
 def read(path: Path) -> str | None:
-    """A kernel file's text; None where it is not there or may not be read."""
+    """The text of a kernel file. None where it is missing or not readable."""
     try:
         return input_files.read_bytes(path, limits.JSON_BYTES).decode("utf-8", errors="replace").strip()
     except DamagedFile:
@@ -60,10 +61,10 @@ def read(path: Path) -> str | None:
 
 
 def is_virtual(roots: Roots) -> bool:
-    """True in a virtual machine: sensors and clocks are usually the host's there."""
+    """Whether this is a virtual machine, which usually cannot use sensors and clocks of its host."""
     flags = read(roots.proc / "cpuinfo") or ""
     return " hypervisor" in flags or (read(roots.sys / "hypervisor" / "type") is not None)
 
 
 def virtual_why(roots: Roots) -> str:
-    return "; this is a virtual machine, and its host keeps them to itself" if is_virtual(roots) else ""
+    return "; this is a virtual machine whose host does not share them" if is_virtual(roots) else ""

@@ -1,4 +1,4 @@
-"""Launchers: which there are, under which name, and of which version."""
+"""Findings on launchers: which are installed, under which name and in which version."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ LIMIT_S = 10
 
 @dataclass(frozen=True)
 class Launcher:
-    """`commands`: the names it may have, the surest first. `version`: reads it off what `--version` says; "" where that
-    is another launcher's."""
+    """A launcher. `commands`: its possible names, the most specific first. `version`: reads the version from the output
+    of `--version`; "" where that belongs to another launcher.
+    """
 
     name: str
     commands: tuple[str, ...]
@@ -37,7 +38,7 @@ LAUNCHERS = (
 
 
 def examine() -> list[Finding]:
-    """A row for each that is there, and one that names the others."""
+    """A finding for each launcher that is installed, and one with the names of the others."""
     rows = [(launcher, _find(launcher)) for launcher in LAUNCHERS]
     found = [row for _, row in rows if row is not None]
     missing = [launcher.name for launcher, row in rows if row is None]
@@ -53,9 +54,9 @@ def _find(launcher: Launcher) -> Finding | None:
         said = _say_version(command)
         if version := launcher.version(said):
             return Finding(launcher.name, State.YES, f"{version} ({command})")
-        if command == launcher.commands[0]:  # surely this launcher, but it does not work
+        if command == launcher.commands[0]:  # this name belongs to this launcher only, but it does not work
             first = said.partition("\n")[0]
-            silent = Finding(launcher.name, State.PARTLY, f"{command} is there", f"does not tell its version: {first}")
+            silent = Finding(launcher.name, State.PARTLY, f"{command} is there", f"reports no version: {first}")
     return silent
 
 

@@ -1,4 +1,4 @@
-"""The machine: cores and how far they are ours, memory, limits, and what the CPU offers to wait with."""
+"""Findings on the machine: usable cores, memory, limits, and instructions for waiting at low power."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def waiting(roots: Roots) -> Section:
 def _instruction(name: str, there: bool, flag: str, maker: str) -> Finding:
     if there:
         return Finding(name, State.YES, "the CPU has it; waits use the best there is (WATTLE_LOWPOWER)")
-    return Finding(name, State.NO, "the CPU does not offer it", f"no flag {flag} ({maker})")
+    return Finding(name, State.NO, "the CPU does not have it", f"no flag {flag} ({maker})")
 
 
 def _flags(roots: Roots) -> set[str]:
@@ -63,13 +63,13 @@ def _cores(roots: Roots) -> Finding:
 
 
 def _quota(roots: Roots) -> Finding | None:
-    """The control group's share of CPU time: PEs that spin use it up, and are then stopped."""
+    """The control group's share of CPU time. PEs that spin use it up and are then stopped."""
     text = _cgroup_file(roots, "cpu.max")
     if text is None or text.startswith("max"):
         return None
     quota, _, period = text.partition(" ")
     cores = int(quota) / int(period or 100000)
-    why = "the control group stops all PEs for a while when this is used up, so waits look longer than they are"
+    why = "the control group stops all PEs for a while when this is used up, so waits appear longer"
     return Finding("CPU quota", State.PARTLY, f"{cores:.3g} cores' worth of time", why)
 
 
@@ -88,7 +88,7 @@ def _shared_memory() -> Finding:
     except OSError:
         return Finding("/dev/shm", State.INFO, "not there; Wattle does not need it, launchers may")
     return Finding(
-        "/dev/shm", State.INFO, f"{units.size(total)}; Wattle's heaps do not lie there, launchers' files may"
+        "/dev/shm", State.INFO, f"{units.size(total)}; Wattle's heaps are not there, launchers' files may be"
     )
 
 
@@ -108,7 +108,7 @@ def _limit_text(name: str, value: int) -> str:
 
 
 def _cgroup_file(roots: Roots, name: str) -> str | None:
-    """The tightest place it is set: our own group, else what lies above it (version 2)."""
+    """The nearest setting of a control group (version 2): of this process's group, else of one above it."""
     match = re.search(r"^0::(/.*)$", read(roots.proc / "self" / "cgroup") or "", re.MULTILINE)
     top = roots.sys / "fs" / "cgroup"
     group = top / match.group(1).lstrip("/") if match else top

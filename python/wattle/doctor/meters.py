@@ -1,4 +1,4 @@
-"""Energy: which sensors give joules here, and how to let a person read them without letting everybody."""
+"""Findings on energy: which sensors give joules here, and how to grant them to some users."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 from wattle.doctor.finding import Finding, Roots, Section, State, virtual_why
 from wattle.info import Info
 
-# Counters of energy tell what other programs compute, keys included: the attack is known as PLATYPUS (CVE-2020-8694).
+# Energy counters reveal what other programs compute, including keys. The attack is known as PLATYPUS (CVE-2020-8694).
 RISK = (
-    "who reads energy counters can work out secrets of other programs on this machine (PLATYPUS): "
-    "give it only to people you would trust with those, never to everybody"
+    "users who read energy counters can work out secrets of other programs on this machine (PLATYPUS): "
+    "grant it only to people whom you would trust with those, never to all users"
 )
 GRANT = (
     "sudo groupadd -f energy && sudo usermod -aG energy $USER   # then log in again",
@@ -61,7 +61,7 @@ def counter_files(roots: Roots) -> list[Path]:
 
 
 def _open_to_all(roots: Roots) -> Finding | None:
-    """Counters that everybody can read are a finding of their own."""
+    """A finding where all users can read energy counters."""
     everybody = []
     for path in counter_files(roots):
         try:
@@ -75,7 +75,7 @@ def _open_to_all(roots: Roots) -> Finding | None:
         "exposure",
         State.PARTLY,
         f"{len(everybody)} energy counters can be read by every user",
-        "somebody opened them; the kernel itself keeps them to root",
+        "the mode was changed; the kernel itself lets only root read them",
         (f"sudo chmod o-r {roots.sys}/class/powercap/*/energy_uj",),
         RISK,
     )
@@ -93,7 +93,7 @@ def _machine(machine: dict[str, Any]) -> Finding:
 
 
 def _tags(machine: dict[str, Any]) -> str:
-    """How its numbers were found: `; 7 numbers: 5 derived, 2 assumed`."""
+    """How the profile's numbers were found: `; 7 numbers: 5 derived, 2 assumed`."""
     tags = Counter(str(n.get("tag")) for n in machine.get("numbers") or [])
     if not tags:
         return ""

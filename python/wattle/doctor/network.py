@@ -1,5 +1,6 @@
-"""What there is between nodes: the runtime's network modules, UCX and its transports, cards, interfaces, and whether
-nodes can be made of this one's namespaces."""
+"""Findings on networks: the runtime's network modules, UCX and its transports, cards, interfaces, and whether nodes can
+be made of network namespaces.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +25,14 @@ def examine(roots: Roots) -> Section:
 
 
 def _modules(home: paths.Home) -> dict[str, Path]:
-    """The networks the runtime can load, by name."""
+    """The network modules that the runtime can load, by name."""
     library = paths.library(home)
     files = sorted(library.parent.glob(MODULES)) if library is not None else []
     return {file.name.removeprefix("libwattle-net-").removesuffix(".so"): file for file in files}
 
 
 def _ask_ucx(modules: dict[str, Path]) -> Ucx | None:
-    """None where the runtime has no module for UCX."""
+    """The answer of UCX. None where the runtime has no module for UCX."""
     if "ucx" not in modules:
         return None
     libraries = elf.libraries(str(modules["ucx"])) or {}
@@ -54,7 +55,7 @@ def _transports(found: Ucx | None) -> list[Finding]:
     if found is None or not found.version:
         return []
     if found.why:
-        return [Finding("transports", State.INFO, "could not be found out", found.why)]
+        return [Finding("transports", State.INFO, "unknown", found.why)]
     if found.only_loopback:
         why = "nodes elsewhere cannot be reached; UCX_NET_DEVICES may keep UCX from the interfaces there are"
         return [Finding("transports", State.PARTLY, found.words or "none", why)]
@@ -72,7 +73,7 @@ def _infiniband(roots: Roots, found: Ucx | None) -> Finding:
     why = (
         "UCX can, but offers no transport on it: is its port up?"
         if built
-        else "UCX has no part for it, or was not asked"
+        else "UCX has no component for it, or was not asked"
     )
     return Finding("InfiniBand", State.PARTLY, ", ".join(cards), why)
 
@@ -92,7 +93,7 @@ def _link(roots: Roots, name: str) -> str:
 
 
 def _made_nodes() -> Finding:
-    """Nodes of network namespaces: for studies and tests, not for more speed."""
+    """Whether nodes can be made of network namespaces, for studies and tests."""
     name = "made nodes"
     if reason := nodes.unavailable():
         grant = (f"sudo apt-get install {nodes.PACKAGES}",) if "not found" in reason else ()

@@ -1,4 +1,4 @@
-"""What ways of waiting cost here, as `wattle calibrate` measured it and programs know it."""
+"""Findings on the prices of waiting, as `wattle calibrate` measured them and programs use them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _source(found: Prices, file: str) -> Finding:
     says = f"measured {found.measured}, in {file}"
     if not found.disturbed:
         return Finding(NAME, State.YES, says)
-    why = f"while they were measured there was {found.disturbed}; `wattle calibrate` measures them again"
+    why = f"during the measurement there was {found.disturbed}; `wattle calibrate` measures them again"
     return Finding(NAME, State.PARTLY, says, why)
 
 

@@ -1,4 +1,4 @@
-"""The doctor's report on a terminal."""
+"""Shows the doctor's report on a terminal."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _show_finding(finding: Finding, console: Console) -> None:
     console.print(row)
     if finding.grant:
         console.print("    grant:")
-    for line in finding.grant:  # never wrapped: to be copied
+    for line in finding.grant:  # never wrapped, so that it can be copied
         console.print(f"      {line}", soft_wrap=True)
 
 
@@ -47,7 +47,7 @@ def _text(finding: Finding) -> Text:
 
 
 def settings_table(info: Info) -> Table:
-    """Every setting: name, value in force, and what it is for."""
+    """A table of all settings: name, value in force and purpose."""
     result = table()
     result.add_column("setting", no_wrap=True)
     result.add_column("value", overflow="fold", max_width=14)

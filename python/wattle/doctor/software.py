@@ -1,4 +1,6 @@
-"""What Wattle stands on: its own tools, PMIx, launchers, modules for MPI programs, the tool that finds source lines."""
+"""Findings on software: Wattle's tools, PMIx, launchers, modules for MPI programs, and the tool that finds source
+lines.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def _parts(home: paths.Home) -> list[Finding]:
 
 
 def mpi_programs(home: paths.Home) -> Finding:
-    """Under which MPIs programs can be run as they are, with Wattle's library preloaded."""
+    """The MPI libraries whose programs can run unchanged with Wattle's library preloaded."""
     there = mpi.modules(home)
     lacking = [f"{m.name} (Debian: {m.package})" for kind, m in mpi.KINDS.items() if kind not in there]
     why = f"`make build` makes a module where that MPI's compiler wrapper is: {', '.join(lacking)}" if lacking else ""

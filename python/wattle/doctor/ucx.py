@@ -1,4 +1,4 @@
-"""UCX, which carries bytes between nodes: its version, and what it found to reach others with."""
+"""Asks UCX, which carries data between nodes, for its version and its transports."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from wattle.commands import run_quietly
 PROBE = Path(__file__).with_name("ucx_probe.py")
 LIMIT_S = 20
 INFINIBAND = ("ib", "rdmacm")  # components of UCX
-# Transports within a node or a process; what else there is leads out of it.
+# Transports within a node or a process. All others lead to other nodes.
 WITHIN = ("self", "sysv", "posix", "cma", "knem", "xpmem", "cuda_copy", "cuda_ipc", "rocm_copy", "rocm_ipc", "gdr_copy")
 
 
 @dataclass(frozen=True)
 class Ucx:
-    """`transports`: those between nodes, by name, with their devices. `components`: what UCX was built with and could
-    load, whether or not there is hardware for it. `why`: what could not be found out."""
+    """The answer of UCX. `transports`: transports between nodes by name, with their devices. `components`: components
+    that UCX could load, with or without hardware. `why`: the reason where something is not known.
+    """
 
     version: str = ""
     transports: dict[str, list[str]] = field(default_factory=dict)
@@ -30,7 +31,7 @@ class Ucx:
 
     @property
     def words(self) -> str:
-        """`tcp (eth0, lo)`."""
+        """The transports as text, such as `tcp (eth0, lo)`."""
         return ", ".join(f"{name} ({', '.join(devices)})" for name, devices in self.transports.items())
 
     @property
@@ -39,7 +40,7 @@ class Ucx:
 
 
 def ask(library: str) -> Ucx:
-    """Loads the library in another process, and asks."""
+    """Loads the library in another process and asks it."""
     environment = {**os.environ, "UCX_LOG_LEVEL": "fatal", "UCX_WARN_UNUSED_ENV_VARS": "n"}
     try:
         answer = run_quietly([sys.executable, str(PROBE), library], environment, LIMIT_S)
@@ -55,7 +56,7 @@ def ask(library: str) -> Ucx:
 
 
 def parse(text: str) -> Ucx:
-    """What the probe printed: the version, then UCX's description of a context."""
+    """Parses the probe's output: the version, then UCX's description of a context."""
     version = text.partition("\n")[0].strip()
     components = re.findall(r"^#\s+component \d+\s+:\s+(\S+)", text, re.MULTILINE)
     transports: dict[str, list[str]] = {}

@@ -1,5 +1,8 @@
-"""Asks a UCX library what it can reach other nodes with. A program of its own, `ucx_probe.py LIBUCP`, for the library
-starts what it likes in the process it is loaded into. Prints the version, then what UCX itself writes of a context."""
+"""Prints the version of a UCX library and its description of a context, which lists the transports to other nodes.
+
+It is a program of its own, `ucx_probe.py LIBUCP`, because the library may start threads in the process that loads
+it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ import ctypes
 import sys
 
 FIELD_FEATURES = 1
-FEATURE_WAKEUP, FEATURE_AM = 1 << 4, 1 << 6  # what the runtime asks for
+FEATURE_WAKEUP, FEATURE_AM = 1 << 4, 1 << 6  # the features that the runtime uses
 
 
 class Parameters(ctypes.Structure):
-    """The beginning of ucp_params_t; with only FIELD_FEATURES set, UCX reads no further."""
+    """The beginning of ucp_params_t. With only FIELD_FEATURES set, UCX reads no further."""
 
     _fields_ = (("field_mask", ctypes.c_uint64), ("features", ctypes.c_uint64), ("rest", ctypes.c_uint64 * 64))
 

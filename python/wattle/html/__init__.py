@@ -1,1 +1,3 @@
-"""Parts of all pages: the frame around the content, and figures as data for Plotly. It imports no other package."""
+"""Parts of all pages: the frame around the content, and figures as data for Plotly. It imports no package that
+uses it.
+"""

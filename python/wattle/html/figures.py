@@ -1,7 +1,7 @@
 """Figures as plain data for Plotly.
 
-A colour written "--name" is a property of the style sheet. The browser looks it up, so that one figure serves light and
-dark. Fonts, grids and margins are added by the page's script.
+A colour "--name" is a property of the style sheet, which the browser looks up, so that one figure serves light and
+dark mode. The page's script adds fonts, grids and margins.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from wattle.units import si_scale
 
 Trace = dict[str, Any]
 LONGEST = 200  # characters of a label
-TEMPLATES = ("hovertemplate",)  # written in the source, never made up
+TEMPLATES = ("hovertemplate",)  # keys whose values are templates from the source
 
 
 @dataclass
 class Figure:
-    """`title` stands above it as text; `label` says for a screen reader what is drawn. `height` is in pixels."""
+    """One figure. `title` is shown above it, `label` describes it for screen readers. `height` is in pixels."""
 
     id: str
     title: str
@@ -39,7 +39,9 @@ class Figure:
 
 
 def _shown(value: Any) -> Any:
-    """Plotly takes text for HTML. Of ours only what `hover_text` makes is; names that come from files are not."""
+    """Escapes text for Plotly, which takes text for HTML. Only the result of `hover_text` is HTML; names from files are
+    not.
+    """
     if isinstance(value, dict):
         return {key: entry if key in TEMPLATES else _shown(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -54,7 +56,7 @@ def _label(text: str) -> Markup:
 
 @dataclass(frozen=True)
 class Look:
-    """How a line is told apart: colour, marker and dash, so that none of them is needed alone."""
+    """The look of a line: colour, marker and dash, so that no reader depends on one of them alone."""
 
     colour: str
     symbol: str = "circle"
@@ -62,7 +64,7 @@ class Look:
 
 
 def fragments_axis(counts: Sequence[int], dense: bool) -> dict[str, Any]:
-    """Powers of two on a logarithmic axis, labelled at every second or fourth."""
+    """A logarithmic axis of powers of two, labelled at every second or fourth."""
     if not counts:
         return {}
     step = 4 if dense else 16
@@ -77,14 +79,15 @@ def fragments_axis(counts: Sequence[int], dense: bool) -> dict[str, Any]:
 
 
 def value_axis(unit: str, log: bool) -> dict[str, Any]:
-    """Amounts with SI prefixes: 20 µJ, 1.5 GB/s. A linear axis begins at zero."""
+    """An axis of amounts with SI prefixes: 20 µJ, 1.5 GB/s. A linear axis begins at zero."""
     axis: dict[str, Any] = {"tickformat": "~s", "ticksuffix": unit}
     return {**axis, "type": "log", "dtick": 1} if log else {**axis, "type": "linear", "rangemode": "tozero"}
 
 
 def fine_axis(values: Sequence[float], unit: str = "") -> dict[str, Any]:
-    """A logarithmic axis of few decades, around `values`: 1, 2 and 5 have labels, for with one a decade there might be
-    a single one. Plotly's own would have a unit at 1 alone, and say 5 for 0.5."""
+    """A logarithmic axis of few decades around `values`, with labels at 1, 2 and 5. With one label a decade there might
+    be a single one. Plotly's own labels would have a unit only at 1, and show 5 for 0.5.
+    """
     first, end = math.floor(math.log10(min(values))) - 1, math.ceil(math.log10(max(values))) + 2
     ticks = [float(f"{digit}e{k}") for k in range(first, end) for digit in (1, 2, 5)]
     scales = [si_scale([t], unit) if unit else (1.0, "") for t in ticks]
@@ -93,14 +96,14 @@ def fine_axis(values: Sequence[float], unit: str = "") -> dict[str, Any]:
 
 
 def amounts_axis(traces: Sequence[Trace], unit: str) -> dict[str, Any]:
-    """The axis of the amounts that `traces` have: logarithmic where that is worth it."""
+    """The axis for the amounts of `traces`: logarithmic where they span a decade."""
     values = [v for trace in traces for v in trace["y"] if v is not None and v > 0]
     log = spans_a_decade(traces)
     return fine_axis(values, unit) if log and max(values) < 300 * min(values) else value_axis(unit, log)
 
 
 def spans_a_decade(traces: Sequence[Trace]) -> bool:
-    """Worth a logarithmic axis?"""
+    """Whether the values span a decade, so that a logarithmic axis is better."""
     values = [v for trace in traces for v in trace["y"] if v is not None and v > 0]
     return bool(values) and max(values) >= 10 * min(values)
 
@@ -118,7 +121,7 @@ def line(
     name: str,
     hover: Sequence[str],
 ) -> Trace:
-    """A line through medians with whiskers from lo to hi. A value that is not known is a gap in it."""
+    """A line through medians with whiskers from lo to hi. An unknown value is a gap in it."""
     up = [None if m is None or h is None else max(h - m, 0.0) for m, h in zip(middle, hi, strict=True)]
     down = [None if m is None or low is None else max(m - low, 0.0) for m, low in zip(middle, lo, strict=True)]
     return {
@@ -170,7 +173,9 @@ def published_band(first: float, last: float, lo: float, hi: float, words: str) 
 
 
 def percent_range(traces: Sequence[Trace]) -> list[float]:
-    """An axis that holds every point and zero, never so narrow that noise looks like a trend. Whiskers may leave it."""
+    """The range of an axis that holds every point and zero. It has a least width, so that noise does not look like a
+    trend. Whiskers may exceed it.
+    """
     values = [0.0, *(v for trace in traces for v in trace["y"] if v is not None)]
     lo, hi = min(values), max(values)
     room = max(0.12 * (hi - lo), (20 - (hi - lo)) / 2, 2.0)
@@ -178,6 +183,6 @@ def percent_range(traces: Sequence[Trace]) -> list[float]:
 
 
 def hover_text(head: str, lines: Sequence[tuple[str, str]]) -> Markup:
-    """The box that appears over a point: a head and name-value lines."""
+    """The box that appears over a point: a heading and lines of name and value."""
     body = Markup("<br>").join(Markup("{}: {}").format(_label(name), _label(value)) for name, value in lines if value)
     return Markup("<b>{}</b><br>{}").format(_label(head), body)

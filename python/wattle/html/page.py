@@ -1,4 +1,4 @@
-"""The frame of a page: one HTML file with style, script, figures and data inside."""
+"""Renders a page: one HTML file with style, script, figures and data inside."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ FOLDER = Path(__file__).parent / "templates"
 
 @dataclass
 class Page:
-    """What a report shows. `template` extends base.html.j2 and gets `content`; `nav` is (id, words) in the page's
-    order."""
+    """The contents of a report. `template` extends base.html.j2 and gets `content`. `nav` holds (id, words) in the
+    page's order.
+    """
 
     template: Path
     title: str
@@ -58,19 +59,19 @@ def render(made: Page) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """Of what stands in the page's text: nothing that cannot be seen."""
+    """Text for the page with its invisible characters written out."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return console.visible(value, lines=True)
     return value
 
 
 def script_json(value: Any) -> str:
-    """JSON that may stand inside a script element. What is not a finite number becomes null."""
+    """JSON for use inside a script element. A number that is not finite becomes null."""
     return console.json_text(value, indent=None).strip().replace("<", "\\u003c")
 
 
 def _host(record: Manifest) -> dict[str, str]:
-    """The host, in words. Keys that an older or foreign manifest lacks are left out."""
+    """The host as text. Keys that an older manifest lacks are left out."""
     host = record.host
     found = {
         "host": host.get("name"),

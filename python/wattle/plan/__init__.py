@@ -1,1 +1,1 @@
-"""`wattle plan`: a clock for each PE, from what a run has waited."""
+"""`wattle plan`: computes a clock for each PE from its waiting in a run."""

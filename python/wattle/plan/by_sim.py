@@ -1,6 +1,8 @@
-"""The plan that a replay of the run finds best: groups of PEs as `wattle plan` makes them, with more or less time to
-spare, each replayed on a simulated machine, meeting by meeting; the one that draws least of those within the
-slowdown limit."""
+"""Finds the best plan by replaying the run on a simulated machine, synchronization by synchronization.
+
+The candidates are the groups of PEs that `wattle plan` makes, with different amounts of spare time. The result is
+the candidate with the least joules within the slowdown limit.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,14 @@ from wattle.sim import recorded, replay, simulation
 from wattle.sim.replay import Core, Outcome, Policy, Trace
 
 SPARES = (0.0, 1 / 64, 1 / 32, 1 / 16, 1 / 8)
-WAIT = "spin"  # as the papers' baseline waits; a plan under another policy saves less, and not more time
+WAIT = "spin"  # the policy of the papers' baseline; under another one a plan saves less, and costs no more time
 
 
 @dataclass(frozen=True)
 class Found:
-    """`ghz`: by PE. `oracle`: what knowing each wait's length would draw. `how`: what the trace was made of."""
+    """The best plan. `ghz`: by PE. `oracle`: the result if each wait's length were known. `how`: the origin of the
+    trace.
+    """
 
     ghz: list[float]
     standard: Outcome
@@ -30,7 +34,7 @@ class Found:
 
 
 def best(profile: RunProfile, cluster: str, slowdown: float) -> Found:
-    """`slowdown`: percent of time that the plan may cost."""
+    """The best plan. `slowdown`: percent of time that it may cost."""
     machine = simulation.plan(cluster, 1, {})
     core, told = replay.core_of(machine), recorded.read(profile)
     standard = replay.run(told.trace, core, Policy("base clock", WAIT))
@@ -51,7 +55,7 @@ def best(profile: RunProfile, cluster: str, slowdown: float) -> Found:
 
 
 def candidates(trace: Trace, core: Core) -> Sequence[tuple[int, ...]]:
-    """Clocks by PE; the first leaves all at the base clock, and costs no time."""
+    """Candidate plans as clocks by PE. The first leaves all PEs at the base clock and costs no time."""
     standard = replay.run(trace, core, Policy("base clock", WAIT))
     active = trace.compute.sum(axis=0)
     names, base = core.names, core.names[core.base]

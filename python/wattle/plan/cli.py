@@ -23,7 +23,7 @@ from wattle.provenance import Joules, Provenance, significant
 from wattle.sim.replay import Outcome
 from wattle.tables import table
 
-LEAST = 0.05  # percent that are worth a word
+LEAST = 0.05  # percent below which a difference is called none
 
 
 def plan(
@@ -120,8 +120,9 @@ def _clusters(pes: Iterable[int], ghz: Iterable[float]) -> list[Cluster]:
 
 
 def make(pes: list[PE], clocks: Clocks, wall_s: float) -> Plan:
-    """Each cluster gets the slowest clock at which its busiest PE still ends in time; that which waits least the base
-    clock."""
+    """Makes a plan. Each cluster gets the slowest clock at which its busiest PE still ends in time. The cluster that
+    waits least keeps the base clock.
+    """
     waits, active = ([of(pe) for pe in pes] for of in (waiting_s, active_s))
     by_pe = choose(waits, active, wall_s, clocks.base.ghz, lambda ghz: clocks.at_least(ghz).ghz)
     return Plan(len(pes), clocks.profile, _clusters((pe.pe for pe in pes), by_pe))
@@ -164,7 +165,7 @@ def _show(made: Plan, pes: list[PE], clocks: Clocks, predictions: list[Predictio
         clusters.add_row(f"{c.clock_ghz:g} GHz", file.ranges(c.pes), waited)
     console.out.print(clusters)
     if len(made.clusters) == 1:
-        console.out.print("No PE waits so much longer than the others that it could do with a lower clock.")
+        console.out.print("No PE waits enough longer than the others to run at a lower clock.")
     costs = table()
     for name in ("mode", "time at most", "joules", "against standard"):
         costs.add_column(name)
@@ -177,11 +178,13 @@ def _show(made: Plan, pes: list[PE], clocks: Clocks, predictions: list[Predictio
 
 
 def _against(standard: Prediction, p: Prediction, clocks: Clocks) -> str:
-    """Joules only where they differ by more than the profile leaves open."""
+    """The difference of a prediction from the standard. Joules are compared only where they differ by more than the
+    uncertainty.
+    """
     less = saved(standard, p, clocks)
     whole = standard.joules.joules or 0.0
     if not whole or abs(less.value) <= less.plus_minus:
-        energy = "energy alike as far as the profile tells"
+        energy = "no difference of energy beyond the uncertainty"
     else:
         energy = _than(-100 * less.value / whole, "energy")
     longer = 100 * (p.time_s / standard.time_s - 1) if standard.time_s else 0.0
@@ -189,6 +192,6 @@ def _against(standard: Prediction, p: Prediction, clocks: Clocks) -> str:
 
 
 def _than(percent: float, what: str) -> str:
-    """`25.1 % less energy`."""
+    """A comparison such as `25.1 % less energy`."""
     text = significant(abs(percent), 3)
     return f"as much {what}" if abs(percent) < LEAST else f"{text} % {'more' if percent > 0 else 'less'} {what}"

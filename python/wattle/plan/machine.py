@@ -1,4 +1,4 @@
-"""What a machine profile says of clocks: the watts of a PE by state at each, as `wattle-info` tells them."""
+"""Reads the clocks of a machine profile: the watts of a PE by state at each clock, from wattle-info's answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wattle.pe import STATES
 
 @dataclass(frozen=True)
 class Watts:
-    """Watts (or joules), with the half-width of the range that should hold the truth."""
+    """Watts or joules, with the half-width of the range of about 95 % confidence."""
 
     value: float
     plus_minus: float
@@ -26,7 +26,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Clocks:
-    """The clocks of a profile, slowest first. `idle`: of a node that does nothing."""
+    """The clocks of a profile, slowest first. `idle`: watts of a node that does nothing."""
 
     profile: str
     clocks: list[Clock]
@@ -34,12 +34,12 @@ class Clocks:
     idle: Watts
 
     def at_least(self, ghz: float) -> Clock:
-        """The slowest that is as fast; the fastest where none is."""
+        """The slowest clock of at least `ghz`; the fastest where none is."""
         return next((c for c in self.clocks if c.ghz >= ghz * (1 - 1e-9)), self.clocks[-1])
 
 
 def read(machine: dict[str, Any]) -> Clocks:
-    """From the `machine` of wattle-info's answer. A profile of a single clock has nothing to plan with."""
+    """Reads the `machine` of wattle-info's answer. Raises WattleError where the profile has only one clock."""
     name = str(machine.get("name") or "?")
     numbers = {str(row.get("key")): row for row in machine.get("numbers") or []}
     found: dict[int, dict[str, Any]] = {}

@@ -1,11 +1,12 @@
-"""What a plan should cost, by the model.
+"""Predicts time and joules of a plan by the model.
 
-Time. A PE that computes for c seconds at the base clock does so for at most c x base / clock at another, were all of it
-bound by the clock; what is bound by memory takes no longer at all. The run lasts as long as before, but where a PE then
-computes for longer than the one that did longest before: by the difference. So the time is the most that it can be.
+Time: a PE that computes for c seconds at the base clock needs at most c x base / clock at another clock. This bound
+is reached if the clock limits all of its work; work limited by memory takes no longer. The run becomes longer only
+where a PE then computes for longer than the busiest PE did before, and by that difference. So the predicted time is
+an upper bound.
 
-Energy. For each PE, its seconds in each state times the watts of that state at its clock; what it computes longer it
-waits less. To that comes what the nodes draw anyway, for as long as it lasts.
+Energy: for each PE, its seconds in each state times the watts of that state at its clock. The additional computing
+replaces waiting. The idle watts of the nodes are added for the duration of the run.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ PARTS = ("value", "plus_minus")
 
 @dataclass(frozen=True)
 class Prediction:
-    """`time_s` is the most it can be. `seconds`: of all PEs, by state and clock; "idle": of the nodes."""
+    """A prediction. `time_s` is an upper bound. `seconds`: of all PEs by state and clock; the key "idle" is for the
+    nodes.
+    """
 
     name: str
     time_s: float
@@ -58,8 +61,9 @@ def predict(
 
 
 def saved(before: Prediction, after: Prediction, clocks: Clocks) -> Watts:
-    """Joules, below 0 where more. A wrong number of the profile is wrong in both: the half-width counts only the
-    seconds by which they differ."""
+    """The joules saved, below 0 where more are needed. A wrong number of the profile is wrong in both predictions, so
+    the half-width counts only the seconds by which they differ.
+    """
     keys = {*before.seconds, *after.seconds}
     less = {key: before.seconds.get(key, 0.0) - after.seconds.get(key, 0.0) for key in keys}
     value = sum(s * _watts(clocks, key).value for key, s in less.items())
@@ -76,7 +80,7 @@ def _factor(clock: Clock, clocks: Clocks) -> float:
 
 
 def _shares(pe: PE, waits: float) -> dict[str, float]:
-    """Waiting by stage, in the proportions it had; a PE that never waited will sleep."""
+    """The waiting by stage, in the run's proportions. A PE that did not wait is assumed to sleep."""
     before = waiting_s(pe)
     if before == 0:
         return {"asleep": waits}

@@ -10,12 +10,12 @@ from wattle.html.figures import Figure, Trace, hover_text
 from wattle.report.bench_file import Bar, Bench, Limit
 
 ROW_PX, FRAME_PX = 26, 68
-LABELS_PX = 175  # as much in every figure, so that their bars stand below each other
-LOOKS = {True: ("--good", "circle"), False: ("--bad", "diamond")}  # met or not: colour and form
+LABELS_PX = 175  # the same in every figure, so that the bars are aligned
+LOOKS = {True: ("--good", "circle"), False: ("--bad", "diamond")}  # met or not: colour and marker
 
 
 def figures(bench: Bench) -> list[Figure]:
-    """One for each section, all on the same scale, and one of the limits that are times. A section's labels differ."""
+    """A figure for each section, all on the same scale, and one of the limits that are times."""
     found = [_section_figure(bench, name, _range(bench.bars)) for name in bench.sections]
     times = [limit for limit in bench.limits if not limit.bytes]
     return [*found, _limits_figure(times)] if times else found
@@ -26,7 +26,7 @@ def section_id(name: str) -> str:
 
 
 def _range(bars: list[Bar]) -> list[float]:
-    """Of the common axis, as powers of ten: every point and the bar itself."""
+    """The range of the common axis in powers of ten. It holds every point and the bar itself."""
     logs = [math.log10(bar.value / bar.bar) for bar in bars if bar.value > 0]
     return [min([*logs, -0.3]) - 0.1, max([*logs, 0.3]) + 0.1]
 
@@ -137,6 +137,6 @@ def _limits_figure(limits: list[Limit]) -> Figure:
 
 
 def _time_range(limits: list[Limit]) -> list[float]:
-    """With room for the words at the right."""
+    """The range of the axis, with space for the labels at the right."""
     logs = [math.log10(limit.median_s) for limit in limits]
     return [min(logs) - 0.3, max(logs) + 0.6]

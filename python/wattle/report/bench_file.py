@@ -1,4 +1,4 @@
-"""The file of bench/run.py: its form, which is written and checked by these classes (docs/bench.md)."""
+"""Reads and checks the file of bench/run.py. Its form is in docs/bench.md."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ SCHEMA = 3
 
 @dataclass(frozen=True)
 class Bar:
-    """A promise and what was measured. `value` is held against `bar`: a ratio, or CPU seconds where there is no other
-    side; `low` and `high` are its quartiles, or its range. `verdict` is empty where too few pairs were run. `beyond`:
-    by which part of the bar it is missed, 0 where it is met. `no_slower`: a ratio of 1 at most, where that was an
-    older bar. `disturbed`: other work ran beside it."""
+    """A bar and its measured value. `value` is compared with `bar`: a ratio, or CPU seconds where there is no peer.
+    `low` and `high` are its quartiles or its range. `verdict` is empty where too few pairs were run. `beyond`: the
+    relative amount by which the bar is missed, 0 where it is met. `no_slower`: whether the ratio is at most 1, for
+    rows with an older bar of 1. `disturbed`: other work ran meanwhile.
+    """
 
     section: str
     label: str
@@ -39,13 +40,13 @@ class Bar:
 
     @property
     def close(self) -> bool:
-        """Another run may judge otherwise."""
+        """Whether another run may have another verdict."""
         return "close" in self.verdict
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What the machine does by itself: seconds, or the bandwidth that they and `bytes` mean."""
+    """A limit of the machine itself: a time in seconds, or with `bytes` a bandwidth."""
 
     label: str
     bytes: int
@@ -63,7 +64,7 @@ class Bench:
 
     @property
     def sections(self) -> list[str]:
-        """Of the bars, in their order."""
+        """The sections of the bars, in order."""
         return list(dict.fromkeys(bar.section for bar in self.bars))
 
 
@@ -82,7 +83,7 @@ def read(path: Path) -> Bench:
 
 
 def _record(about: Checked) -> Manifest:
-    """As of a run, for the page's foot. Jobs had several numbers of PEs."""
+    """A manifest as of a run, for the foot of the page. The jobs had different numbers of PEs."""
     return Manifest(
         kind="bench",
         command=about.texts("command"),

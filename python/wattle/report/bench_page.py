@@ -60,14 +60,14 @@ def _limits_nav(bench: Bench) -> list[tuple[str, str]]:
 
 
 def summary(bench: Bench) -> str:
-    """One paragraph: how many hold, which do not, and how far to trust that."""
+    """One paragraph: how many bars are met, which are missed, and how reliable the figures are."""
     missed = [bar for bar in bench.bars if not bar.met]
     words = [f"{len(bench.bars) - len(missed)} of {units.several(len(bench.bars), 'promise')} are met."]
     if missed:
         worst = max(missed, key=lambda bar: bar.beyond)
         words.append(f"The furthest from its bar is {worst.label} ({worst.section}), by {percent(worst.beyond)}.")
     if disturbed := sum(bar.disturbed for bar in bench.bars):
-        words.append(f"Other work ran beside {disturbed} of the rows (open marks): measure those again.")
+        words.append(f"Other work ran during {disturbed} of the rows (open marks): measure those again.")
     if open_ := sum(not bar.verdict for bar in bench.bars):
         words.append(f"{'All' if open_ == len(bench.bars) else 'Some'} rows had too few pairs for a verdict.")
     return " ".join(words)
@@ -94,7 +94,7 @@ def row_of(bar: Bar) -> Row:
 
 
 def verdict(bar: Bar) -> str:
-    """`met`, `not met by 12 %`, and of an older bar whether it holds."""
+    """The verdict, such as `met` or `not met by 12 %`; for an older bar also whether that one holds."""
     if bar.met:
         return "met" + (", close" if bar.close else "")
     older = {None: "", True: "; no slower", False: "; slower"}[bar.no_slower]

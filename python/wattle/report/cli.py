@@ -1,4 +1,4 @@
-"""`wattle report DIR`: writes the page of a run or a study; `wattle report bench.json`: that of a benchmark."""
+"""`wattle report`: writes the page of a run or study directory, or of the file of a benchmark."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def report(
 
 
 def write(directory: Path, output: Path | None = None) -> Path:
-    """Reads and checks the directory, writes the page, and gives its path. The file is whole or is not there."""
+    """Reads and checks the directory, writes the page atomically and returns its path."""
     made = build(directory)
     beside = directory.with_suffix(".html") if directory.is_file() else directory / "report.html"
     target = output if output is not None else beside
@@ -49,7 +49,7 @@ def write(directory: Path, output: Path | None = None) -> Path:
 
 
 def build(found: Path) -> page.Page:
-    """The page of what there is."""
+    """The page for a run, a study or a benchmark."""
     if found.is_file() and found.suffix == ".json":
         return bench_page.build(found)
     record = manifests.read(found)

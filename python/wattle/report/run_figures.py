@@ -1,4 +1,4 @@
-"""Figures of a run: time by PE in stacked bars, joules by PE with their uncertainty, the costliest call sites."""
+"""Figures of a run: time by PE in stacked bars, joules by PE with their uncertainty, and the costliest call sites."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wattle.provenance import Joules, total
 from wattle.run.view import View
 from wattle.sites import MergedSite
 
-# (words, colour, which of the view's columns)
+# (words, colour, column of the view)
 STACK = (
     ("compute", "--compute", 1),
     ("transfer", "--transfer", 2),
@@ -34,7 +34,7 @@ def figures(view: View) -> list[Figure]:
 
 
 def _names(view: View) -> list[str]:
-    """`PE 0`, or `PE 0, node1` on several nodes; in order of nodes."""
+    """The names of the PEs: `PE 0`, or `PE 0, node1` with several nodes, in order of nodes."""
     return [f"PE {line.name}, {line.node}" if view.nodes else f"PE {line.name}" for line in view.lines]
 
 
@@ -43,7 +43,7 @@ def height(n: int) -> int:
 
 
 def bars(mode: str, unit: str) -> dict[str, Any]:
-    """Layout of horizontal bars, the first on top, whose lengths are amounts of `unit`."""
+    """The layout of horizontal bars, the first on top. Their lengths are amounts of `unit`."""
     return {
         "barmode": mode,
         "xaxis": {"tickformat": "~s", "ticksuffix": unit, "rangemode": "tozero"},
@@ -94,7 +94,7 @@ def _joules(view: View) -> Figure:
         trace["error_x"] = {
             "type": "data",
             "array": [f.uncertainty for f in found],
-            "arrayminus": [_below(f) for f in found],  # joules below nothing would be no joules
+            "arrayminus": [_below(f) for f in found],  # whiskers end at zero, because joules are not negative
             "symmetric": False,
             "color": "--ink",
             "thickness": 1.2,
@@ -131,11 +131,11 @@ def _joules_hover(name: str, figure: Joules) -> str:
 
 
 def site_figures(sites: list[MergedSite]) -> list[Figure]:
-    """Time in the costliest call sites, apart from and in waiting."""
+    """Time in the costliest call sites, divided into waiting and the rest."""
     shown = [site for site in sites[:SITES_DRAWN] if site.time_s is not None]
     if not shown:
         return []
-    # the place alone may be called by several names; the number keeps two sites of one line apart
+    # Several calls may have the same place. The number keeps two sites of one line apart.
     names = [f"{i + 1}. {site.place.label} {site.call}" for i, site in enumerate(shown)]
     waiting = [min(site.waiting_s or 0.0, site.time_s or 0.0) for site in shown]
     working = [(site.time_s or 0.0) - w for site, w in zip(shown, waiting, strict=True)]

@@ -1,4 +1,4 @@
-"""The page of a run on several nodes: joules by node, and the traffic between nodes."""
+"""Parts of the page of a run on several nodes: joules by node, and the traffic between nodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NODES_SHOWN = 64
 
 
 def node_figures(view: View) -> list[Figure]:
-    """Joules by node, PEs' share and idle stacked; none where the job had one node or no joules are known."""
+    """Joules by node, the PEs' share and idle stacked. Empty for a job on one node or without known joules."""
     nodes = view.nodes[:-1]
     if not nodes or not nodes[0].figures:
         return []
@@ -36,7 +36,7 @@ def node_figures(view: View) -> list[Figure]:
             traces=traces,
             layout=bars("stack", "J"),
             height=height(len(names)),
-            note="the whole bar is the node's; pale: idle, caused by no PE",
+            note="the whole bar is the node's joules; pale: idle joules, attributed to no PE",
         )
     ]
 
@@ -50,7 +50,7 @@ def _stack(names: list[str], what: str, found: list[Joules], colour: str) -> Tra
 
 
 def node_rows(view: View) -> list[dict[str, Any]]:
-    """A row for each node and domain, then the sums over all nodes. None where the job had one node."""
+    """A row for each node and domain, then the sums over all nodes. Empty for a job on one node."""
     shown = [*view.nodes[:-1][:NODES_SHOWN], *view.nodes[-1:]]
     return [{"host": node.host, "pes": node.pes, "figures": _cells(node)} for node in shown]
 
@@ -64,7 +64,9 @@ def _amount(figure: Joules) -> str:
 
 
 def network_rows(profile: RunProfile) -> list[list[str]]:
-    """What each PE sent to other nodes, received and dropped; then all PEs. None where there was no network."""
+    """Messages that each PE sent to other nodes, received and dropped; then all PEs. Empty where there was no
+    network.
+    """
     if profile.network is None:
         return []
     rows = [[str(pe.pe), pe.host, *_network_cells(pe)] for pe in profile.pes if pe.network is not None]

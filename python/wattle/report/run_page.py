@@ -22,7 +22,9 @@ PES_SHOWN = 64
 
 
 def build(directory: Path) -> Page:
-    """Reads and checks the run directory and makes its page. A damaged profile is an error; a missing one is said."""
+    """Reads and checks the run directory and makes its page. Raises DamagedFile for a damaged profile; the page names
+    missing ones.
+    """
     view = view_of(runs.load(directory))
     profile = view.profile
     return Page(
@@ -69,11 +71,11 @@ def _nav(view: View) -> list[tuple[str, str]]:
     return [*nav, ("settings", "Settings"), ("method", "How measured"), ("manifest", "Manifest")]
 
 
-# ---- words ----
+# ---- text ----
 
 
 def summary(view: View) -> str:
-    """One paragraph, every number of it from the profiles."""
+    """One paragraph with numbers from the profiles."""
     ended = f"It ended with exit code {view.exit_code}." if view.exit_code else ""
     if not view.lines:
         why = "no profile was asked for" if view.profile is None else "but no PE left a profile"
@@ -90,10 +92,10 @@ def _time_words(view: View) -> str:
     nodes = f" on {len(view.nodes) - 1} nodes" if view.nodes else ""
     text = f"{units.several(len(view.lines), 'PE')}{nodes} ran for {units.seconds(profile.wall_s)}"
     if whole is None or whole == 0 or profile.sum("state_s", "active") is None:
-        return f"{text}; how that divides is not known."
+        return f"{text}; the shares of that time are not known."
     shares = ", ".join(f"{_share(value or 0, whole)} {key}" for key, value in parts.items())
     asleep, waited = profile.sum("state_s", "asleep"), parts["wait"]
-    sleep = f"; of the waiting {_share(asleep, waited)} was spent asleep" if asleep is not None and waited else ""
+    sleep = f"; {_share(asleep, waited)} of the waiting was spent asleep" if asleep is not None and waited else ""
     return f"{text}: {shares} of their time together{sleep}."
 
 
@@ -131,7 +133,7 @@ def _lost(view: View) -> list[str]:
 
 
 def _cards(view: View) -> list[tuple[str, str, str]]:
-    """(value, what, how)."""
+    """(value, label, provenance or remark) of the cards at the top."""
     if not view.lines:
         return []
     profile = view.profile
@@ -186,15 +188,19 @@ def _joules_cell(figure: Joules) -> str:
 
 
 def _balance_rows(view: View) -> list[tuple[str, str, str, str]]:
-    """(what, value, what it says, provenance), in the dissertation's words."""
+    """(name, value, explanation, provenance), in the dissertation's terms."""
     if not view.lines:
         return []
     found, intensity = view.balance, view.intensity
-    alone = "one PE waits for nobody" if view.profile.n_pes == 1 else "PEs left no profile"
+    alone = "needs at least two PEs" if view.profile.n_pes == 1 else "PEs left no profile"
     slack, ratio, early = (found.slack_ratio, found.compute_ratio, found.early_cores) if found else (None, None, None)
     rows = [
-        ("slack ratio", None if slack is None else f"{significant(100 * slack, 3)} %", "of all PEs' time is waited"),
-        ("CR, compute ratio", _plain(ratio), "time that the PE computes that does most, over the one that does least"),
+        (
+            "slack ratio",
+            None if slack is None else f"{significant(100 * slack, 3)} %",
+            "of all PEs' time is waited",
+        ),
+        ("CR, compute ratio", _plain(ratio), "time computed by the busiest PE, divided by that of the least busy PE"),
         ("EC, early cores", _plain(early), "PEs that wait, on average"),
     ]
     said = [(name, value or units.UNKNOWN, what if value else alone, "") for name, value, what in rows]

@@ -1,4 +1,4 @@
-"""The page of a study, which the module `page` of its folder makes."""
+"""The page of a study. The module `page` of the study's folder makes it."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def build(directory: Path, record: Manifest) -> Page:
     entry = manifests.study(directory, record)
     name = entry.text("name")
     if name not in registry.names():
-        raise entry.get("name").wrong(f"{shown(name)} is a study this version does not know")
+        raise entry.get("name").wrong(f"{shown(name)} is not a study of this version")
     return registry.part(name, "page").build(directory, record)

@@ -1,1 +1,1 @@
-"""`wattle run`: starts a program, passes everything through, and shows afterwards where its time and joules went."""
+"""`wattle run`: runs a program with its own standard streams, and then shows where its time and joules went."""

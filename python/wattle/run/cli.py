@@ -25,7 +25,7 @@ from wattle.run.show import show
 from wattle.run.summary import document
 
 REPEATS_MOST = 999
-TIMELINE_BYTES = "2M"  # of each thread: 65,000 spans
+TIMELINE_BYTES = "2M"  # for each thread: 65,000 spans
 
 
 def run(
@@ -77,7 +77,7 @@ def run(
     if mpi:
         mpi_jobs.check(n, hosts, hostfile)
     given = hosts_given(hosts, hostfile)
-    n = 1 if mpi else given.pes() if n is None else n  # of an MPI job, its profile will say
+    n = 1 if mpi else given.pes() if n is None else n  # the number of an MPI job comes from its profile
     _check_range("-n", n, limits.PES)
     _check_range("--repeat", repeat, REPEATS_MOST)
     chosen = _chosen_settings(settings or [], meter, machine, profile)
@@ -104,7 +104,7 @@ def run(
     where = directories.prepare(output, command[0])
     argv = command if mpi else [oshrun, "-n", str(n), *given.options, "--", *command]
     job_plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi, timeline)
-    with console.lenient():  # the program runs and its exit code counts, whoever reads our words
+    with console.lenient():  # the program's exit code counts, even if no process reads this output
         if found.warning and profile and not mpi:
             console.note(found.warning)
         record = _run_all(job_plan, where, repeat)
@@ -115,15 +115,15 @@ def run(
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is the same for every repeat."""
+    """The settings that all repeats share."""
 
-    argv: list[str]  # with the launcher
+    argv: list[str]  # command line with the launcher
     command: list[str]
     n: int
     hosts: Hosts
     environment: dict[str, str]
     known: info.Info
-    chosen: dict[str, str]  # settings by option
+    chosen: dict[str, str]  # settings given by options
     profile: bool
     json: bool
     mpi: bool
@@ -147,7 +147,7 @@ class _Plan:
 
 
 def _run_all(plan: _Plan, where: Path, repeat: int) -> Manifest:
-    """Runs it once or `repeat` times. The exit code is that of the first run that failed, or 0."""
+    """Runs the program once or `repeat` times. The exit code is that of the first run that failed, or 0."""
     if repeat == 1:
         return _run_once(plan, where, None)
     whole = plan.manifest()
@@ -169,7 +169,9 @@ def _run_all(plan: _Plan, where: Path, repeat: int) -> Manifest:
 
 
 def _input_again(k: int) -> int:
-    """Standard input for one of several runs: a file from its start, else nothing, so that all runs get the same."""
+    """Standard input for one of several runs. A file is read from its start; any other input is empty, so that all runs
+    get the same.
+    """
     try:
         os.lseek(0, 0, os.SEEK_SET)
         return 0
@@ -200,8 +202,9 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
 
 
 def _all_finished(where: Path, profile: bool) -> bool:
-    """Whether each process of an MPI job came to its end, although a signal asked the job to stop. MPI launchers end
-    their processes then and say anything: Open MPI's 1, MPICH's 0, 2, 11, 15 or 129."""
+    """Whether each process of an MPI job finished although a signal asked the job to stop. The launcher's exit code
+    does not show it: Open MPI returns 1, MPICH 0, 2, 11, 15 or 129.
+    """
     try:
         return profile and runs.profiles.load(where, allow_damaged=True).complete
     except WattleError:
@@ -209,11 +212,11 @@ def _all_finished(where: Path, profile: bool) -> bool:
 
 
 def _write_timeline(plan: _Plan, where: Path, record: Manifest) -> None:
-    """What cannot be written is said; the program's own exit code stays."""
+    """Writes the timeline. A failure is reported and does not change the program's exit code."""
     if not any((where / "profile").glob("timeline-*.bin")):
-        console.note("timeline: no PE left one: killed, aborted, ended without finalize, or never initialised")
+        console.note("timeline: no PE left one (killed, aborted, ended without finalize, or never initialised)")
         return
-    from wattle.timeline import written  # not before the job has ended: it starts threads
+    from wattle.timeline import written  # imported after the job, because it starts threads
 
     try:
         record.extra["timeline"] = written.write(where, plan.known.machine)
@@ -222,10 +225,10 @@ def _write_timeline(plan: _Plan, where: Path, record: Manifest) -> None:
 
 
 def _add_found(where: Path, record: Manifest) -> None:
-    """The meter as the PEs found it, which may be another than the one asked for, and the nodes they ran on."""
+    """Records the meter and the nodes that the PEs found. The meter may be another than the requested one."""
     try:
         found = runs.profiles.load(where, None if record.extra.get("mpi") else record.n_pes, allow_damaged=True)
-    except WattleError:  # said when the run is shown
+    except WattleError:  # reported when the run is shown
         return
     record.n_pes = found.n_pes
     record.meter = found.meter if found.meter["name"] else record.meter
@@ -235,11 +238,13 @@ def _add_found(where: Path, record: Manifest) -> None:
 
 
 def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:
-    """How many processes an MPI job has is known once its profile is there."""
+    """Reports a plan for another number of PEs. The number of processes of an MPI job is known only from its
+    profile.
+    """
     planned, n = clocks.n_pes, record.n_pes
     if "nodes" not in record.extra or n == planned:
         return
-    left = f"; without a clock in it, so at the base clock: PE {plans.ranges(list(range(planned, n)))}"
+    left = f"; not in the plan, so at the base clock: PE {plans.ranges(list(range(planned, n)))}"
     console.note(f"--plan: is for {units.several(planned, 'PE')}, this run had {n}{left if n > planned else ''}")
 
 
@@ -255,7 +260,7 @@ def _present(where: Path, exit_code: int, json: bool) -> int:
             if isinstance(drawn, dict) and (name := drawn.get("perfetto")):
                 file = _short(found.middle.directory / str(name))
                 console.err.print(styled("[faint]The timeline, for ui.perfetto.dev:[/faint] {}", file), soft_wrap=True)
-    except WattleError as error:  # the program's own exit code comes first
+    except WattleError as error:  # the program's own exit code takes precedence
         console.error(str(error))
         return exit_code or error.exit_code
     return exit_code
@@ -266,7 +271,9 @@ def _short(where: Path) -> str:
 
 
 def _clocks_of(file: Path, found: plans.Plan, n: int | None, chosen: dict[str, str]) -> dict[str, str]:
-    """`n`: None where only the launcher of an MPI program knows: `_say_other_size` looks once it has ended."""
+    """The setting for the clocks of a plan. `n` is None for an MPI program, whose number of PEs `_say_other_size`
+    checks at the end.
+    """
     if n is not None and found.n_pes != n:
         raise WattleError(f"--plan {file}: is for {found.n_pes} PEs, this run has {n}")
     if "WATTLE_CLOCKS" in chosen:

@@ -1,4 +1,4 @@
-"""The directory of a run: chosen, made, and checked before the program starts."""
+"""The directory of a run: chosen, made and checked before the program starts."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from pathlib import Path
 from wattle import files
 from wattle.errors import WattleError
 
-ROOM_BYTES = 1 << 20  # less than this, and profiles would be cut off
+ROOM_BYTES = 1 << 20  # with less free space than this, profiles would be cut off
 PARENT = "wattle-runs"
-NAME_MOST = 100  # of the program's name
+NAME_MOST = 100  # characters of the program's name
 
 _claims: list[int] = []  # locked directories, open until this process ends
 
 
 def prepare(wanted: Path | None, program: str) -> Path:
-    """Makes the directory (absolute). It must be new or empty, writable, and have room, and no other user may be able
-    to write to it. It is this process's alone: two commands that start at the same moment get two directories, or one
-    of them this error."""
+    """Makes the directory and returns its absolute path. It must be new or empty, writable and with free space, and no
+    other user may be able to write to it. Of two commands that choose the same directory at once, one gets a
+    WattleError.
+    """
     directory = (wanted if wanted is not None else _default(program)).absolute()
     try:
         missing = [path for path in directory.parents if not path.exists()]
@@ -43,14 +44,15 @@ def prepare(wanted: Path | None, program: str) -> Path:
         raise WattleError(f"{directory}: is not a directory; give another with -o") from None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise WattleError(f"{directory}: files may not become so large; raise the limit, `ulimit -f`") from None
+            raise WattleError(f"{directory}: the limit on file size is too small; raise it with `ulimit -f`") from None
         raise WattleError(f"{directory}: {_words(error)}; give another directory with -o") from None
     return directory
 
 
 def _claim(directory: Path) -> bool:
-    """Locks the directory until this process ends; false where another process has locked it. A file system without
-    locks has no such protection, as before."""
+    """Locks the directory until this process ends. False where another process has locked it. True on a file system
+    without locks.
+    """
     claim = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     _claims.append(claim)
     try:
@@ -78,14 +80,16 @@ def _default(program: str) -> Path:
 
 
 def _try_to_write(directory: Path, made: list[Path]) -> None:
-    """`made`: folders that were made for this, the innermost first. Nothing is left of them where it cannot be."""
+    """Writes a test file. `made`: folders made for this run, the innermost first; they are removed where writing
+    fails.
+    """
     try:
         files.try_writing(directory)
         free = os.statvfs(directory)
         if free.f_bavail * free.f_frsize < ROOM_BYTES and free.f_blocks:
             raise OSError(errno.ENOSPC, f"less than {ROOM_BYTES >> 20} MiB is free on this disk")
     except OSError:
-        with suppress(OSError):  # another command has put something there
+        with suppress(OSError):  # another command has put a file there
             for folder in made:
                 folder.rmdir()
         raise
@@ -95,7 +99,7 @@ def _words(error: OSError) -> str:
     if error.errno == errno.EACCES:
         return "may not be written to (permission denied)"
     if error.errno == errno.EROFS:
-        return "lies on a read-only file system"
+        return "is on a read-only file system"
     return error.strerror or str(error)
 
 

@@ -1,4 +1,4 @@
-"""The hosts of a job, as `--hosts` or `--hostfile` give them: checked, counted, and handed to oshrun as they are."""
+"""The hosts of a job from `--hosts` or `--hostfile`: checked, counted, and passed to oshrun unchanged."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from wattle.checked import SHOWN, shown
 from wattle.errors import DamagedFile, WattleError
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-RANGES = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*)\[([0-9,-]+)\]")  # Slurm's: node[1-3,07]
+RANGES = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*)\[([0-9,-]+)\]")  # Slurm's form: node[1-3,07]
 
 
 @dataclass(frozen=True)
 class Host:
-    """`slots`: how many PEs it takes; None where nobody said."""
+    """A host. `slots`: its number of PEs; None where it is not given."""
 
     name: str
     slots: int | None
@@ -28,7 +28,7 @@ class Host:
 
 @dataclass(frozen=True)
 class Hosts:
-    """`options`: for oshrun."""
+    """The hosts of a job. `options`: for oshrun."""
 
     hosts: list[Host] = field(default_factory=list)
     options: list[str] = field(default_factory=list)
@@ -38,12 +38,13 @@ class Hosts:
         return list(dict.fromkeys(host.name for host in self.hosts))
 
     def as_list(self) -> list[dict[str, object]]:
-        """For the manifest."""
+        """The hosts as a list for the manifest."""
         return [{"name": host.name, "slots": host.slots} for host in self.hosts]
 
     def pes(self) -> int:
-        """How many PEs fill them: what the job has where nobody says how many. Without hosts, as many as an allocation
-        of Slurm's has tasks, else one."""
+        """The number of PEs that fill the hosts, the default of -n. Without hosts it is the number of tasks of a Slurm
+        allocation, else 1. Raises WattleError where a host has no slots.
+        """
         if not self.hosts:
             return _of_slurm("SLURM_NTASKS") or 1
         unknown = [host.name for host in self.hosts if host.slots is None]
@@ -52,7 +53,7 @@ class Hosts:
         return sum(host.slots or 0 for host in self.hosts)
 
     def n_hosts(self, n_pes: int) -> int | None:
-        """How many hosts a job of so many PEs may use at most; None where nobody knows."""
+        """The largest number of hosts that a job of `n_pes` PEs may use; None where it is not known."""
         if self.hosts:
             return min(n_pes, len(self.names))
         allocated = _of_slurm("SLURM_JOB_NUM_NODES")
@@ -60,18 +61,18 @@ class Hosts:
 
 
 def _of_slurm(name: str) -> int:
-    """A number of the allocation we are in; 0 where we are in none."""
+    """A number of the Slurm allocation of this process; 0 outside an allocation."""
     value = os.environ.get(name, "") if "SLURM_JOB_ID" in os.environ else ""
     return _whole(value) or 0
 
 
 def _whole(text: str) -> int | None:
-    """None where it is no whole number, or one that no count of hosts or PEs can be."""
+    """A whole number. None where the text is none, or has more digits than a count of hosts or PEs can have."""
     return int(text) if re.fullmatch(rf"[0-9]{{1,{limits.DIGITS}}}", text) else None
 
 
 def given(listed: str | None, file: Path | None) -> Hosts:
-    """What `--hosts` or `--hostfile` say; no hosts where neither is given."""
+    """The hosts of `--hosts` or `--hostfile`; no hosts where neither is given."""
     if listed is not None and file is not None:
         raise WattleError("--hosts and --hostfile: give one of the two")
     if listed is not None:
@@ -83,7 +84,7 @@ def given(listed: str | None, file: Path | None) -> Hosts:
 
 
 def _entries(listed: str) -> Iterator[str]:
-    """What commas part; one within brackets belongs to the name."""
+    """The entries between commas. A comma in brackets belongs to the name."""
     entry: list[str] = []
     for part in listed.split(","):
         entry.append(part)
@@ -95,7 +96,7 @@ def _entries(listed: str) -> Iterator[str]:
 
 
 def _few(where: str, hosts: Iterable[Host]) -> list[Host]:
-    """All of them, if they are no more than a job can have."""
+    """The hosts as a list. Raises WattleError where there are more than a job can have."""
     found = list(itertools.islice(hosts, limits.HOSTS + 1))
     if len(found) > limits.HOSTS:
         raise WattleError(f"{where}: names more than {limits.HOSTS} hosts")
@@ -103,7 +104,7 @@ def _few(where: str, hosts: Iterable[Host]) -> list[Host]:
 
 
 def _of_list(listed: str, entry: str) -> Iterator[Host]:
-    """`a`, `a:2`, `a[1-3]:2`."""
+    """The hosts of an entry `a`, `a:2` or `a[1-3]:2`."""
     where = f"--hosts {listed if len(listed) <= SHOWN else listed[:SHOWN] + '...'}"
     if not entry:
         raise WattleError(f"{where}: a host's name is empty; write them as a,b or, with numbers of PEs, a:2,b:2")
@@ -115,7 +116,7 @@ def _of_list(listed: str, entry: str) -> Iterator[Host]:
 
 
 def _parts(entry: str) -> tuple[str, str, str]:
-    """Name, colon and number of PEs. What has several colons is an address."""
+    """Name, colon and number of PEs. An IPv6 address has several colons and no number."""
     return (entry, "", "") if _is_ipv6(entry) else entry.partition(":")
 
 
@@ -141,7 +142,7 @@ def _of_file(file: Path) -> list[Host]:
 
 
 def _of_line(where: str, words: list[str]) -> Iterator[Host]:
-    """`a`, `a slots=2` (Open MPI's way) or `a:2` (MPICH's); other words are the launcher's business."""
+    """The hosts of a line `a`, `a slots=2` (Open MPI) or `a:2` (MPICH). Other words are for the launcher."""
     name, colon, slots = _parts(words[0].rpartition("@")[2])
     found = next((word.removeprefix("slots=") for word in words[1:] if word.startswith("slots=")), None)
     if found is None and colon:
@@ -151,7 +152,7 @@ def _of_line(where: str, words: list[str]) -> Iterator[Host]:
 
 
 def _names(where: str, name: str) -> Iterator[str]:
-    """The name, or each that `a[1-3]` stands for."""
+    """The name, or each name that `a[1-3]` represents."""
     if found := RANGES.fullmatch(name):
         for part in found[2].split(","):
             yield from (found[1] + number for number in _range(f"{where}: {shown(part)} in {shown(name)[1:-1]}", part))
@@ -162,7 +163,7 @@ def _names(where: str, name: str) -> Iterator[str]:
 
 
 def _range(where: str, part: str) -> Iterator[str]:
-    """`08-10` as 08, 09, 10."""
+    """The numbers of a range: `08-10` gives 08, 09, 10."""
     first, dash, last = part.partition("-")
     low, high = _whole(first), _whole(last if dash else first)
     if low is None or high is None or high < low:

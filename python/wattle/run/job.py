@@ -1,9 +1,9 @@
-"""Starts a job, passes signals on to it, and sees to it that nothing of it is left.
+"""Runs a job, passes signals on to it, and ensures that no process of it is left.
 
-Invariants: the job's standard streams are this process's own, untouched. Every process the job leaves behind becomes a
-child of this one (subreaper) and is ended before `run` returns. If this process is killed outright, the job's launcher
-gets SIGTERM. Signals are waited for, so no other thread may be there to catch them: nothing that starts threads
-(polars, numpy) is loaded before the job has ended.
+Invariants: the job's standard streams are this process's own. Each process that the job leaves behind becomes a
+child of this one (subreaper) and is ended before `run` returns. If this process is killed, the job's launcher gets
+SIGTERM. Signals are read with sigtimedwait, so no other thread may exist that could catch them. Modules that start
+threads (polars, numpy) are therefore imported only after the job has ended.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from wattle.errors import WattleError
 from wattle.top import page
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-AGAIN_S = 2.0  # a second SIGQUIT within this is no question any more; src/wait/live.c has the same
+AGAIN_S = 2.0  # s: a second SIGQUIT within this time ends the job; src/wait/live.c has the same value
 FROM_KERNEL = 0x80  # si_code of a signal that the terminal sent to the whole foreground group
-LEAVE_S = 0.5  # what a process of the job may take to end by itself after the launcher has
-OBEY_S = 2.0  # and after SIGTERM
-LOOK_AGAIN_S = 1.0  # for the launcher's end, should its signal have gone astray
+LEAVE_S = 0.5  # time in which a process of the job may end by itself after the launcher
+OBEY_S = 2.0  # time after SIGTERM before SIGKILL
+LOOK_AGAIN_S = 1.0  # interval for checking the launcher, in case SIGCHLD was lost
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -34,9 +34,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Outcome:
-    """How the job ended. `exit_code` is 128 + n where signal n killed the launcher. `cpu_s`: of all processes that
-    ended and were waited for, launcher included. `interrupts`: how often it was asked to stop. `asked_by`: the first
-    signal that did, or 0. `remains`: how many processes had to be ended."""
+    """The end of a job. `exit_code` is 128 + n where signal n killed the launcher. `cpu_s`: CPU seconds of all
+    processes that were waited for, including the launcher. `interrupts`: number of requests to stop. `asked_by`: the
+    signal of the first request, or 0. `remains`: number of processes that had to be ended.
+    """
 
     exit_code: int
     wall_s: float
@@ -53,7 +54,9 @@ def run(
     stdout: int | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
-    """Runs the command to its end. `stdin`, `stdout`: descriptors instead of this process's own. `say`: for remarks."""
+    """Runs the command to its end. `stdin`, `stdout`: descriptors instead of this process's own. `say`: prints
+    remarks.
+    """
     return _Job(command, environment, stdin, stdout, say).run()
 
 
@@ -72,12 +75,12 @@ class _Job:
         self.cpu_s = 0.0
         self.interrupts = self.asked_by = 0
         self.asked_at = -AGAIN_S
-        # A signal that whoever started us had ignored (nohup, a shell's background job) stays ignored.
+        # A signal that was ignored at start (nohup, a shell's background job) stays ignored.
         self.watched = {s for s in PASSED_ON if signal.getsignal(s) != signal.SIG_IGN} | {signal.SIGCHLD}
 
     def run(self) -> Outcome:
         _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, children would reap themselves
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, the kernel would reap the children
         before = signal.pthread_sigmask(signal.SIG_BLOCK, self.watched)
         try:
             started = time.monotonic()
@@ -98,7 +101,7 @@ class _Job:
 
         def in_child() -> None:
             _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-            if os.getppid() != us:  # we died before the line above
+            if os.getppid() != us:  # this process died before the line above
                 os._exit(1)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
@@ -113,7 +116,7 @@ class _Job:
             )
         except OSError as error:
             raise WattleError(f"{self.command[0]} cannot be started: {error.strerror}") from None
-        process.returncode = 0  # reaped here, with its resource usage, not by the subprocess module
+        process.returncode = 0  # reaped here with its resource usage, not by the subprocess module
         return process.pid
 
     def _until_launcher_ends(self) -> None:
@@ -131,12 +134,13 @@ class _Job:
         if info.si_signo == signal.SIGINT and self.interrupts > 1:
             self.say("interrupted again: killing every process of the job")
             _signal_all(signal.SIGKILL)
-        elif info.si_code != FROM_KERNEL:  # the terminal has sent its own to the launcher, too
+        elif info.si_code != FROM_KERNEL:  # the terminal has sent the signal to the launcher, too
             os.kill(self.launcher, info.si_signo)
 
     def _ask(self) -> bool:
-        """SIGQUIT asks the PEs where they wait; a launcher would die of it. False where there is none to ask, or they
-        just were asked: then it is passed on, and ends the job."""
+        """Sends SIGQUIT to the PEs, which then print where they wait; a launcher would end from it. False where there
+        is no PE, or a request was sent just before. The signal is then passed on and ends the job.
+        """
         now, before = time.monotonic(), self.asked_at
         pes = [live.pid for live in page.find(pids=descendants())]
         if not pes or now - before < AGAIN_S:
@@ -158,12 +162,12 @@ class _Job:
                 self.status = status
 
     def _end_remains(self) -> int:
-        """Waits for what the launcher left, then ends it. Returns how many had to be ended."""
+        """Waits for processes that the launcher left, then ends them. Returns how many had to be ended."""
         if self._gone_within(LEAVE_S):
             return 0
         remains = len(descendants())
         _signal_all(signal.SIGTERM)
-        _signal_all(signal.SIGCONT)  # a stopped process would not hear of it
+        _signal_all(signal.SIGCONT)  # a stopped process does not receive SIGTERM
         if not self._gone_within(OBEY_S):
             _signal_all(signal.SIGKILL)
             self._gone_within(OBEY_S)
@@ -182,7 +186,7 @@ class _Job:
 
 
 def descendants() -> list[int]:
-    """Every process below this one, zombies left out."""
+    """All processes below this one, without zombies."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -201,7 +205,7 @@ def descendants() -> list[int]:
 def _parent_and_state(entry: Path) -> tuple[int, str]:
     try:
         fields = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:  # ended meanwhile
+    except OSError:  # the process has ended
         return 0, ""
     return int(fields[1]), fields[0]
 
@@ -214,11 +218,13 @@ def _signal(pids: Iterable[int], number: int) -> None:
     for pid in pids:
         try:
             os.kill(pid, number)
-        except (ProcessLookupError, PermissionError):  # gone, or runs with other rights (sudo)
+        except (ProcessLookupError, PermissionError):  # the process has ended, or runs with other rights (sudo)
             continue
 
 
 def _drain(watched: set[Any]) -> None:
-    """Takes signals that came while the job was ending, so that they do not hit us once they are let through again."""
+    """Takes signals that arrived while the job was ending, so that they do not end this process when they are
+    unblocked.
+    """
     while signal.sigtimedwait(watched, 0) is not None:
         continue

@@ -1,4 +1,4 @@
-"""MPI programs: their own launcher, with Wattle's library preloaded into what it starts."""
+"""Runs MPI programs: the MPI's own launcher, with Wattle's library preloaded into the processes that it starts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LIBRARY = "libwattle-mpi.so"
 
 
 class Mpi(NamedTuple):
-    """An MPI as people call it, and the Debian package that a module for it is built with."""
+    """The name of an MPI, and the Debian package that its module is built with."""
 
     name: str
     package: str
@@ -22,12 +22,12 @@ KINDS = {"openmpi": Mpi("Open MPI", "libopenmpi-dev"), "mpich": Mpi("MPICH", "li
 
 
 def modules(home: paths.Home) -> list[str]:
-    """The kinds of MPI that the library has a module for: it does nothing under another."""
+    """The kinds of MPI for which the library has a module. Under any other it does nothing."""
     return [kind for kind in KINDS if (home.root / "lib" / f"libwattle-mpi-{kind}.so").exists()]
 
 
 def check(n: int | None, hosts: str | None, hostfile: object) -> None:
-    """What the launcher is asked for by its own options."""
+    """Raises WattleError for options that the launcher takes itself."""
     for option, value in (("-n", n), ("--hosts", hosts), ("--hostfile", hostfile)):
         if value is not None:
             raise WattleError(
@@ -37,7 +37,7 @@ def check(n: int | None, hosts: str | None, hostfile: object) -> None:
 
 
 def preloaded(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment with the library in front of what is preloaded already."""
+    """The environment with the library in front of LD_PRELOAD."""
     path = paths.find_home().root / "lib" / LIBRARY
     if not path.exists():
         raise WattleError(f"{path} is missing; build it with `make build`, or set WATTLE_HOME")

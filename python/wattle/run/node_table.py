@@ -1,4 +1,4 @@
-"""The table by node, for jobs on several: which PEs are where, and joules of each node."""
+"""The table by node, for jobs on several nodes: the PEs and joules of each node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NODES_SHOWN = 24
 
 
 def node_table(view: View) -> Table:
-    """For each node and domain: joules of its PEs, idle joules and the node's, and their sums over all nodes."""
+    """For each node and domain: joules of its PEs, idle joules and the node's, with sums over all nodes."""
     *nodes, whole = view.nodes
     shown = nodes[:NODES_SHOWN]
     result = table(title=f"By node, {len(nodes)} nodes")
@@ -28,7 +28,7 @@ def node_table(view: View) -> Table:
 
 
 def _add_joules_columns(to: Table, nodes: list[NodeLine]) -> list[bool]:
-    """Returns for each of the three whether its cells are marked because the column mixes provenances."""
+    """Adds three columns of joules. Returns for each whether its cells are marked because it mixes provenances."""
     to.add_column(styled("\njoules"), no_wrap=True)
     words = [provenance_words(figures[i] for node in nodes for figures in node.figures) for i in (1, 2, 3)]
     for name, word in zip(("PEs", "idle", "node"), words, strict=True):
@@ -45,7 +45,7 @@ def _add(to: Table, line: NodeLine, marks: list[bool], style: str = "") -> None:
 
 
 def _cell(figure: Joules, mark: bool) -> Text:
-    """In a unit of its own: a node's idle draw and a PE's share are worlds apart."""
+    """A cell in a unit of its own, because a node's idle joules and a PE's share differ by orders of magnitude."""
     if figure.joules is None:
         return joules_cell(figure, 1.0, mark)
     factor, unit = joule_unit(figure.joules)

@@ -16,7 +16,7 @@ TOO_LONG = 10000.0
 
 
 def pe_table(view: View) -> Table:
-    """One row a PE: time, compute, transfer, waiting by stage, CPU seconds, joules (where they fit)."""
+    """One row a PE: time, compute, transfer, waiting by stage, CPU seconds, and joules if they fit."""
     scale = units.scale_for([s for line in view.lines for s in line.seconds], units.SECONDS)
     result = table(title=f"By PE, times in {scale[1]}")
     _add_where(view, result)
@@ -39,7 +39,7 @@ def pe_table(view: View) -> Table:
 
 
 def joules_table(view: View) -> Table:
-    """Joules by PE, where they do not fit into the table above."""
+    """Joules by PE, where they do not fit into the table of times."""
     result = table(title="Joules by PE")
     _add_where(view, result)
     joules = _JoulesColumns(view, view.domains)
@@ -52,21 +52,22 @@ def joules_table(view: View) -> Table:
 
 
 def _add_where(view: View, to: Table) -> None:
-    """The column of the PE, and before it that of its node where there are several."""
+    """Adds the column of the PE, and before it that of the node where there are several."""
     for name in ("node", "PE") if view.nodes else ("PE",):
         to.add_column(styled("\n{}", name), no_wrap=True)
 
 
 def _where(view: View, line: Line, name: str = "") -> list[str]:
-    """`name`: of a sum, another than its own."""
+    """The first cells of a row. `name` replaces the name of a sum."""
     if not view.nodes:
         return [name or line.name]
     return [line.node, line.name] if line.pe else [name or line.name, ""]
 
 
 class _JoulesColumns:
-    """A column for each domain, in a unit of its own, its provenance in the header; where a column mixes provenances,
-    modelled figures are marked."""
+    """A column for each domain, with its own unit and with its provenance in the header. Where a column mixes
+    provenances, modelled figures are marked.
+    """
 
     def __init__(self, view: View, domains: Sequence[str]) -> None:
         self.domains = {domain: view.domains.index(domain) for domain in domains}
@@ -85,8 +86,9 @@ class _JoulesColumns:
 
 
 def joules_fit(view: View) -> bool:
-    """Whether joules have room beside the times: two domains at most, none given as a range (`12.3 (0–28.3)`), and no
-    column for the node."""
+    """Whether joules fit beside the times: at most two domains, no range (`12.3 (0–28.3)`), and no column for the
+    node.
+    """
     domains = shown_domains(view)
     if domains and view.nodes:
         return False
@@ -96,18 +98,18 @@ def joules_fit(view: View) -> bool:
 
 
 def shown_domains(view: View) -> list[str]:
-    """Those with figures to show; where no domain has any, a line below the table says so."""
+    """The domains with figures. Where there are none, a line below the table gives the reason."""
     return view.domains if any(j.known for line in view.lines for j in line.pe.joules) else []
 
 
 def _unit(figures: list[Joules], whole: Joules) -> tuple[float, str]:
-    """The unit that suits the largest PE, or the next where the sum would get too long in it."""
+    """The unit that fits the largest PE, or the next larger one where the sum would get too long."""
     factor, unit = joule_unit(max(abs(j.joules or 0.0) for j in figures))
     return joule_unit(whole.joules) if whole.joules and abs(whole.joules) >= TOO_LONG * factor else (factor, unit)
 
 
 def _shown(lines: list[Line]) -> list[Line]:
-    """All PEs, or those that waited most and least where they are too many to read."""
+    """All PEs. Where they are too many, those that waited most and those that waited least."""
     if len(lines) <= PES_SHOWN:
         return lines
     waited = [line.pe.time_s["wait"] for line in lines]

@@ -17,11 +17,11 @@ from wattle.run.view import view as view_of
 from wattle.runs import Run
 from wattle.tables import provenance_words, table
 
-WRONG_CONFIGURATION = 78  # of the launcher and of the library, always before a program's own work
+WRONG_CONFIGURATION = 78  # exit code of the launcher and the library, always before the program's own work
 
 
 def show(run: Run, console: Console) -> None:
-    """Everything a person wants to see after a run."""
+    """Shows the results of a run."""
     view = view_of(run)
     console.print()
     console.print(_headline(view), soft_wrap=True)
@@ -29,7 +29,7 @@ def show(run: Run, console: Console) -> None:
         _show_repeats(view, console)
     profile = view.profile
     if profile is None:
-        console.print("No profile was asked for, so there is nothing to show by PE or call site.")
+        console.print("No profile was requested, so there is nothing to show by PE or call site.")
         return
     _show_lost(view, profile, console)
     if view.lost.dropped:
@@ -54,7 +54,7 @@ def show(run: Run, console: Console) -> None:
 
 
 def _show_balance(view: View, console: Console) -> None:
-    """Who waited for whom, and what the governor made of it."""
+    """Shows the balance of the run and the effects of the governor."""
     if view.balance:
         console.print(balance.words(view.balance))
     intensity = view.intensity
@@ -69,7 +69,7 @@ def _show_balance(view: View, console: Console) -> None:
 
 
 def _show_nodes(view: View, console: Console) -> None:
-    """Joules of the node, or of each where there are several."""
+    """Shows the joules of the node, or of each node."""
     if view.lost.readers:
         console.print(styled("[partly]{}[/partly]", view.lost.readers))
     if view.nodes:
@@ -89,7 +89,7 @@ def _headline(view: View) -> Text:
 
 
 def _show_lost(view: View, profile: RunProfile, console: Console) -> None:
-    """Names the PEs whose figures are not there, so that nobody takes the table for the whole job."""
+    """Names the PEs without figures, so that the table is not taken for the whole job."""
     lost = view.lost
     for pe, wrong in lost.damaged.items():
         console.print(styled("[bad]PE {}'s profile is damaged[/bad]: {}", pe, wrong))
@@ -102,14 +102,16 @@ def _show_lost(view: View, profile: RunProfile, console: Console) -> None:
     elif view.run.middle.manifest.extra.get("interrupted"):
         console.print(styled("[bad]Interrupted[/bad]: nothing to show by PE."))
     elif view.run.middle.manifest.exit_code == WRONG_CONFIGURATION:
-        words = styled("[bad]The program did not start[/bad], its configuration was refused: nothing to show by PE.")
+        words = styled(
+            "[bad]The program did not start[/bad] because its configuration is wrong: nothing to show by PE."
+        )
         console.print(words)
     else:
         console.print(styled("[bad]No PE left a profile[/bad] ({}): nothing to show by PE.", lost.why))
 
 
 def _joules_words(view: View) -> Text:
-    """One line on where the joules come from."""
+    """One line on the source of the joules."""
     meters = "; ".join(_meter_words(meter, hosts, view.profile) for meter, hosts in view.meters)
     meters = meters or "unknown: no PE left its node's joules"
     source = _sources(j for line in view.lines for j in line.pe.joules)
@@ -117,20 +119,20 @@ def _joules_words(view: View) -> Text:
     if words == Provenance.UNAVAILABLE:
         return plain(f"Joules are unavailable: meter {meters}.", "faint")
     return plain(
-        f"Joules are {words}{source}; meter {meters}. ±, or the range in brackets, holds the truth at about 95 %.",
+        f"Joules are {words}{source}; meter {meters}. ±, or the range in brackets: about 95 % confidence.",
         "faint",
     )
 
 
 def _meter_words(meter: dict[str, str], hosts: list[str], profile: RunProfile) -> str:
-    """`model (no sensor)`, with the hosts where not all have the same."""
+    """The meter with its reason, such as `model (no sensor)`, and its hosts where they have different meters."""
     where = f" on {', '.join(hosts)}" if len(hosts) < len(profile.nodes) else ""
     why = f" ({meter['why'].rstrip('.')})" if meter["why"] else ""
     return f"{meter['name']}{where}{why}"
 
 
 def _sources(figures: Iterable[Joules]) -> str:
-    """` by model x`, or ` by powercap a, powercap b, split by model x`."""
+    """The sources as text: ` by model x`, or ` by powercap a, powercap b, split by model x`."""
     heads, splits = {}, {}
     for figure in figures:
         head, _, split = figure.source.partition(" split by ")
@@ -140,7 +142,7 @@ def _sources(figures: Iterable[Joules]) -> str:
 
 
 def _show_repeats(view: View, console: Console) -> None:
-    """Median and spread of the totals over all repeats."""
+    """Shows median and spread of the totals over all repeats."""
     result = table(title=f"Over {units.several(len(view.run.samples), 'repeat')}")
     result.add_column(styled("\nsum over PEs"), no_wrap=True)
     for name in (("", "median"), ("quartile", "range"), ("", "least"), ("", "most")):
@@ -161,7 +163,7 @@ def _spread_cells(figure: Spread) -> list[str]:
 
 
 def _plain_joules(value: float | None) -> str:
-    """Beside a figure that has its provenance in the same row."""
+    """Joules without provenance, for a row that has a figure with it."""
     if value is None:
         return units.UNKNOWN
     factor, unit = joule_unit(value)

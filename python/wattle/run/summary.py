@@ -17,7 +17,7 @@ SCHEMA = 1
 
 
 def document(run: Run) -> dict[str, Any]:
-    """Everything of the run: manifest, PEs, totals, nodes, call sites, PEs without a profile, figures over repeats."""
+    """All figures of the run: manifest, PEs, totals, nodes, call sites, PEs without a profile, figures over repeats."""
     result: dict[str, Any] = {
         "schema": SCHEMA,
         "kind": "run",

@@ -1,4 +1,4 @@
-"""The program to run, looked at before anything is started."""
+"""Finds and checks the program before anything is started."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pathlib import Path
 from wattle import elf
 from wattle.errors import WattleError
 
-MPI_LIBRARIES = ("libmpi.", "libmpi_", "libmpich")  # of Open MPI and of MPICH, for C and the other languages
+MPI_LIBRARIES = ("libmpi.", "libmpi_", "libmpich")  # of Open MPI and of MPICH, for C and other languages
 
 
 @dataclass(frozen=True)
 class Target:
-    """A program that can be started. `warning` says why no profile may come of it, or is empty."""
+    """A program that can be started. `warning` gives the reason why it may leave no profile, or is empty."""
 
     path: Path
     warning: str
 
 
 def look_at(program: str) -> Target:
-    """Finds the program as the shell would; the error says what is wrong with it."""
+    """Finds the program as the shell does. Raises WattleError with the reason where it cannot be started."""
     path = _find(program)
     return Target(path, _warning(path))
 
@@ -55,16 +55,17 @@ def _on_path(program: str) -> Path:
 
 def _warning(path: Path) -> str:
     if not elf.is_elf(path):
-        return ""  # a script: what it starts, nobody knows beforehand
+        return ""  # a script may start any program
     libraries = elf.libraries(str(path.absolute()))
     if libraries is None:
-        return f"{path} loads no shared libraries; if it uses another OpenSHMEM, no profile will come of it"
+        return f"{path} loads no shared libraries; if it uses another OpenSHMEM, there will be no profile"
     ours = [name for name in libraries if name.startswith(elf.LIBRARY)]
     if not ours:
         of_mpi = any(name.startswith(MPI_LIBRARIES) for name in libraries)
         remedy = f"; an MPI program is run by `wattle run --mpi -- mpirun -n N {path}`" if of_mpi else ""
         return (
-            f"{path} is not linked to {elf.LIBRARY} (oshcc does that): no profile, unless it starts one that is{remedy}"
+            f"{path} is not linked with {elf.LIBRARY} (oshcc does that): no profile, unless it starts one "
+            f"that is{remedy}"
         )
     if libraries[ours[0]] is None:
         raise WattleError(

@@ -1,5 +1,7 @@
-"""The view model of a run: its figures, their provenance and notes, computed once. The terminal (show.py) and the page
-(`wattle.report`) print it and choose units and places."""
+"""The view model of a run: its figures, their provenance and notes, computed once.
+
+The terminal (show.py) and the page (`wattle.report`) show it and choose units and layout.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from wattle.runs import Run
 from wattle.sites import MergedSite, merge
 
 LABEL_WIDTH = 12
-TOLERATED = 1.2  # sampled times of a PE's call sites against its own time
+TOLERATED = 1.2  # largest ratio of the sampled times of a PE's call sites to the PE's own time
 
 COLUMNS: tuple[tuple[tuple[str, str], Callable[[PE], float | None]], ...] = (
     (("", "time"), lambda pe: pe.wall_s),
@@ -36,7 +38,7 @@ COLUMNS: tuple[tuple[tuple[str, str], Callable[[PE], float | None]], ...] = (
 
 @dataclass(frozen=True)
 class Line:
-    """A PE, or a sum over PEs. `seconds`: by COLUMNS; `joules`: by the view's domains; `pe`: of a sum None."""
+    """A PE, or a sum over PEs. `seconds`: by COLUMNS; `joules`: by the view's domains; `pe`: None for a sum."""
 
     name: str
     node: str
@@ -47,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True)
 class NodeLine:
-    """A node, or all of them. `figures`: (domain, its PEs' share, idle, whole)."""
+    """A node, or all nodes. `figures`: (domain, share of its PEs, idle, whole)."""
 
     label: str
     host: str
@@ -57,8 +59,9 @@ class NodeLine:
 
 @dataclass(frozen=True)
 class Lost:
-    """Missing profiles and why. `hosts`, `readers`, `dropped`: sentences on hosts without a profile, on nodes with
-    several readers of the meter, and on dropped messages; empty where there is nothing to say."""
+    """Missing profiles with the reason. `hosts`, `readers`, `dropped`: sentences on hosts without a profile, on nodes
+    with several readers of the meter, and on dropped messages; empty where there are none.
+    """
 
     damaged: dict[int, str] = field(default_factory=dict)
     missing: list[int] = field(default_factory=list)
@@ -70,8 +73,9 @@ class Lost:
 
 @dataclass(frozen=True)
 class View:
-    """`profile`: of the repeat with the median time; None where none was asked for. Fields that rest on it are empty
-    then, and where no PE left a profile."""
+    """A run. `profile`: of the repeat with the median time; None where none was requested. The fields that depend on it
+    are empty without it, or where no PE left a profile.
+    """
 
     run: Run
     profile: RunProfile | None
@@ -84,10 +88,10 @@ class View:
     domains: list[str] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     total: Line | None = None
-    nodes: list[NodeLine] = field(default_factory=list)  # the sum at the end; none of a single node
+    nodes: list[NodeLine] = field(default_factory=list)  # with the sum at the end; empty for a single node
     one_machine: str = ""
     idle: list[Joules] = field(default_factory=list)
-    whole: list[Joules] = field(default_factory=list)  # of all nodes, by domain, as idle
+    whole: list[Joules] = field(default_factory=list)  # of all nodes by domain, like idle
     meters: list[tuple[dict[str, str], list[str]]] = field(default_factory=list)
     balance: Balance | None = None
     intensity: Intensity | None = None
@@ -102,7 +106,7 @@ class View:
 
 
 def view(run: Run) -> View:
-    """Reads nothing more than the run: figures come from its profiles and manifests."""
+    """The view of a run, from its profiles and manifests."""
     record, profile = run.manifest, run.middle.profile
     nodes = len(profile.nodes) if profile is not None else 0
     extent = f" on {nodes} nodes" if nodes > 1 else ""
@@ -147,7 +151,7 @@ def view(run: Run) -> View:
 
 
 def _lines(profile: RunProfile) -> list[Line]:
-    """By node, in order of number."""
+    """The PEs by node, in order of number."""
     found = []
     for node, label in zip(profile.nodes, labels(profile.nodes), strict=True):
         for pe in node.pes:
@@ -157,14 +161,14 @@ def _lines(profile: RunProfile) -> list[Line]:
 
 
 def _total(profile: RunProfile) -> Line:
-    """Joules have a rule of their own: a PE without a profile makes their sum unknown."""
+    """The sum over PEs. A PE without a profile makes the sum of joules unknown."""
     seconds = tuple(add(of(pe) for pe in profile.pes) for _, of in COLUMNS)
     name = "all" if profile.complete else "these"
     return Line(name, "", seconds, tuple(profile.joules(domain) for domain in profile.domains))
 
 
 def domains_of(profile: RunProfile) -> list[str]:
-    """Those of nodes or PEs with a figure to show."""
+    """The domains in which a node or PE has a known figure."""
     figures = [j for node in profile.nodes for pe in node.pes for j in (*pe.node, *pe.joules)]
     return list(dict.fromkeys(j.domain for j in figures if j.known))
 
@@ -182,12 +186,14 @@ def _node_lines(profile: RunProfile) -> list[NodeLine]:
 
 
 def labels(nodes: Sequence[Node]) -> list[str]:
-    """A short name for each node: without the domain, and without a long name's head, where that keeps them apart."""
+    """A short name for each node. The domain, and the beginning of a long name, are cut where the names stay
+    different.
+    """
     for cut in (_host_alone_short, _short, lambda host: host):
         found = [cut(node.host) for node in nodes]
         if len(set(found)) == len(nodes):
             return found
-    return [f"{_host_alone_short(node.host)}#{i}" for i, node in enumerate(nodes)]  # hosts of one name
+    return [f"{_host_alone_short(node.host)}#{i}" for i, node in enumerate(nodes)]  # several hosts have the same name
 
 
 def _short(host: str) -> str:
@@ -199,7 +205,7 @@ def _host_alone_short(host: str) -> str:
 
 
 def _one_machine(profile: RunProfile) -> str:
-    """What has to be said where nodes are no machines of their own; empty where they are."""
+    """A remark where several nodes share a machine; empty where they do not."""
     shared = on_one_machine(profile.nodes)
     if not shared:
         return ""
@@ -212,7 +218,7 @@ def _one_machine(profile: RunProfile) -> str:
     return f"{who}: the model takes each node for a machine of its own, idle draw included."
 
 
-# ---- what is missing ----
+# ---- missing parts ----
 
 
 def _lost(profile: RunProfile | None, manifest: Manifest) -> Lost:
@@ -231,7 +237,7 @@ def _why_lost(manifest: Manifest) -> str:
 
 
 def _silent_hosts(profile: RunProfile, manifest: Manifest) -> str:
-    """Which of the hosts that the job was given left no profile, and what may be wrong; empty where all is well."""
+    """The hosts of the job that left no profile, with advice; empty where there are none."""
     if not (profile.missing and profile.pes and manifest.hosts):
         return ""
     seen = [node.host for node in profile.nodes]
@@ -240,13 +246,14 @@ def _silent_hosts(profile: RunProfile, manifest: Manifest) -> str:
         return ""
     folder = profile.directory / "profile"
     advice = f"Every host must be able to write to {folder}; give a directory on a file system they share with -o."
-    if any(not any(_alike(host, other) for host in manifest.hosts) for other in seen):  # they call themselves otherwise
+    # hosts have other names for themselves
+    if any(not any(_alike(host, other) for host in manifest.hosts) for other in seen):
         return f"Profiles came only from {_names(seen)}; the job was given {_names(manifest.hosts)}. {advice}"
     return f"No profile came from {_names(silent)}. {advice}"
 
 
 def _alike(host: str, other: str) -> bool:
-    """Names of one host, with or without the domain."""
+    """Whether two names are of one host, with or without the domain."""
     return host == other or (host.partition(".")[0] == other.partition(".")[0] and ("." in host) != ("." in other))
 
 
@@ -255,7 +262,7 @@ def _names(hosts: list[str]) -> str:
 
 
 def _readers(profile: RunProfile) -> str:
-    """Hosts whose meter several PEs say they read; empty where there are none."""
+    """Hosts whose meter several PEs claim to read; empty where there are none."""
     found = [node for node in profile.nodes if len(node.readers) > 1]
     said = [f"PE {units.ranges(node.readers)} each read the meter of {node.host}" for node in found]
     if not said:
@@ -264,7 +271,7 @@ def _readers(profile: RunProfile) -> str:
 
 
 def _dropped(profile: RunProfile) -> str:
-    """How many messages the PEs refused to take; empty where none."""
+    """The number of messages that the PEs dropped; empty where there are none."""
     counts = profile.network.dropped if profile.network else {}
     said = [f"{units.count(value)} {key}" for key, value in counts.items() if value]
     if not said:
@@ -273,7 +280,7 @@ def _dropped(profile: RunProfile) -> str:
     total = sum(value for value in counts.values() if value)
     return (
         f"PE {units.ranges(pes)} dropped {' and '.join(said)} message{'s' if total != 1 else ''} from the network: "
-        "something that is not of this job speaks to its ports. None was written to memory."
+        "a program outside this job sends to its ports. None was written to memory."
     )
 
 
@@ -281,13 +288,15 @@ def _dropped(profile: RunProfile) -> str:
 
 
 def unresolved(sites: Sequence[MergedSite]) -> list[str]:
-    """Why some sites have no file and line, each reason once."""
+    """The reasons why some sites have no file and line, each once."""
     reasons = dict.fromkeys((s.place.module, s.place.why) for s in sites if s.place.why)
     return [f"No lines of {module or '?'}: {why}." for module, why in reasons]
 
 
 def overrun(profile: RunProfile) -> str:
-    """Short calls are timed by sample. One during which its PE lost the core stands for many calls that did not."""
+    """A remark where the call sites of a PE add up to more than its time. Short calls are timed by sample. A sample
+    during which the PE lost its core then stands for many calls that did not.
+    """
     over = []
     for pe in profile.pes:
         in_calls = add(site.time_s for site in pe.sites)
@@ -297,5 +306,5 @@ def overrun(profile: RunProfile) -> str:
         return ""
     return (
         f"Call sites of PE {units.ranges(over)} add up to more than its time: short calls are timed by sample, and "
-        "a sample was interrupted. Take their time and joules for an order of magnitude."
+        "a sample was interrupted. Take their time and joules as an order of magnitude."
     )

@@ -1,1 +1,3 @@
-"""Simulation: what is simulated (cluster, node), the file that tells the simulator (platform), the command (cli)."""
+"""Simulation: the simulated cluster and node (cluster, node), the simulator's input file (platform) and the command
+(cli).
+"""

@@ -71,16 +71,16 @@ def sim(
     """
     if what_if is not None:
         if command:
-            raise WattleError("--what-if replays a run that was recorded: it takes no program")
+            raise WattleError("--what-if replays a recorded run: it takes no program")
         of_runs = {"-n": n, "--clock-domain": clock_domain, "--output": output, "--set": settings or None}
-        _refuse(of_runs, "goes with a program that is run, not with --what-if")
+        _refuse(of_runs, "is only for a program that is run, not for --what-if")
         answer = asked.ask(what_if, machine, 1.0 if slowdown is None else slowdown, rank or "energy", network)
         if json:
             console.print_json(asked.document(answer))
         else:
             asked.show(answer)
         return 0
-    _refuse({"--slowdown": slowdown, "--rank": rank, "--network": network}, "goes with --what-if only")
+    _refuse({"--slowdown": slowdown, "--rank": rank, "--network": network}, "is only for --what-if")
     if not command:
         raise WattleError("wattle sim needs a program to run, or --what-if DIR")
     if n is None:
@@ -104,15 +104,17 @@ def sim(
     if found and found.waits:
         _show_deadlock(found, command[0])
         return outcome.exit_code
-    if outcome.interrupts or outcome.exit_code == 128 + signal.SIGINT:  # the simulator may hear of it first
-        console.note(f"interrupted; what {where} has is not a whole run")
+    if outcome.interrupts or outcome.exit_code == 128 + signal.SIGINT:  # the simulator may receive the signal first
+        console.note(f"interrupted; the results in {where} are incomplete")
     if outcome.exit_code == 0:
         _present(where, record, json)
     return outcome.exit_code
 
 
 def _result(ready: Ready) -> Result | None:
-    """A result that was cut off, as on a full disk, is said; the exit code is the program's all the same."""
+    """The simulator's result. Where it was cut off, for example on a full disk, this is reported; the exit code stays
+    the program's.
+    """
     try:
         return ready.result
     except WattleError as error:
@@ -137,7 +139,7 @@ def _chosen(pairs: list[str]) -> dict[str, str]:
 
 
 def _show_deadlock(found: Result, program: str) -> None:
-    """The PEs by where they wait, or with what they have ended."""
+    """Shows the PEs of a deadlock by where they wait, and the exit codes of those that have ended."""
     path = str(Path(program).resolve())
     from wattle import elf
 

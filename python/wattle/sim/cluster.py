@@ -1,4 +1,6 @@
-"""A cluster to simulate: a machine profile, a network, and what some things cost a core. From machines/clusters."""
+"""Reads a cluster to simulate from machines/clusters: a machine profile, a network, and the prices of operations of a
+core.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ from wattle.errors import WattleError
 
 TAGS = ("measured", "cited", "derived", "assumed")
 OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
-# Of a network, too: the first two as `message` where it says nothing, the others 0.
+# Optional numbers of a network. The first two default to `message`, the others to 0.
 ALSO = {"receive": "s", "leaves": "s", "acknowledge": "s", "record": "s", "segment": "B"}
-OF_MPI = {"eager": "B"}  # the same, and no number that is fitted
-EAGER = 65536  # bytes: where SimGrid begins to have an MPI sender wait for its receiver
+OF_MPI = {"eager": "B"}  # optional as well, and never fitted
+EAGER = 65536  # bytes: SimGrid's default size from which an MPI sender waits for its receiver
 ANY_OF_NETWORK = OF_NETWORK | ALSO | OF_MPI
 OF_CORE = {
     "wake": "s",
@@ -31,13 +33,13 @@ OF_CORE = {
     "nic": "W",
     "nic_byte": "J/B",
 }
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # of a file in machines, without its ending
-OPTIONAL = ("cores",)  # a cluster may have all numbers itself
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # name of a file in machines, without its ending
+OPTIONAL = ("cores",)  # a cluster may hold all numbers itself
 
 
 @dataclass(frozen=True)
 class Number:
-    """With the half-width of the range that should hold the truth, and where it is from."""
+    """A number with its half-width, its tag and its source."""
 
     value: float
     plus_minus: float
@@ -49,7 +51,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Cluster:
-    """`machine` is a profile of machines/; `numbers` are the network's and the core's, by key."""
+    """A cluster. `machine` is a profile of machines/. `numbers` are those of the network and the core, by key."""
 
     name: str
     title: str
@@ -61,27 +63,28 @@ class Cluster:
         return self.numbers[key].value
 
     def with_value(self, key: str, value: float, how: str) -> Cluster:
-        """The same with another number, which is an assumption of whoever asks for it."""
+        """A cluster with one number replaced. The new number is tagged as assumed."""
         changed = replace(self.numbers[key], value=value, plus_minus=0.0, tag="assumed", source="", how=how)
         return replace(self, numbers=self.numbers | {key: changed})
 
 
 def read(name: str) -> Cluster:
-    """By its name in machines/clusters, or from a file. What it says itself goes before what its files of cores and
-    of the network say."""
+    """Reads a cluster by its name in machines/clusters, or from a file. Its own numbers take precedence over those of
+    its files of cores and of the network.
+    """
     path = _find("clusters", name)
     words, own = _read(path, ("title", "machine", "cores", "network"), OF_CORE | ANY_OF_NETWORK)
     _, of_cores = _read(_find("cores", words["cores"]), (), OF_CORE) if "cores" in words else ({}, {})
     numbers = of_cores | own
     if missing := [key for key in OF_CORE if key not in numbers]:
         raise WattleError(f"{path}: {missing[0]}: expected here, or in a file of cores")
-    eager = Number(EAGER, 0.0, "B", "assumed", "", "What SimGrid 3.32 takes where nothing is said.")
+    eager = Number(EAGER, 0.0, "B", "assumed", "", "SimGrid 3.32's default.")
     numbers = {"eager": eager} | network(words["network"], own) | numbers
     return Cluster(path.stem, words["title"], words["machine"], words["network"], numbers)
 
 
 def network(name: str, own: Mapping[str, Number] | None = None) -> dict[str, Number]:
-    """The numbers of one of machines/networks, or of a file; `own` go before them."""
+    """The numbers of a network of machines/networks, or of a file; `own` take precedence."""
     path = _find("networks", name)
     said = _read(path, ("title",), ANY_OF_NETWORK)[1]
     if missing := [key for key in OF_NETWORK if key not in said]:
@@ -114,13 +117,13 @@ def _read(path: Path, words: tuple[str, ...], units: dict[str, str]) -> tuple[di
 
 
 def _number(row: Checked, unit: str) -> Number:
-    """As in a machine profile: finite, not negative, with its unit, and a tag that is backed."""
+    """A number as in a machine profile: finite, not negative, with its unit, and with the source that its tag needs."""
     value, plus_minus = row.known("value"), row.known("plus_minus")
     row.choice("unit", (unit,))
     tag = row.choice("tag", TAGS)
     source, how = (row.text(key) if row.has(key) else "" for key in ("source", "how"))
     if tag != "assumed" and not source:
-        raise row.wrong(f"what is {tag} names its source")
+        raise row.wrong(f"a number tagged {tag} needs a source")
     if tag != "cited" and not how:
-        raise row.wrong(f"what is {tag} says how it was found")
+        raise row.wrong(f"a number tagged {tag} needs `how`")
     return Number(value, plus_minus, unit, tag, source, how)

@@ -1,4 +1,4 @@
-"""A machine profile as simulation needs it: a PE a core, each with its share of what the node draws anyway."""
+"""A machine profile in the form of the simulation: each PE is one core with its share of the node's idle watts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ DRAM = ("idle.dram", "dram.per_byte")
 class Clock:
     ghz: float
     base: bool
-    watts: dict[str, dict[str, Any]]  # by state: the profile's row
+    watts: dict[str, dict[str, Any]]  # by state: the row of the profile
 
 
 @dataclass(frozen=True)
 class Node:
-    """`cores`: of the whole node. `rows`: the profile's numbers, by key."""
+    """A node. `cores`: of the whole node. `rows`: the profile's numbers by key."""
 
     profile: str
     cores: int
@@ -37,17 +37,17 @@ class Node:
 
     @property
     def share(self) -> float:
-        """A core's part of what the profile has by socket."""
+        """A core's part of the numbers by socket."""
         return self.sockets / self.cores
 
     @property
     def idle_w(self) -> float:
-        """A core's share of the idle node."""
+        """A core's share of the idle node's watts."""
         return float(self.rows["idle.cpu"]["value"]) * self.share
 
 
 def read(machine: dict[str, Any]) -> Node:
-    """From the `machine` of wattle-info's answer."""
+    """Reads the `machine` of wattle-info's answer."""
     if error := machine.get("error"):
         raise WattleError(str(error))
     name = str(machine.get("name") or "?")
@@ -69,8 +69,9 @@ def read(machine: dict[str, Any]) -> Node:
 
 
 def with_steps(node: Node, step_ghz: float) -> Node:
-    """With clocks between those of the profile, up to the base clock, as many steps below it as there are; their watts
-    on straight lines, as the model has them (docs/energy-model.md)."""
+    """The node with further clocks every `step_ghz` below the base clock. Their watts are interpolated linearly, as the
+    model does (docs/energy-model.md).
+    """
     ordered = sorted(node.clocks, key=lambda clock: clock.ghz)
     base = node.clocks[node.base]
     if step_ghz <= 0:
@@ -102,7 +103,7 @@ def _between(low: Clock, high: Clock, ghz: float) -> Clock:
 
 
 def share(node: Node, name: str) -> str:
-    """The profile of one core's share, for the meter in the simulated PE."""
+    """The profile of one core's share, for the meter in a simulated PE."""
     part = node.share
     note = f"One core of {node.cores}: its share of profile {node.profile}."
     lines = [

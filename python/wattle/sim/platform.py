@@ -1,11 +1,11 @@
-"""The platform file: a host a PE, and a link of its own for each to one switch."""
+"""Writes SimGrid's platform file: one host for each PE, each with its own link to one switch."""
 
 from __future__ import annotations
 
 from wattle.sim.cluster import Cluster
 from wattle.sim.node import Clock, Node
 
-# How a core rests: enum wtl_sim_rest of src/sim/simulator.h, in its order.
+# How a core waits: enum wtl_sim_rest of src/sim/simulator.h, in its order.
 RESTS = ("spin", "yield", "asleep")
 IN_SECONDS = (
     "wake",
@@ -21,11 +21,13 @@ IN_SECONDS = (
     "latency",
 )
 EAGER_MOST = (1 << 31) - 1  # bytes: SimGrid reads an int, and ends the simulation at a larger number
-TURBO_GHZ = 0.001  # so much above the base clock Linux names turbo, whatever it is
+TURBO_GHZ = 0.001  # Linux names turbo by this much above the base clock, at any real speed
 
 
 def text(cluster: Cluster, node: Node, pes: int) -> str:
-    """SimGrid's P-states: for each clock one for each way to rest, which alone tells their idle watts apart."""
+    """The platform file. SimGrid's P-states have one state for each pair of a clock and a way to wait, because only the
+    P-state distinguishes their idle watts.
+    """
     states = [(clock, rest) for clock in node.clocks for rest in RESTS]
     speeds = ",".join(f"{speed_ghz(cluster, node, clock)!r}Gf" for clock, _ in states)
     properties = {
@@ -42,7 +44,7 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "domain_pes": str(max(1, round(min(pes, cluster.value("domain"))))),
         **_draws(cluster, node),
     }
-    half = cluster.value("latency") / 2  # a message takes two links
+    half = cluster.value("latency") / 2  # a message crosses two links
     lines = [
         "<?xml version='1.0'?>",
         '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
@@ -57,15 +59,16 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
 
 
 def speed_ghz(cluster: Cluster, node: Node, clock: Clock) -> float:
-    """How fast a core is at a clock: as its name says, but for turbo."""
+    """The speed of a core at a clock: the clock itself, except for turbo."""
     base = node.clocks[node.base].ghz
     is_turbo = 0 < clock.ghz - base < 2 * TURBO_GHZ
     return cluster.value("turbo") * 1e-9 if is_turbo and cluster.value("turbo") else clock.ghz
 
 
 def _draws(cluster: Cluster, node: Node) -> dict[str, str]:
-    """What a core and its share of the node draw whatever it does; the network card's by core, the uncore's by
-    socket."""
+    """The watts of a core and its share of the node in every state. The network card's are divided by core, the
+    uncore's by socket.
+    """
     rows, by_core = node.rows, 1 / node.cores
     dram, dram_byte = rows["idle.dram"], rows["dram.per_byte"]
     nic, nic_byte, uncore = (cluster.numbers[key] for key in ("nic", "nic_byte", "uncore"))

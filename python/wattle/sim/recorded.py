@@ -1,5 +1,6 @@
-"""The work and the meetings of a run that was recorded, for replaying it (replay.py): from its timelines where it has
-them, else from the profile's sums."""
+"""Reads the work and the synchronizations of a recorded run for a replay (replay.py): from its timelines if there are
+any, else from the sums of its profile.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +19,19 @@ from wattle.sim.replay import Trace
 from wattle.timeline import rows as timelines
 from wattle.timeline.file import Span, Timeline
 
-# Calls of the profile in which PEs wait for all of them; timelines tell meetings by themselves.
+# Calls of the profile in which PEs wait for all PEs; timelines mark synchronizations themselves.
 MEET = re.compile(
     r"[Bb]arrier|shmem_\w*(sync|reduce|to_all|collect|alltoall)|MPI_(All(gather|reduce|to)|Reduce_scatter)"
 )
 WAITS = (Span.SPIN, Span.YIELD, Span.ASLEEP)
-TOLD_FROM = 1e-3  # of the PEs' time: less than that is not worth a word
+TOLD_FROM = 1e-3  # smaller shares of the PEs' time are not mentioned
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """`how`: in a sentence, what the trace was made of and what that leaves out. `messages`, `bytes`: of all PEs."""
+    """A recorded run. `how`: one sentence on the source of the trace and its omissions. `messages`, `bytes`: of all
+    PEs.
+    """
 
     trace: Trace
     how: str
@@ -52,13 +55,16 @@ def read(profile: RunProfile) -> Recorded:
 
 
 class _Unfit(Exception):
-    """There are no timelines, or they do not say which meetings of the PEs are one; why."""
+    """There are no usable timelines, or they do not show which synchronizations belong together. The message gives the
+    reason.
+    """
 
 
 @dataclass(frozen=True)
 class Told:
-    """What a PE's timeline tells of the thread that meets; ns, by rows of begin and end. `met`: all of its meetings, of
-    which `meetings` may be every second or fourth; None where it does not tell any."""
+    """The synchronizing thread of a PE's timeline, in ns, as rows of begin and end. `met`: the number of its
+    synchronizations; `meetings` may hold every second or fourth of them. None where the timeline does not mark them.
+    """
 
     start: float
     stop: float
@@ -70,17 +76,17 @@ class Told:
 def _of_timelines(profile: RunProfile) -> tuple[Trace, str]:
     folder = Path(profile.directory) / "profile"
     if not any(folder.glob("timeline-*.bin")):
-        raise _Unfit("`wattle run --timeline` keeps them apart")
+        raise _Unfit("`wattle run --timeline` records them one by one")
     found = timelines.load(folder)
     if len(found) != len(profile.pes):
         raise _Unfit(f"only {len(found)} of {len(profile.pes)} PEs left a timeline")
     same = len({pe.boot_id for pe in profile.pes}) <= 1
     told = [what_it_tells(t, same) for t in found]
     if any(pe.met is None for pe in told):
-        raise _Unfit("its timelines are of an earlier version, which did not mark the meetings of all PEs")
+        raise _Unfit("its timelines are of an earlier version, which did not mark the barriers of all PEs")
     fewest, most = min(len(pe.meetings) for pe in told), max(len(pe.meetings) for pe in told)
     if fewest != most:
-        raise _Unfit(f"the timelines have {fewest} to {most} meetings of all PEs, so nobody can tell which are one")
+        raise _Unfit(f"the timelines have {fewest} to {most} barriers of all PEs, so they cannot be matched")
     apart = [_computing(pe) for pe in told]
     compute = 1e-9 * np.array([computing for computing, _ in apart]).T
     begins, ends = (np.array([pe.meetings[:, k] for pe in told]) for k in range(2))
@@ -94,7 +100,7 @@ def _said(met: int, kept: int, elsewhere: float) -> str:
     rest = (
         f"; waits elsewhere, {units.share(elsewhere)} of the PEs' time, are left out" if elsewhere > TOLD_FROM else ""
     )
-    return f"from timelines: {kept} meetings of all PEs{some} and each PE's own computing between them{rest}"
+    return f"from timelines: {kept} barriers of all PEs{some} and each PE's own computing between them{rest}"
 
 
 def what_it_tells(t: Timeline, same: bool) -> Told:
@@ -116,7 +122,7 @@ def _ns(t: Timeline, events: np.ndarray, same: bool) -> np.ndarray:
 
 
 def _outer(spans: np.ndarray) -> np.ndarray:
-    """Without those within another: a collective call may meet by barriers."""
+    """The spans that are not within another: a collective call may synchronize by barriers."""
     if not len(spans):
         return spans
     reached = np.maximum.accumulate(spans[:, 1])
@@ -125,7 +131,7 @@ def _outer(spans: np.ndarray) -> np.ndarray:
 
 
 def _computing(pe: Told) -> tuple[np.ndarray, float]:
-    """Before each meeting and after the last: time that it did not wait; and the time that it waited there."""
+    """The computing time before each synchronization and after the last, and the sum of the waits in between."""
     begins, ends = np.append(pe.meetings[:, 0], pe.stop), np.append(pe.start, pe.meetings[:, 1])
     gaps = np.maximum(0.0, begins - ends)
     if not len(pe.waits):
@@ -145,7 +151,7 @@ def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:
     meetings = _count(pes)
     if meetings > limits.MEETINGS:
         raise WattleError(
-            f"{profile.directory}: all PEs met {meetings} times, and at most {limits.MEETINGS} meetings can be "
+            f"{profile.directory}: all PEs synchronized {meetings} times, and at most {limits.MEETINGS} times can be "
             "replayed; `wattle run --timeline` keeps fewer"
         )
     wall = profile.wall_s or 0.0
@@ -153,12 +159,12 @@ def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:
     compute = np.repeat(active[np.newaxis, :] / meetings, meetings, axis=0)
     each = max(0.0, wall / meetings - float(compute[0].max()))
     how = (
-        f"from the profile's sums: {meetings} meetings taken to be alike, so loads that change between them are "
+        f"from the profile's sums: {meetings} barriers taken to be alike, so loads that change between them are "
         f"averaged; {why}"
     )
     return Trace(compute, np.full(meetings, each)), how
 
 
 def _count(pes: Sequence[PE]) -> int:
-    """How often all meet: what the PE that meets least often does; 1 where they never do, for they all end."""
+    """The number of synchronizations of all PEs: the smallest count of a PE, and at least 1, because all PEs end."""
     return max(1, min(sum(s.calls for s in pe.sites if MEET.search(s.call)) for pe in pes))

@@ -1,14 +1,13 @@
-"""A job as work and meetings, and what it takes and draws under other clocks and ways to wait.
+"""Replays a job of work and synchronizations under other clocks and ways to wait, and computes its time and joules.
 
-A trace says how long each PE computes before each meeting, at the base clock, and how much longer the meeting itself
-takes once the last has come. All of the computing is taken to follow the clock, so a lower clock costs the most time
-that it can. Who waits does so as the policy says; waking up and changing the clock take what the simulated machine
-says, and draw what computing does, as in the simulator.
+A trace holds the computing time of each PE before each synchronization, at the base clock, and the time of the
+synchronization after the last arrival. All computing is assumed to scale with the clock, so the predicted cost of a
+lower clock is an upper bound. A PE waits as the policy says. Waking up and changing the clock take the time of the
+simulated machine and the watts of computing, as in the simulator.
 
-The oracle knows how long each wait will be. It takes the cheapest way to spend it that is over in time: another
-clock for the computing, another for the wait, or sleep with the waking up begun in time. It raises no clock above
-the base clock and loses no time; nothing that has to find out how long waits are can draw less with the same
-choices.
+The oracle knows how long each wait will be. It spends each wait in the cheapest way that ends in time: another clock
+for the computing, another clock for the wait, or sleep with an early wake-up. It never raises a clock above the base
+clock and loses no time. A policy with the same choices that must predict its waits cannot use fewer joules.
 """
 
 from __future__ import annotations
@@ -21,14 +20,16 @@ from wattle.sim import platform
 from wattle.sim.simulation import Simulation
 
 STATES = ("active", "spin", "yield", "asleep")
-RECENT = 4  # meetings after which a policy that learns believes what it has seen, as the governor does
-SPARE, SPANS = 16, 2  # of a region what the governor leaves unused at most, and of the span of what it has seen
+RECENT = 4  # synchronizations after which a learning policy predicts, as the governor does
+# slack that the governor leaves: at most 1/16 of a region, and twice the span of earlier instances
+SPARE, SPANS = 16, 2
 
 
 @dataclass(frozen=True)
 class Trace:
-    """`compute`: seconds by meeting and PE, at the base clock. `meeting`: seconds by meeting, from the last arrival
-    to all going on."""
+    """A trace. `compute`: seconds by synchronization and PE, at the base clock. `meeting`: seconds by synchronization,
+    from the last arrival until all PEs continue.
+    """
 
     compute: np.ndarray
     meeting: np.ndarray
@@ -40,8 +41,9 @@ class Trace:
 
 @dataclass(frozen=True)
 class Core:
-    """What a machine's core draws and takes. `ghz`: real speeds of its clocks, rising; `watts`: by state, at each;
-    `doubt`: half the width of their range. `always_w`: its share of the idle node, memory included."""
+    """The watts and prices of a machine's core. `ghz`: real speeds of its clocks, rising. `watts`: by state, at each
+    clock; `doubt`: their half-widths. `always_w`: its share of the idle node, memory included.
+    """
 
     names: tuple[float, ...]
     ghz: np.ndarray
@@ -74,10 +76,11 @@ def core_of(machine: Simulation) -> Core:
 
 @dataclass(frozen=True)
 class Policy:
-    """`wait`: spin, yield, sleep or adaptive. `clocks`: index of a clock for each PE, None for the base clock.
-    `reactive`: the lowest clock in a wait that has lasted, or is known to last, longer than two changes. `raises`:
-    PEs that hardly wait get the highest clock. `stretches`: PEs get the lowest clock at which they still come in
-    time, once they have been seen. `knows`: the oracle, which may do all of that; `sleeps`: it may sleep, too."""
+    """A policy. `wait`: spin, yield, sleep or adaptive. `clocks`: a clock index for each PE; None for the base clock.
+    `reactive`: the lowest clock in waits longer than two clock changes, seen or predicted. `raises`: PEs that hardly
+    wait get the highest clock. `stretches`: after some instances, PEs get the lowest clock at which they still
+    arrive in time. `knows`: the oracle, which may do all of these. `sleeps`: the oracle may sleep, too.
+    """
 
     name: str
     wait: str = "spin"
@@ -91,7 +94,7 @@ class Policy:
 
 @dataclass
 class Outcome:
-    """Of a whole job, all PEs together; `doubt`: half the width of the joules' range, as the profile has it."""
+    """The result for all PEs of a job. `doubt`: the half-width of the joules, from the profile."""
 
     policy: Policy
     seconds: float = 0.0
@@ -106,7 +109,7 @@ class Outcome:
 
 def run(trace: Trace, core: Core, policy: Policy) -> Outcome:
     out = Outcome(policy)
-    late = np.zeros(trace.pes)  # begins an instance so much after the others: it had to wake up, or to change its clock
+    late = np.zeros(trace.pes)  # delay of each PE at the start of an instance: it woke up or changed its clock
     seen: list[np.ndarray] = []
     for compute, meeting in zip(trace.compute, trace.meeting, strict=True):
         clock = _clocks(trace, core, policy, seen, late)
@@ -134,7 +137,7 @@ def _spend(out: Outcome, core: Core, state: str, seconds: np.ndarray, clock: np.
 
 
 def _clocks(trace: Trace, core: Core, policy: Policy, seen: list[np.ndarray], late: np.ndarray) -> np.ndarray:
-    """What each PE computes at."""
+    """The clock at which each PE computes."""
     found = np.full(trace.pes, core.base)
     if policy.clocks is not None:
         return np.array(policy.clocks)
@@ -159,7 +162,7 @@ def _clocks(trace: Trace, core: Core, policy: Policy, seen: list[np.ndarray], la
 def _wait(
     out: Outcome, core: Core, policy: Policy, clock: np.ndarray, waits: np.ndarray, seen: list[np.ndarray]
 ) -> np.ndarray:
-    """Spends the waits; how much later each PE goes on than the meeting lets it."""
+    """Spends the waits. Returns how much later than the end of the synchronization each PE continues."""
     late = np.zeros(len(waits))
     looks = {"spin": np.inf, "yield": np.inf, "sleep": 0.0, "adaptive": core.wake_s}[policy.wait]
     on = np.minimum(waits, looks)
@@ -181,7 +184,7 @@ def _wait(
 
 
 def _oracle(out: Outcome, core: Core, policy: Policy, compute: np.ndarray, end: float) -> np.ndarray:
-    """Takes back what computing at the base clock cost, and spends the instance as cheaply as can be."""
+    """Replaces the cost of computing at the base clock by the cheapest way to spend the instance."""
     base = np.full(len(compute), core.base)
     _spend(out, core, "active", compute, base, -1)
     best = np.full(len(compute), np.inf)
@@ -212,7 +215,7 @@ def _oracle(out: Outcome, core: Core, policy: Policy, compute: np.ndarray, end: 
 
 
 def oracle(wait: str) -> Policy:
-    """The bound for a way to wait: the clocks' alone where it never sleeps, else sleep's too."""
+    """The oracle for a way to wait: by clocks only where it never sleeps, else by sleep too."""
     sleeps = wait in ("sleep", "adaptive")
     return Policy("oracle: clocks and sleep" if sleeps else "oracle: clocks", wait, knows=True, sleeps=sleeps)
 

@@ -1,4 +1,4 @@
-"""A job in simulation: the files it needs, the command that runs it, and what the simulator said of it."""
+"""A simulated job: its files, its command line, and the simulator's result."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ from wattle.sim.node import Node
 
 SIMULATOR = "wattle-simulator"
 RESULT, RESULT_SCHEMA = "simulation.json", 1
-STILL_RUNS = -1  # in place of a PE's exit status
+STILL_RUNS = -1  # exit status of a PE that still runs
 REAL_KNOBS = ("cpufreq", "powercap")
-# The network loses nothing, so nobody listens for signs of life; prices of waiting are the cluster's.
+# The simulated network loses no message, so heartbeats are off. Prices of waiting are those of the cluster.
 FIXED = {"WATTLE_SILENCE": "0", "WATTLE_PRICES": "none", "WATTLE_BOOT": "auto"}
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """A job: PEs on a cluster, under settings. `known`: what wattle-info says under these. `profile`: it is kept."""
+    """A job: PEs on a cluster with settings. `known`: wattle-info's answer for these settings. `profile`: whether one
+    is kept.
+    """
 
     cluster: Cluster
     pes: int
@@ -40,11 +42,11 @@ class Simulation:
 
     @property
     def in_force(self) -> dict[str, str]:
-        """Settings that were set for it."""
+        """The settings that were set for the job."""
         return {**self.chosen, "WATTLE_PROFILE": "on" if self.profile else "off"}
 
     def write(self, where: Path) -> Ready:
-        """Its files, into a folder."""
+        """Writes the job's files into a folder."""
         ready = Ready(self, where)
         files.write_atomically(ready.platform, platform.text(self.cluster, self.core, self.pes))
         files.write_atomically(ready.machine, nodes.share(self.core, f"{self.core.profile}-core"))
@@ -70,7 +72,7 @@ class Ready:
 
     @property
     def command(self) -> list[str]:
-        """Up to the program."""
+        """The command line up to the program."""
         return [str(paths.tool(SIMULATOR)), str(self.platform), str(self.where / RESULT), str(self.job.pes)]
 
     @property
@@ -80,13 +82,13 @@ class Ready:
 
     @property
     def environment(self) -> dict[str, str]:
-        """This process's, and the settings."""
+        """This process's environment with the settings."""
         found = {key: value for key, value in os.environ.items() if key != "WATTLE_PROFILE_DIR"}
         return {**found, **self.settings}
 
     @property
     def result(self) -> Result | None:
-        """What the simulator wrote; None where it was ended before."""
+        """The simulator's result; None where it was ended early."""
         path = self.where / RESULT
         if not path.is_file() or not path.stat().st_size:
             return None
@@ -99,7 +101,7 @@ class Ready:
 
 
 def unavailable() -> str | None:
-    """Why nothing can be simulated; None if it can."""
+    """The reason why nothing can be simulated; None where simulation is possible."""
     try:
         paths.tool(SIMULATOR)
     except WattleError:
@@ -110,8 +112,9 @@ def unavailable() -> str | None:
 def plan(
     cluster: str | Cluster, pes: int, chosen: Mapping[str, str], profile: bool = False, clock_domain: int | None = None
 ) -> Simulation:
-    """Checks what was asked for. `cluster`: one, or a name or a file of one. `clock_domain`: so many cores with one
-    clock, whatever the cluster says."""
+    """Checks a job. `cluster`: a cluster, or the name or file of one. `clock_domain`: cores that share a clock, instead
+    of the cluster's number. Raises WattleError.
+    """
     if not 1 <= pes <= limits.PES:
         raise WattleError(f"-n {shown(pes)}: expected 1 to {limits.PES}")
     if why := unavailable():
@@ -120,18 +123,19 @@ def plan(
     if clock_domain is not None:
         if not 1 <= clock_domain <= limits.PES:
             raise WattleError(f"--clock-domain {shown(clock_domain)}: expected a number of cores, 1 to {limits.PES}")
-        described = described.with_value("domain", clock_domain, "Asked for by --clock-domain.")
+        described = described.with_value("domain", clock_domain, "Set by --clock-domain.")
     known = info.ask({**os.environ, **chosen, "WATTLE_MACHINE": described.machine})
     if (knob := known.values.get("WATTLE_KNOB")) in REAL_KNOBS:
-        raise WattleError(f"WATTLE_KNOB={knob} is of real machines; in simulation there are auto, record and none")
+        raise WattleError(f"WATTLE_KNOB={knob} is for real machines; a simulation has auto, record and none")
     core = nodes.with_steps(nodes.read(known.machine), described.value("step") * 1e-9)
     return Simulation(described, pes, chosen, profile, known, core)
 
 
 @dataclass(frozen=True)
 class Result:
-    """At a deadlock, `waits`: PE, call, and offset of the call in the program; 0: in none. `ended`: PEs that have, and
-    with what."""
+    """The simulator's result. At a deadlock, `waits` holds PE, call, and offset of the call in the program (0: no
+    call), and `ended` the PEs that ended, with their exit status.
+    """
 
     simulated_s: float
     messages: int
@@ -140,11 +144,11 @@ class Result:
 
 
 def _wait(row: Checked) -> tuple[int, str, int]:
-    """A call lies before the address it returns to."""
+    """A waiting PE. The call is before its return address."""
     return row.integer("pe"), row.text("call"), max(row.integer("offset") - 1, 0)
 
 
 def as_dict(described: Cluster) -> dict[str, Any]:
-    """What the result rests on, with every number's tag: for the manifest."""
+    """The cluster of a result, with all numbers and their tags, for the manifest."""
     numbers = {key: vars(number) for key, number in described.numbers.items()}
     return {"cluster": described.name, "network": described.network, "numbers": numbers}

@@ -1,4 +1,4 @@
-"""`wattle sim --what-if DIR`: a recorded run under other clocks, ways to wait, networks and plans, ranked."""
+"""`wattle sim --what-if DIR`: ranks clocks, ways to wait, networks and plans for a recorded run."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ RANKS: dict[str, Callable[[Outcome], float]] = {
     "time": lambda o: o.seconds,
     "edp": lambda o: o.edp,
 }
-MOST_PLANES = 5  # clocks that are tried for all PEs together
+MOST_PLANES = 5  # largest number of clocks that are tried for all PEs together
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One way to run it. `allowed`: within the slowdown limit. `sure`: its saving keeps its sign wherever the profile's
-    numbers may lie. `left`: of what the oracle saves with the same way to wait, the share that it does not."""
+    """One way to run the job. `allowed`: within the slowdown limit. `sure`: its saving keeps its sign for all numbers
+    within their ranges. `left`: the share of the saving of the oracle with the same way to wait that it does not
+    reach.
+    """
 
     outcome: Outcome
     oracle: Outcome
@@ -74,19 +76,20 @@ class Answer:
 
 
 def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str | None) -> Answer:
-    """`slowdown`: percent of time that a choice may cost. `network`: another than the run's, which must be
-    simulated."""
+    """The ranked choices. `slowdown`: percent of time that a choice may cost. `network`: replaces that of the run,
+    which must be a simulated one.
+    """
     if rank not in RANKS:
         raise WattleError(f"--rank {rank}: expected one of {', '.join(RANKS)}")
     check_slowdown(slowdown)
     found = runs.load(directory)
     profile = found.middle.profile
     if profile is None:
-        raise WattleError(f"{directory}: the run kept no profile, so there is nothing to replay")
+        raise WattleError(f"{directory}: the run has no profile, so there is nothing to replay")
     machine = simulation.plan(cluster, 1, {})
     told = recorded.read(profile)
     core = replay.core_of(machine)
-    # A run on a real machine has no such part.
+    # The manifest of a run on a real machine has no such part.
     was = Checked(directory / manifests.FILE, found.manifest.extra.get("simulated") or {}, "simulated")
     trace = told.trace if network is None else _on_network(told, was, network)
     base = replay.run(trace, core, Policy("base clock", "spin"))
@@ -97,7 +100,7 @@ def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str 
 
 
 def policies(trace: Trace, core: Core) -> list[Policy]:
-    """Every way to wait, with every way to set clocks."""
+    """Each way to wait with each way to set clocks."""
     plans = [Policy("base clock")]
     for c in _some(core.base):
         plans.append(Policy(f"all at {core.names[c]:g} GHz", clocks=(c,) * trace.pes))
@@ -148,8 +151,9 @@ def _judge(trace: Trace, core: Core, policy: Policy, base: Outcome, slowdown: fl
 
 
 def keeps_sign(trace: Trace, core: Core, policy: Policy, saves: bool) -> bool:
-    """Whether it saves, or costs, with every state's watts at either end of their ranges, one state at a time and all
-    together: a number of a profile errs the same way in both runs."""
+    """Whether the sign of the saving is the same with the watts at both ends of their ranges, for each state alone and
+    for all together. A number of the profile errs in the same way in both runs.
+    """
     for states in ([s] for s in replay.STATES):
         for sign in (-1, 1):
             if _saves_with(trace, core, policy, states, sign) != saves:
@@ -164,10 +168,13 @@ def _saves_with(trace: Trace, core: Core, policy: Policy, states: list[str], sig
 
 
 def _on_network(told: Recorded, was: Checked, name: str) -> Trace:
-    """Meetings and transfers as long as the two networks' numbers differ by. Only of a simulated run is it known
-    what the network took."""
+    """The trace on another network: synchronizations and transfers change by the difference of the two networks'
+    numbers. Only a simulated run has the numbers of its network.
+    """
     if not was.has("numbers"):
-        raise WattleError(f"--network {name}: the run was not simulated, so what its network took is not known apart")
+        raise WattleError(
+            f"--network {name}: the run was not simulated, so the time of its network is not known separately"
+        )
     numbers = was.get("numbers")
     before = {key: numbers.get(key).known("value") for key in ("message", "byte", "receive") if numbers.has(key)}
     before |= {key: numbers.get(key).positive("value") for key in ("latency", "bandwidth")}
@@ -185,7 +192,7 @@ def _on_network(told: Recorded, was: Checked, name: str) -> Trace:
     return Trace(np.maximum(0.0, trace.compute + moved * each), trace.meeting * message(after) / message(before))
 
 
-# ---- shown ----
+# ---- output ----
 
 
 def document(answer: Answer) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`wattle study NAME`: runs a study, keeps every sample, and holds the published figures against them."""
+"""`wattle study NAME`: runs a study, keeps every sample, and compares the results with the published figures."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import typer
 from wattle.study import registry
 
 study_app = typer.Typer(
-    help="Run a study of the papers here, and hold their figures against what is found.",
+    help="Run a study of the papers here, and compare the results with the published figures.",
     no_args_is_help=True,
 )
 
 
 @study_app.callback()
 def studies() -> None:
-    """Each study is a command."""
+    """The group of commands, one for each study."""
 
 
 for _name in registry.commands():

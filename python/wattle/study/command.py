@@ -41,21 +41,23 @@ def conduct(
 
 
 def print_results(directory: Path, record: Manifest, found: dict[str, Any]) -> None:
-    """What `--json` prints of a study that has just ended; `found`: its results.json."""
+    """Prints the document of `--json` for a study that has just ended. `found`: its results.json."""
     console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
 
 
 def say_tally(rows: Sequence[Row]) -> None:
-    """How many of the published figures agree."""
+    """Prints how many of the published figures agree."""
     counts = plain("")
     for verdict, count in published.tally(rows).items():
         words = plain(f"{count} {published.PLURAL[verdict]}", STYLES[verdict])
         counts = styled("{}, {}", counts, words) if counts.plain else words
     console.out.print()
-    console.out.print(styled("{} published figures: {}. The report has each with ours and why.", len(rows), counts))
+    console.out.print(
+        styled("{} published figures: {}. The report shows each with our figure and the reasons.", len(rows), counts)
+    )
 
 
 def say_where(directory: Path) -> None:
-    """The last lines of every study: where it is kept, and how its report is made."""
+    """Prints the last lines of every study: its directory, and the command for its report."""
     console.out.print(f"Kept in {directory}", soft_wrap=True)
     console.out.print(f"The report: wattle report {directory}", soft_wrap=True)

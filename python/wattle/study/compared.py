@@ -8,9 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Layout:
-    """`cell`: the columns that name one point of the sweep. `series`: the cell's column that rows of the table stand
-    for. `figures`: column and label; beside X_J stand X_uncertainty_J, X_provenance and X_source. `columns`: of all
-    samples, with their types."""
+    """The columns of a comparison. `cell`: the columns that identify a point of the sweep. `series`: the column of the
+    cell that names the rows of the table. `figures`: column and label; a column X_J comes with X_uncertainty_J,
+    X_provenance and X_source. `columns`: all columns of the samples, with their types.
+    """
 
     cell: tuple[str, ...]
     series: str
@@ -18,7 +19,7 @@ class Layout:
     columns: dict[str, Any]
 
     def schema(self) -> dict[str, Any]:
-        """Of the columns that are compared."""
+        """The types of the columns that are compared."""
         figures = [column for column, _ in self.figures]
         domains = [column.removesuffix("_J") for column in figures if column.endswith("_J")]
         beside = [f"{domain}_{what}" for domain in domains for what in ("uncertainty_J", "provenance", "source")]

@@ -1,4 +1,4 @@
-"""The course of a study: its manifest and samples are kept at the start and at the end, however it ends."""
+"""The course of a study. Its manifest and samples are written at the start and at the end, even if it fails."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from wattle.study import samples
 
 @dataclass
 class Gathered:
-    """What the jobs have said so far. `rows`: of samples.parquet. `setup`, `floor`: the first line of that kind, and
-    of the latter the joules in it, which were drawn while PE 0 slept. `left_out`: what could not be had, and why."""
+    """The output of the jobs so far. `rows`: of samples.parquet. `setup`: the first line of that kind. `floor`: the
+    joules in the first line of that kind, used while PE 0 slept. `left_out`: the parts that are missing, with the
+    reasons.
+    """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     setup: dict[str, Any] = field(default_factory=dict)
@@ -25,7 +27,7 @@ class Gathered:
     left_out: list[str] = field(default_factory=list)
 
     def take(self, line: dict[str, Any], row: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
-        """Files a line; a sample's as `row` makes it. True for a sample."""
+        """Adds a line. `row` converts a sample's line. Returns whether it was a sample."""
         kind = line.get("kind", "sample")
         if kind == "sample":
             self.rows.append(row(line))
@@ -38,8 +40,9 @@ class Gathered:
 
 @dataclass(frozen=True)
 class Course:
-    """A study's, in `directory`. `schema`: of its samples; `planned`: how many there will be. `told`: what the manifest
-    says of the study as it stands. `machine`: the profile of its joules, where the samples do not say it."""
+    """A study in `directory`. `schema`: of its samples. `planned`: their number. `told`: makes the manifest's entry of
+    the study. `machine`: the profile of its joules, where the samples do not name it.
+    """
 
     directory: Path
     record: Manifest
@@ -49,8 +52,9 @@ class Course:
     machine: str = ""
 
     def run(self, gather: Callable[[Gathered], None], gathered: Gathered) -> None:
-        """Writes manifest.json before `gather` starts and again, with samples.parquet, when it ends. Whatever ends it
-        early, the samples so far are kept."""
+        """Writes manifest.json before `gather` starts and again, with samples.parquet, at the end. If the study ends
+        early, the samples so far are kept.
+        """
         started = time.monotonic()
 
         def end(exit_code: int) -> None:

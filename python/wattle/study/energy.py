@@ -1,4 +1,6 @@
-"""The source of a study's joules, by its samples: columns cpu_ and dram_ provenance, source, J and uncertainty_J."""
+"""The provenance of a study's joules, from the columns of its samples: cpu_ and dram_ provenance, source, J,
+uncertainty_J.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,18 @@ DOMAINS = ("cpu", "dram")
 
 
 def weakest(frame: pl.DataFrame, domains: Iterable[str] = DOMAINS) -> str:
-    """The weakest provenance there is: unavailable, modelled or measured."""
+    """The weakest provenance of the samples: unavailable, modelled or measured."""
     kinds = {kind for domain in domains for kind in frame[f"{domain}_provenance"]}
     return next((kind for kind in ("unavailable", "modelled") if kind in kinds), "measured")
 
 
 def sources(frame: pl.DataFrame) -> list[str]:
-    """Each once, in the order of the samples, the CPU's first."""
+    """The sources of the joules, each once, in the order of the samples, those of the CPU first."""
     return list(dict.fromkeys(s for domain in DOMAINS for s in frame[f"{domain}_source"] if s))
 
 
 def uncertainty(frame: pl.DataFrame) -> float | None:
-    """Of the CPU's joules, over them: the median. None where no sample has any."""
+    """The median of the relative uncertainty of the CPU's joules. None where no sample has joules."""
     known = frame.filter(pl.col("cpu_J") > 0)
     if known.is_empty():
         return None

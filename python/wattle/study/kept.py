@@ -1,4 +1,4 @@
-"""The records of a study: its settings, its results, and whether it came to its end."""
+"""The records of a study: its settings, its results, and whether it finished."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ RESULTS = "results.json"
 
 
 def begin(command: list[str], n_pes: int, simulated: bool = False) -> Manifest:
-    """The manifest of a study that starts now. Says so if the machine is busy with other work, where that matters."""
+    """The manifest of a study that starts now. Prints a remark where the machine is busy with other work."""
     record = manifest.start("study", command, n_pes, settings=settings())
     if record.busy and not simulated:
-        console.note(f"{record.busy}: ratios will spread")
+        console.note(f"{record.busy}: expect a larger spread of the ratios")
     return record
 
 
 def settings() -> dict[str, str]:
-    """Settings in force that were set by name."""
+    """The settings in force that were set by name."""
     return {k: v for k, v in sorted(os.environ.items()) if k.startswith(("WATTLE_", "SHMEM_")) and k != "WATTLE_HOME"}
 
 
 def write_results(path: Path, results: dict[str, Any]) -> Path:
-    """The study's results at `path`, for other programs to read."""
+    """Writes the study's results to `path`, for other programs."""
     try:
         files.write_atomically(path, console.json_text(results, indent=1))
     except OSError as error:
@@ -38,7 +38,7 @@ def write_results(path: Path, results: dict[str, Any]) -> Path:
 
 
 def read_results(path: Path, schema: int, study: str) -> Checked:
-    """What write_results wrote, checked to be of that schema and that study's."""
+    """Reads the results that `write_results` wrote, and checks their schema and study."""
     document = read_json(path)
     require_schema(document, schema)
     if document.text("study") != study:
@@ -47,7 +47,7 @@ def read_results(path: Path, schema: int, study: str) -> Checked:
 
 
 def check_finished(directory: Path, record: Manifest, study: Checked) -> None:
-    """A study that ended early has samples, but not each at every point: nothing to judge by."""
+    """Raises WattleError for a study that ended early. It lacks samples at some points, so it cannot be judged."""
     if record.exit_code == 0:
         return
     code = record.exit_code
@@ -57,4 +57,4 @@ def check_finished(directory: Path, record: Manifest, study: Checked) -> None:
         how = f"was {by_signal}" if (by_signal := stopping.words(code)) else "failed"
     done = f" after {study.integer('samples')} of {study.integer('samples_planned')} samples" if code else ""
     kept = f"; those are in {samples.FILE}" if (directory / samples.FILE).exists() else ""
-    raise WattleError(f"{directory}: this study {how}{done}{kept}; there is no report of a part, so run it again")
+    raise WattleError(f"{directory}: this study {how}{done}{kept}; a partial study has no report, so run it again")

@@ -1,4 +1,4 @@
-"""Options that studies have in common."""
+"""Options that several studies share."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import typer
 Quick = Annotated[bool, typer.Option("--quick", help="A sweep of about a minute, with fewer PEs.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/...).")]
 On = Annotated[
-    str, typer.Option("--on", metavar="PLACE", help="Where: local, two-nodes (needs root), or sim:CLUSTER, simulated.")
+    str, typer.Option("--on", metavar="PLACE", help="Where: local, two-nodes (needs root), or sim:CLUSTER (simulated).")
 ]
-OnSim = Annotated[
-    str, typer.Option("--on", metavar="PLACE", help="Where: local, or sim or sim:CLUSTER, which is simulated.")
-]
+OnSim = Annotated[str, typer.Option("--on", metavar="PLACE", help="Where: local, sim or sim:CLUSTER (simulated).")]
 Link = Annotated[
-    str | None, typer.Option("--link", metavar="RATE", help="Hold the nodes' links to this (1gbit), on two-nodes.")
+    str | None,
+    typer.Option(
+        "--link", metavar="RATE", help="With --on two-nodes: limit the bandwidth of the nodes' links (1gbit)."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as one JSON document.")]
 Pes = Annotated[str | None, typer.Option("--pes", metavar="N,...", help="Numbers of PEs, as in 2,4,8.")]

@@ -19,13 +19,14 @@ LOCAL, TWO_NODES, SIMULATED = "local", "two-nodes", "sim"
 PLACES = (LOCAL, TWO_NODES)
 DEFAULT_CLUSTER = "sandybridge-ib"
 
-Start = Callable[[str, int], list[str]]  # oshrun's path and the number of PEs -> the command, up to the program
+Start = Callable[[str, int], list[str]]  # oshrun's path and the number of PEs -> the command line up to the program
 
 
 @dataclass(frozen=True)
 class Place:
-    """`link`: the bandwidth that each node's link is held to, such as "1gbit"; None where it is as it is. `cluster`:
-    what is simulated, with its `pes`."""
+    """A place. `link`: the bandwidth limit of each node's link, such as "1gbit"; None: no limit. `cluster`: the
+    simulated cluster, with its `pes`.
+    """
 
     name: str = LOCAL
     link: str | None = None
@@ -43,19 +44,21 @@ class Place:
 
     @property
     def one_machine(self) -> bool:
-        """Whether nodes are none of their own: a sensor sees them all, and processors do the work of the network."""
+        """Whether the nodes share this machine: a sensor then measures them all, and processors do the work of the
+        network.
+        """
         return self.name == TWO_NODES
 
     @property
     def title(self) -> str:
-        """`local`, `two-nodes, link 1gbit`, `sim:sandybridge-ib, 64 PEs`."""
+        """A name such as `local`, `two-nodes, link 1gbit` or `sim:sandybridge-ib, 64 PEs`."""
         if self.simulated:
             return f"{self.name}:{self.cluster}, {self.pes} PEs"
         return self.name + (f", link {self.link}" if self.link else "")
 
     @property
     def words(self) -> str:
-        """In a sentence."""
+        """The place as part of a sentence."""
         if not self.across:
             return "all PEs on this node"
         if self.simulated:
@@ -71,16 +74,16 @@ class Place:
 
     @property
     def found(self) -> str:
-        """How what is told of it came about."""
+        """How the figures of this place were obtained."""
         return "Simulated" if self.simulated else "Measured"
 
     @property
     def sentence(self) -> str:
-        """The words, as one."""
+        """`words` as a sentence."""
         return f"{self.words[0].upper()}{self.words[1:]}."
 
     def as_dict(self) -> dict[str, object]:
-        """For the manifest."""
+        """The place as a dictionary for the manifest."""
         if self.simulated:
             more = {"cluster": self.cluster, "pes": self.pes}
             return {
@@ -94,20 +97,20 @@ class Place:
         return {"name": self.name, "nodes": count, "one_machine": True, "link": self.link, "words": self.words}
 
     def check(self) -> None:
-        """An error that names what is missing where this place cannot be had here."""
+        """Raises WattleError with the reason where this place is not available here."""
         if not self.across:
             return
         if self.simulated:
             simulation.plan(self.cluster, self.pes, {})
             return
         if reason := nodes.unavailable():
-            raise WattleError(f"--on {self.name}: {reason}; --on {LOCAL} needs nothing")
+            raise WattleError(f"--on {self.name}: {reason}; --on {LOCAL} needs none of this")
         if (cores := len(os.sched_getaffinity(0))) < 2:
             raise WattleError(f"--on {self.name}: each node needs a core of its own, and this process may use {cores}")
 
     @contextmanager
     def open(self) -> Iterator[Start]:
-        """Makes the place and gives the way to start a job there; takes it down at the end, whatever ended it."""
+        """Makes the place and gives the function that starts a job there. Removes the place at the end in any case."""
         if not self.across:
             yield lambda oshrun, n: [oshrun, "-n", str(n), "--"]
             return
@@ -119,18 +122,19 @@ class Place:
             yield lambda oshrun, n: made.command(oshrun, n // 2, "--")
 
     def _simulated(self, scratch: Path, n: int) -> list[str]:
-        """Jobs of a study follow each other, so they use one folder."""
+        """The command of a simulated job. Jobs of a study run one after the other, so they share one folder."""
         return self.simulated_job(scratch, n, False)
 
     def simulated_job(self, folder: Path, n: int, profile: bool) -> list[str]:
-        """Up to the program. `profile`: each PE leaves one in FOLDER/profile."""
+        """The command line up to the program. `profile`: each PE leaves one in FOLDER/profile."""
         ready = simulation.plan(self.cluster, n, {}, profile).write(folder)
         return ["env", *(f"{name}={value}" for name, value in ready.settings.items()), *ready.command]
 
 
 def check_place(name: str, link: str | None = None, pes: int | None = None, simulates: bool = False) -> Place:
-    """`--on`, `--link` and `--pes`: where a study runs. `simulates`: it can be simulated. An error where that is no
-    place, or none that can be had here."""
+    """The place that `--on`, `--link` and `--pes` name. `simulates`: whether the study can be simulated. Raises
+    WattleError where there is no such place, or it is not available here.
+    """
     kind, colon, cluster = name.partition(":")
     simulated = kind == SIMULATED
     allowed = (*PLACES, f"{SIMULATED}:CLUSTER") if simulates else PLACES
@@ -139,9 +143,9 @@ def check_place(name: str, link: str | None = None, pes: int | None = None, simu
     if (not simulated and name not in PLACES) or (simulated and colon and not cluster):
         raise WattleError(f"--on {name}: is not a place; allowed: {', '.join(allowed)}")
     if link is not None and name != TWO_NODES:
-        raise WattleError(f"--link {link}: give it with --on {TWO_NODES}, whose link it is")
+        raise WattleError(f"--link {link}: is for --on {TWO_NODES} only")
     if pes is not None and not simulated:
-        raise WattleError(f"--pes {pes}: there are two PEs; more can be had with --on {SIMULATED}:CLUSTER")
+        raise WattleError(f"--pes {pes}: there are two PEs; --on {SIMULATED}:CLUSTER can have more")
     if simulated:
         place = Place(SIMULATED, None, cluster or DEFAULT_CLUSTER, 2 if pes is None else pes)
     else:
@@ -151,9 +155,9 @@ def check_place(name: str, link: str | None = None, pes: int | None = None, simu
 
 
 def of_study(study: Checked) -> Place:
-    """The place a study was run at, from its part of the manifest."""
+    """The place of a study, from its entry of the manifest."""
     entry = study.get("place") if study.has("place") else None
-    if entry is None:  # written before there was another
+    if entry is None:  # written before there were other places
         return Place(study.choice("on", (LOCAL,)))
     name = entry.choice("name", (LOCAL, TWO_NODES, SIMULATED))
     if name == SIMULATED:

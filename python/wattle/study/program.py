@@ -1,4 +1,4 @@
-"""The benchmark program of a study: it is found or built, and run under oshrun, and its JSON lines are read."""
+"""The benchmark program of a study: finds or builds it, runs it under oshrun, and reads its JSON lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAST_WORDS = 5  # lines of standard error that an error message repeats
 
 
 def find(home: Home, name: str) -> Path:
-    """The program `name` of bench/: built already (bin/wattle-bench-NAME), else built now and kept for next time."""
+    """The program `name` of bench/. If bin/wattle-bench-NAME does not exist, it is built and kept for later."""
     built = home.root / "bin" / f"wattle-bench-{name}"
     return built if os.access(built, os.X_OK) else _build(home, home.shared("bench") / f"{name}.c")
 
@@ -34,7 +34,7 @@ def find_example(home: Home, name: str) -> Path:
 
 
 def find_simulated(home: Home, name: str, folder: str = "bench") -> Path:
-    """One of either folder, built for simulation."""
+    """A program of either folder, built for simulation."""
     return _build(home, home.shared(folder) / f"{name}.c", simulated=True)
 
 
@@ -52,7 +52,7 @@ def _build(home: Home, source: Path, simulated: bool = False) -> Path:
             options = [*kind, "-O3", "-g", "-DUSE_WATTLE", "-o", str(scratch)]
             _compile([str(compiler), *options, str(source), *libraries, "-lm"])
             scratch.chmod(files.PROGRAM)
-            scratch.replace(target)  # whole or not there, even where two studies start at once
+            scratch.replace(target)  # atomic, even where two studies start at once
     except OSError as error:
         raise WattleError(
             f"{target}: cannot be built: {error.strerror}; set XDG_CACHE_HOME to another folder"
@@ -72,7 +72,7 @@ def _cache() -> Path:
 
 
 def _fingerprint(home: Home, source: Path) -> str:
-    """Changes when the source, a header beside it, the place of the tools or the library does."""
+    """A hash over the source, the headers beside it, the path of the tools and the library."""
     digest = hashlib.sha256()
     for file in (source, *sorted(source.parent.glob("*.h"))):
         digest.update(file.read_bytes())
@@ -84,10 +84,12 @@ def _fingerprint(home: Home, source: Path) -> str:
 
 
 def run(home: Home, program: Path, arguments: Sequence[str], n_pes: int, start: Start) -> Iterator[dict[str, Any]]:
-    """Runs the program and yields the JSON objects it prints, one a line, as they come. `start`: how jobs are started
-    at the place it runs at. Ends it if the reader stops early. Raises WattleError, with the program's last words, if it
-    fails or prints something else."""
-    signal.siginterrupt(signal.SIGINT, True)  # polars has reads begin again after one, and nobody would hear of it
+    """Runs the program and yields the JSON objects that it prints, one a line, as they arrive.
+
+    `start` makes the command line of a job at its place. The program is ended if the reader stops early. Raises
+    WattleError with the program's last messages if it fails or prints something else.
+    """
+    signal.siginterrupt(signal.SIGINT, True)  # otherwise polars restarts a read after Ctrl-C, and the signal is lost
     command = [*start(str(home.tool("oshrun")), n_pes), str(program), *arguments]
     with tempfile.TemporaryFile("w+", errors="replace") as words:
         try:
@@ -119,7 +121,7 @@ def _objects(program: Path, lines: IO[str]) -> Iterator[dict[str, Any]]:
 
 
 def _end(job: subprocess.Popen[str]) -> None:
-    """Leaves no process behind, whatever made us stop."""
+    """Ends the job so that no process of it is left."""
     if job.poll() is None:
         job.send_signal(signal.SIGTERM)
         try:
@@ -138,4 +140,4 @@ def _how(code: int) -> str:
 def _last(text: str) -> str:
     lines = [re.sub(r"\s+", " ", line).strip() for line in text.splitlines()]
     lines = [line for line in lines if re.search(r"\w", line)]
-    return " / ".join(lines[-LAST_WORDS:]) or "it said nothing"
+    return " / ".join(lines[-LAST_WORDS:]) or "it printed no message"

@@ -1,5 +1,5 @@
-"""Published figures of a study's published.toml, and their verdicts: one row each, with statement, condition, ours,
-tolerance, verdict and reasons.
+"""Published figures from a study's published.toml, and their verdicts: one row each, with statement, condition, our
+figure, tolerance, verdict and reasons.
 
 No verdict is stored. Each figure names a function, its judge, which computes the verdict from the samples.
 """
@@ -29,9 +29,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was found here. `why`: where it differs, the reasons, drawn from what was measured; each may hold for other
-    rows as well. `provenance`: of the figures that `ours` rests on ("measured", "modelled", "unavailable"; times and
-    counts are always measured)."""
+    """The result of a judge. `why`: the reasons for a difference, from the samples; a reason may apply to several rows.
+    `provenance`: of the figures in `ours` ("measured", "modelled", "unavailable"). Times and counts are always
+    measured.
+    """
 
     ours: str
     verdict: Verdict
@@ -40,25 +41,25 @@ class Outcome:
 
 
 class NotTestable(Exception):
-    """Raised by a row's function where these samples cannot answer; the message says why and ends without a full
-    stop."""
+    """Raised by a judge where the samples do not allow a verdict. The message gives the reason, without a full stop."""
 
 
 @dataclass(frozen=True)
 class Published(Generic[Analysis]):
-    """One published figure. `judge` says what these samples make of it; it may raise NotTestable. `setup`: what it was
-    measured on."""
+    """One published figure. `judge` computes the outcome from samples; it may raise NotTestable. `setup`: the machine
+    of the published measurement.
+    """
 
     id: str
-    about: str  # the section of the report it belongs to
+    about: str  # its section of the report
     source: str
     condition: str
     published: str
     tolerance: str
     judge: Callable[[Analysis], Outcome]
     setup: str
-    page: int | None = None  # of the source; None where the text at hand has none
-    unit: str = ""  # of the number that is published; empty where it is words
+    page: int | None = None  # of the source; None where the text at hand has no pages
+    unit: str = ""  # of the published number; empty for a statement in words
 
 
 TEXTS = ("id", "about", "source", "condition", "published", "tolerance", "setup", "judge")
@@ -67,8 +68,9 @@ TABLES = ("papers", "defaults", "values", "figure", "bar", "mark")
 
 @dataclass(frozen=True)
 class Papers:
-    """What a study's published.toml holds. `values`: numbers that are drawn, or computed with. `marks`: those that are
-    drawn beside ours."""
+    """The contents of a study's published.toml. `values`: numbers for figures and computations. `marks`: numbers that
+    are drawn beside ours.
+    """
 
     path: Path
     document: dict[str, Any]
@@ -82,11 +84,11 @@ class Papers:
         return self.document.get("mark", [])
 
     def figures(self, *judges: Judge) -> list[Published[Any]]:
-        """The published figures, in their order. `judges`: those that are named there."""
+        """The published figures in order. `judges`: the functions that they name."""
         return self._rows("figure", judges)
 
     def bars(self, *judges: Judge) -> list[Published[Any]]:
-        """What this project asks of itself."""
+        """The project's own bars."""
         return self._rows("bar", judges)
 
     def _rows(self, kind: str, judges: Sequence[Judge]) -> list[Published[Any]]:
@@ -96,7 +98,7 @@ class Papers:
         if unused := known.keys() - set(names):
             raise DamagedFile(self.path, f"no {kind} names the judges {', '.join(sorted(unused))}")
         if len({row.id for row in rows}) < len(rows):
-            raise DamagedFile(self.path, f"two of the {kind}s have one id")
+            raise DamagedFile(self.path, f"two entries of {kind} have the same id")
         return rows
 
     def _row(self, entry: dict[str, Any], judges: dict[str, Judge]) -> Published[Any]:
@@ -104,11 +106,11 @@ class Papers:
         given, page, unit = (told.pop(key, empty) for key, empty in (("with", {}), ("page", None), ("unit", "")))
         where = f"figure {told.get('id')!r}"
         if wrong := set(told) ^ set(TEXTS):
-            raise DamagedFile(self.path, f"{where}: lacks, or should not have, {', '.join(sorted(wrong))}")
+            raise DamagedFile(self.path, f"{where}: missing or unknown keys: {', '.join(sorted(wrong))}")
         if any(not isinstance(value, str) or not value for value in told.values()):
-            raise DamagedFile(self.path, f"{where}: everything but `page` and `with` is text")
+            raise DamagedFile(self.path, f"{where}: all values except `page` and `with` must be texts")
         if not any(told["source"].startswith(paper) for paper in self.document["papers"]):
-            raise DamagedFile(self.path, f"{where}: its source is none of the papers")
+            raise DamagedFile(self.path, f"{where}: its source is not one of the papers")
         if page is not None and (not isinstance(page, int) or page < 1):
             raise DamagedFile(self.path, f"{where}: page {page!r}")
         judge = judges.get(told.pop("judge"))
@@ -122,11 +124,11 @@ class Papers:
 
 
 def read(module: str) -> Papers:
-    """published.toml beside a study's module."""
+    """Reads published.toml beside a study's module. Raises DamagedFile."""
     path = Path(module).with_name("published.toml")
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     if wrong := set(document) - set(TABLES):
-        raise DamagedFile(path, f"there is no place for {', '.join(sorted(wrong))}")
+        raise DamagedFile(path, f"unknown tables: {', '.join(sorted(wrong))}")
     return Papers(path, document)
 
 
@@ -157,7 +159,7 @@ class Row:
 
 
 def judge(figures: Sequence[Published[Analysis]], analysis: Analysis) -> list[Row]:
-    """Every published figure, held against these samples."""
+    """The rows of all published figures for these samples."""
     return [_row(figure, _outcome(figure, analysis)) for figure in figures]
 
 
@@ -185,13 +187,13 @@ def _row(figure: Published[Analysis], outcome: Outcome) -> Row:
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """Reasons that more than one row gives, in the order they come: to be said once, and referred to by number."""
+    """Reasons that several rows give, in order. The report prints them once, with numbers."""
     said = [reason for row in rows for reason in row.reasons]
     return [reason for reason in dict.fromkeys(said) if said.count(reason) > 1]
 
 
 def content(rows: Sequence[Row]) -> dict[str, Any]:
-    """What a page's template needs to tell of them."""
+    """The values that a page's template needs for the rows."""
     return {
         "rows": rows,
         "notes": notes(rows),
@@ -212,6 +214,6 @@ def tally(rows: Sequence[Row]) -> dict[Verdict, int]:
 
 
 def table(rows: Sequence[Row]) -> dict[str, Any]:
-    """The rows and their tally, as results.json has them."""
+    """The rows and their tally in the form of results.json."""
     verdicts = {str(verdict): count for verdict, count in tally(rows).items()}
     return {"published": [row.as_dict() for row in rows], "verdicts": verdicts}

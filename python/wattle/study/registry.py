@@ -1,7 +1,7 @@
-"""The studies there are: a study is a folder of this package with a `study.py`.
+"""The registry of studies. A study is a folder of this package with a `study.py`.
 
-Its `page.py` has `build`, which makes the page of a directory. Where there is a `command.py`, its `command` is
-`wattle study NAME`. Where `samples.py` has `COMPARED`, `wattle compare` can put two of its directories side by side.
+Its `page.py` has `build`, which makes the page of a directory. With a `command.py`, its `command` is `wattle study
+NAME`. With `COMPARED` in `samples.py`, `wattle compare` accepts its directories.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def names() -> tuple[str, ...]:
 
 
 def commands() -> list[str]:
-    """Those that are commands."""
+    """The studies that are commands."""
     return [name for name in names() if (HERE / name / "command.py").exists()]
 
 
 def compared() -> list[str]:
-    """Those that `wattle compare` knows."""
+    """The studies that `wattle compare` accepts."""
     with_samples = (name for name in names() if (HERE / name / "samples.py").exists())
     return [name for name in with_samples if hasattr(part(name, "samples"), "COMPARED")]
 

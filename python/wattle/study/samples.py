@@ -19,7 +19,7 @@ from wattle.provenance import Joules, Provenance, read_joules, total, unavailabl
 
 FILE = "samples.parquet"
 
-# Which sensors' domains make up the CPU and the DRAM; the model's are called just that.
+# The sensors' domains that form the CPU and the DRAM; the model's domains have these names.
 SCOPES = {"cpu": "package", "dram": "dram"}
 
 
@@ -33,7 +33,7 @@ def energy_columns() -> dict[str, Any]:
 
 
 def write(directory: Path, rows: Sequence[dict[str, Any]], schema: dict[str, Any]) -> Path:
-    """Writes DIR/samples.parquet; the file is whole or is not there."""
+    """Writes DIR/samples.parquet atomically."""
     path = directory / FILE
     try:
         with files.writing(path) as out:
@@ -44,10 +44,10 @@ def write(directory: Path, rows: Sequence[dict[str, Any]], schema: dict[str, Any
 
 
 def read(directory: Path, schema: dict[str, Any]) -> pl.DataFrame:
-    """Reads DIR/samples.parquet and checks that it has the columns, and at least one row."""
+    """Reads DIR/samples.parquet and checks that it has the columns and at least one row. Raises DamagedFile."""
     path = directory / FILE
     if not path.exists():
-        raise DamagedFile(path, "is missing; the study did not finish, or the file was taken away")
+        raise DamagedFile(path, "is missing; the study did not finish, or the file was removed")
     data = input_files.read_bytes(path, limits.TABLE_BYTES)
     with _silent():
         frame = _parsed(path, data, schema)
@@ -56,7 +56,7 @@ def read(directory: Path, schema: dict[str, Any]) -> pl.DataFrame:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """What the Parquet reader says of a damaged file, in many lines and around sys.stderr, goes nowhere."""
+    """Discards the Parquet reader's messages about a damaged file, which it writes past sys.stderr."""
     sys.stderr.flush()
     kept = os.dup(2)
     try:
@@ -70,7 +70,7 @@ def _silent() -> Iterator[None]:
 
 def _parsed(path: Path, data: bytes, schema: dict[str, Any]) -> pl.DataFrame:
     try:
-        # Rows are counted first: a small file may say that it holds many.
+        # Rows are counted first, because a small file may claim many rows.
         rows = pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item()
         if rows > limits.SAMPLES:
             raise DamagedFile(path, f"holds {rows} samples; a study has at most {limits.SAMPLES}")
@@ -99,7 +99,7 @@ def _checked(path: Path, frame: pl.DataFrame, schema: dict[str, Any]) -> pl.Data
 
 
 def _check_column(path: Path, frame: pl.DataFrame, name: str) -> None:
-    """Numbers within the limits, sources of joules that there are, and JSON."""
+    """Checks that numbers are within the limits, provenances are valid, and JSON columns are JSON."""
     column, kind = pl.col(name), frame.schema[name]
     if kind == pl.Float64:
         wrong, expected = ~(column.abs() <= limits.NUMBER), "a finite number"
@@ -109,7 +109,7 @@ def _check_column(path: Path, frame: pl.DataFrame, name: str) -> None:
     elif name.endswith("_provenance"):
         unknown = pl.col(f"{name.removesuffix('_provenance')}_J").is_null()
         wrong = ~column.is_in(list(Provenance)) | (unknown != (column == Provenance.UNAVAILABLE))
-        wrong, expected = wrong.fill_null(True), "where its joules come from"
+        wrong, expected = wrong.fill_null(True), "the provenance of its joules"
     elif name.endswith("_json"):
         for text in frame[name].drop_nulls().unique():
             parse_json(f"{path}: column {name!r}", text)

@@ -1,4 +1,4 @@
-"""Start of jobs at a place: this runtime's jobs, MPI's to compare with, and commands on one of its cores or nodes."""
+"""Starts jobs at a place: this runtime's jobs, MPI's for comparison, and commands on one of its cores or nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MPI_YIELDS = ("--mca", "mpi_yield_when_idle", "1")
 
 @dataclass(frozen=True)
 class Site:
-    """How commands are started at the place: jobs of this runtime and of MPI, and a command on core or node 0 or 1."""
+    """The ways to start commands at a place: jobs of this runtime and of MPI, and a command on core or node 0 or 1."""
 
     ours: Start
     mpi: Start
@@ -29,7 +29,7 @@ class Site:
 
 @contextmanager
 def opened(place: Place) -> Iterator[Site]:
-    """The place, while the context lasts."""
+    """The place while the context lasts."""
     if not place.across:
         yield Site(_ours_here, _mpi_here, _on_core, "127.0.0.1", False)
         return
@@ -61,7 +61,9 @@ def _mpi_here(_: str, n: int) -> list[str]:
 
 
 def _yields(n: int, across: bool) -> tuple[str, ...]:
-    """MPI gives its core away where processes outnumber cores. Two nodes have a core each."""
+    """Options by which MPI yields the core where there are more processes than cores. Each of two nodes has one
+    core.
+    """
     cores = 2 if across else len(os.sched_getaffinity(0))
     return MPI_YIELDS if n > cores else ()
 
@@ -72,5 +74,5 @@ def _on_core(i: int, words: list[str]) -> list[str]:
 
 
 def mpirun() -> str:
-    """Open MPI's, whichever MPI is the machine's first."""
+    """The mpirun of Open MPI, even if another MPI is the machine's default."""
     return shutil.which("mpirun.openmpi") or "mpirun"

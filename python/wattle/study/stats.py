@@ -1,10 +1,10 @@
 """Medians, spreads and paired comparisons.
 
-The interval of a median comes from ranks (the sign test turned round), which assumes nothing about the shape of the
-noise; its coverage is counted exactly. With few repeats the wanted confidence may be out of reach: then the interval is
-the whole range, and `confidence` says what that is worth.
+The interval of a median comes from ranks (the inverted sign test), which assumes nothing about the distribution of
+the noise. Its coverage is computed exactly. With few repeats the wanted confidence may not be reachable: the
+interval is then the whole range, and `confidence` gives its coverage.
 
-NumPy alone: `scipy.stats` takes a second to load, and most commands come by here.
+Uses NumPy only: `scipy.stats` takes a second to load, and most commands use this module.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from functools import cache
 import numpy as np
 
 CONFIDENCE = 0.95
-FEWEST = 6  # values whose whole range holds the median with that confidence: 1 - 2 / 2^6 is 97 %
+FEWEST = 6  # fewest values whose range holds the median with that confidence: 1 - 2 / 2^6 is 97 %
 
 
 @dataclass(frozen=True)
 class Center:
-    """The middle of repeated values: median, its interval (lo to hi, at `confidence`), quartiles, number of repeats."""
+    """The centre of repeated values: median, its interval (lo to hi, at `confidence`), quartiles, number of repeats."""
 
     median: float
     lo: float
@@ -45,7 +45,7 @@ class Center:
 
     @property
     def above_zero(self) -> bool:
-        """The whole interval is."""
+        """Whether the whole interval is above zero."""
         return self.lo > 0
 
     @property
@@ -54,7 +54,7 @@ class Center:
 
 
 def center(values: Iterable[float | None]) -> Center | None:
-    """Over the values that are known: a gap is no number, and `n` says how many there were. None without any."""
+    """The centre of the known values; `n` is their number. None without any."""
     found = [v for v in values if v is not None and math.isfinite(v)]
     if not found:
         return None
@@ -66,7 +66,8 @@ def center(values: Iterable[float | None]) -> Center | None:
 
 def rank_interval(values: Sequence[float] | np.ndarray, wanted: float = CONFIDENCE) -> tuple[float, float, float]:
     """(lo, hi, confidence): the narrowest symmetric pair of order statistics that holds the median with at least the
-    wanted confidence; the whole range where none does."""
+    wanted confidence. The whole range where no pair does.
+    """
     ordered = sorted(float(v) for v in values)
     n = len(ordered)
     if n == 0:
@@ -79,8 +80,10 @@ def rank_interval(values: Sequence[float] | np.ndarray, wanted: float = CONFIDEN
 
 @cache
 def _coverage(n: int) -> list[float]:
-    """By how many are taken off at each end of n values: the probability that the true median lies within the rest."""
-    covered, below, ways = [], 0, 1  # of n coins: in how many ways so many, and fewer, show heads
+    """By the number of values left out at each end of n values: the probability that the true median is within the
+    rest.
+    """
+    covered, below, ways = [], 0, 1  # outcomes of n coins with fewer heads than `cut`, and with exactly `cut`
     for cut in range((n + 1) // 2):
         below += ways
         covered.append(1 - 2 * below / 2**n)
@@ -96,21 +99,21 @@ def savings(before: Sequence[float | None], after: Sequence[float | None]) -> li
 
 
 def trend(x: Sequence[float], y: Sequence[float]) -> float:
-    """Spearman's rank correlation, -1 to 1: does y rise with x? 0 where there is nothing to rank."""
+    """Spearman's rank correlation of x and y, -1 to 1. 0 where there is nothing to rank."""
     if len(x) < 3 or len(set(y)) < 2 or len(set(x)) < 2:
         return 0.0
     return float(np.corrcoef(_ranks(x), _ranks(y))[0, 1])
 
 
 def _ranks(values: Sequence[float]) -> np.ndarray:
-    """From 1; equal values share the middle of theirs."""
+    """Ranks from 1. Equal values get the mean of their ranks."""
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(times) - (times - 1) / 2)[place]
 
 
 @dataclass(frozen=True)
 class Line:
-    """y = slope x + intercept, and the share of y's variance that it explains."""
+    """y = slope x + intercept, and r2, the share of y's variance that it explains."""
 
     slope: float
     intercept: float
@@ -122,7 +125,7 @@ class Line:
 
 
 def line(x: Sequence[float], y: Sequence[float]) -> Line | None:
-    """By least squares; None with fewer than three places, or where nothing varies."""
+    """A line by least squares. None with fewer than three different x, or where y does not vary."""
     if len(set(x)) < 3 or len(set(y)) < 2:
         return None
     (of_x, shared), (_, of_y) = np.cov(x, y)

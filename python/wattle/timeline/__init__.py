@@ -1,1 +1,1 @@
-"""Timelines of a run: what each PE did when."""
+"""Timelines of a run: the activity of each PE over time."""

@@ -1,4 +1,4 @@
-"""Reads the timeline that a PE wrote at its end, profile/timeline-00000.bin, and checks every value of it."""
+"""Reads and checks the timeline that a PE writes at its end, profile/timeline-00000.bin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMES = ("start_tick", "end_tick", "end_monotonic_ns", "end_realtime_ns")
 
 
 class Span(IntEnum):
-    """As in src/profile/timeline.h."""
+    """Kinds of spans, as in src/profile/timeline.h."""
 
     SPIN = 0
     YIELD = 1
@@ -34,8 +34,10 @@ EVENT = np.dtype([("begin", "u8"), ("end", "u8"), ("addr", "u8"), ("call", "u4")
 
 @dataclass(frozen=True)
 class Kept:
-    """What became of a thread's spans: so many are in the file of those it saw; `left_out_s`: how long the others were
-    together; none shorter than `least_s` is there. `meetings`: of all PEs, in all; None in files that do not tell."""
+    """The spans of a thread: the number in the file, the number seen, and the number left out with their total seconds.
+    No span in the file is shorter than `least_s`. `meetings`: the number of synchronizations of all PEs; None in
+    older files.
+    """
 
     spans: int
     seen: int
@@ -47,8 +49,9 @@ class Kept:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A PE's. `events`: of each thread, in the order they ended. Ticks: of the PE's clock, at `ns_per_tick`; the end of
-    the run is given on all three clocks."""
+    """The timeline of a PE. `events`: for each thread, in the order of their ends. Ticks count the PE's clock, at
+    `ns_per_tick` each. The end of the run is given on all three clocks.
+    """
 
     pe: int
     n_pes: int
@@ -63,18 +66,18 @@ class Timeline:
     events: list[np.ndarray]
 
     def call(self, event: np.void) -> str:
-        """The call that a span is of, or in which it waits; at no site: the job's own end."""
+        """The call of a span. A span without a call site belongs to the end of the job."""
         return self.calls[int(event["call"])] if event["addr"] else "finish"
 
     def ns(self, ticks: np.ndarray, same_machine: bool) -> np.ndarray:
-        """Nanoseconds on the machine's monotonic clock, or on that of the day where PEs are on several machines."""
+        """Nanoseconds on the machine's monotonic clock, or on the realtime clock where PEs are on several machines."""
         end = self.end_monotonic_ns if same_machine else self.end_realtime_ns
         before = (np.int64(self.end_tick) - ticks.astype(np.int64)) * self.ns_per_tick
         return end - np.rint(before).astype(np.int64)
 
 
 def read(path: Path, number: int) -> Timeline:
-    """Raises DamagedFile with what is wrong."""
+    """Reads a timeline. Raises DamagedFile with the reason."""
     data = input_files.read_bytes(path, limits.TIMELINE_BYTES)
     line = data.find(b"\n", 0, LONGEST_HEAD)
     if line < 0:
@@ -86,7 +89,7 @@ def read(path: Path, number: int) -> Timeline:
     threads = [_kept(entry) for entry in head.items("threads")]
     body = data[line + 1 :]
     if len(body) != EVENT.itemsize * sum(t.spans for t in threads):
-        raise DamagedFile(path, f"has {len(body)} bytes of spans where {sum(t.spans for t in threads)} spans are told")
+        raise DamagedFile(path, f"has {len(body)} bytes of spans for {sum(t.spans for t in threads)} spans")
     every = np.frombuffer(body, EVENT if sys.byteorder == "little" else EVENT.newbyteorder("="))
     calls = head.texts("calls")
     _check(path, every, calls)
@@ -122,7 +125,7 @@ def _time(head: Checked, key: str) -> int:
 
 
 def _check_times(path: Path, events: np.ndarray, start: int, end: int, ns_per_tick: float) -> None:
-    """Every time lies so near the end of the run that it is a whole number of nanoseconds in 64 bits."""
+    """Checks that each time is near enough to the end of the run to fit nanoseconds in 64 bits."""
     ticks = [start, *(int(edge) for edge in (events["begin"].min(), events["end"].max()) if len(events))]
     if max(abs(end - tick) for tick in ticks) * ns_per_tick > limits.TICKS:
         raise DamagedFile(path, f"holds a time that is more than {limits.TICKS} ns from the end of the run")

@@ -15,7 +15,9 @@ RESOLUTION = 1_000_000_000  # nanoseconds
 
 
 def write(folder: Path, rows: list[Row]) -> Path:
-    """A location for each PE's thread, a region for each call, metrics for clock and joules. Gives the anchor file."""
+    """Writes a location for each thread, a region for each call, and metrics for clock and joules. Returns the anchor
+    file.
+    """
     try:
         import otf2
         from _otf2 import Error
@@ -24,18 +26,18 @@ def write(folder: Path, rows: list[Row]) -> Path:
 
     class Writer(otf2.writer.Writer):
         def __del__(self) -> None:
-            """Nothing: one that could not be closed would be closed once more, with a traceback."""
+            """Does nothing. A trace that could not be closed would otherwise be closed again, with a traceback."""
 
     try:
         with closing(Writer(str(folder), timer_resolution=RESOLUTION)) as trace:
             _write(trace, rows, otf2.enums.Type.DOUBLE)
-    except Error as error:  # of the C library, which has told more on standard error
+    except Error as error:  # from the C library, which has printed more on standard error
         raise WattleError(f"{folder}: cannot be written: {error.description}") from None
     return folder / "traces.otf2"
 
 
 def _write(trace: Any, rows: list[Row], real: Any) -> None:
-    """`real`: the type of a metric's values."""
+    """Writes the trace. `real`: the type of a metric's values."""
     made = trace.definitions
     nodes: dict[str, object] = {}
     regions: dict[str, object] = {}
@@ -68,7 +70,7 @@ def _write(trace: Any, rows: list[Row], real: Any) -> None:
 
 
 def _events(out: object, slices: list[Slice], metrics: list[tuple], region: object) -> None:
-    """In order of time: OTF2 demands it. What ends comes before what begins."""
+    """Writes the events in order of time, as OTF2 requires. At equal times, ends precede begins."""
     found = []
     for number, one in enumerate(slices):
         where = region(one)

@@ -1,6 +1,7 @@
-"""Writes a timeline as a trace of Perfetto's: packets of track descriptors, slices and counters, in protobuf.
+"""Writes a timeline as a Perfetto trace: packets of track descriptors, slices and counters, in protobuf.
 
-Field numbers are those of perfetto_trace.proto, which never change. https://perfetto.dev/docs/reference/trace-packet-proto
+Field numbers are those of perfetto_trace.proto, which never change.
+https://perfetto.dev/docs/reference/trace-packet-proto
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ NAME = "timeline.pftrace"
 BEGIN, END, COUNTER = 1, 2, 4  # TrackEvent.Type
 MONOTONIC = 3  # BuiltinClock
 SEQUENCE = 1
-UUIDS = 16  # tracks of a PE, at most
+UUIDS = 16  # largest number of tracks of a PE
 
 
 def write(path: Path, rows: list[Row]) -> Path:
-    """One process for each PE, with the PE's row, its other threads, its clock and its joules."""
+    """Writes one process for each PE, with the PE's row, its other threads, its clock and its joules."""
     with files.writing(path) as out:
         for packet in packets(rows):
             out.write(_field(1, packet))

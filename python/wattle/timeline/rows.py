@@ -1,4 +1,4 @@
-"""What a timeline shows, whatever format it is written in: a row for each PE with nested slices, and its counters."""
+"""The contents of a timeline for any format: a row for each PE with nested slices, and its counters."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ CLOCK_ASKED, CLOCK_RECORDED = "clock asked for", "clock recorded, not set"
 
 @dataclass(frozen=True)
 class Slice:
-    """`kind`: compute, call (a transfer, or another call of the library), spin, yield or asleep; `where`: the line of
-    source, or file and offset. Nanoseconds from the first PE's start. `depth`: 1 within a call."""
+    """A slice in nanoseconds from the first PE's start. `kind`: compute, call (a transfer or another call of the
+    library), spin, yield or asleep. `where`: the line of source, or file and offset. `depth`: 1 within a call.
+    """
 
     begin: int
     end: int
@@ -36,7 +37,7 @@ class Slice:
 
 @dataclass
 class Row:
-    """A PE's. `slices` are nested and in order of their beginning. Counters: (ns, value)."""
+    """The row of a PE. `slices` are nested and in order of their begins. Counters are pairs (ns, value)."""
 
     pe: int
     host: str
@@ -47,13 +48,14 @@ class Row:
     ghz_name: str = CLOCK_ASKED
     joules: list[tuple[int, float]] = field(default_factory=list)
     joules_from: str = ""  # provenance and source
-    others: list[list[Slice]] = field(default_factory=list)  # of the PE's other threads
+    others: list[list[Slice]] = field(default_factory=list)  # slices of the PE's other threads
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of keeping it: spans seen, kept and left out, seconds of the latter, bytes of the files, seconds of all PEs
-    together at the price each PE found (two readings of a clock and the entry)."""
+    """The cost of a timeline: spans seen, kept and left out, seconds of the spans left out, bytes of the files, and
+    seconds of all PEs together. A PE measures its price of one span: two readings of a clock and the entry.
+    """
 
     seen: int
     kept: int
@@ -64,7 +66,7 @@ class Cost:
 
 
 def load(folder: Path) -> list[Timeline]:
-    """All there are in a run's profile folder, by PE."""
+    """All timelines in a run's profile folder, by PE. Raises WattleError where there are none."""
     found = []
     for path in sorted(folder.glob("timeline-*.bin")):
         if number := re.fullmatch(r"timeline-([0-9]{5})\.bin", path.name):
@@ -90,7 +92,7 @@ def cost(timelines: list[Timeline], folder: Path) -> Cost:
 def rows(
     timelines: list[Timeline], profile: RunProfile, machine: Mapping[str, Any], names: Mapping[tuple[str, int], str]
 ) -> list[Row]:
-    """`machine`: of wattle-info's answer. `names`: lines of source by (module, offset)."""
+    """The rows of all PEs. `machine`: from wattle-info's answer. `names`: lines of source by (module, offset)."""
     pes = {pe.pe: pe for pe in profile.pes}
     same = len({pe.boot_id for pe in profile.pes}) <= 1
     zero = min(int(t.ns(np.array([t.start_tick], dtype=np.uint64), same)[0]) for t in timelines)
@@ -126,7 +128,7 @@ def _places(pe: PE | None, names: Mapping[tuple[str, int], str]) -> dict[int, st
 
 
 def _slices(t: Timeline, events: np.ndarray, same: bool, zero: int, where: Mapping[int, str]) -> list[Slice]:
-    """In order, each within the one it began in."""
+    """The slices in order of their begins. Each ends at the latest with the slice in which it began."""
     some = events[events["span"] < Span.CLOCK]
     begins, ends = (np.maximum(0, t.ns(some[edge], same) - zero) for edge in ("begin", "end"))
     order = np.lexsort((-ends, begins))
@@ -146,7 +148,7 @@ def _slices(t: Timeline, events: np.ndarray, same: bool, zero: int, where: Mappi
 
 
 def with_compute(slices: list[Slice], begin: int, end: int) -> list[Slice]:
-    """The gaps at the top are the program's own: computing, and calls too short to be timed each."""
+    """Adds slices for the gaps at the top level: computing, and calls too short for a span each."""
     found, at = [], begin
     for one in slices:
         if one.depth == 0:
@@ -160,7 +162,7 @@ def with_compute(slices: list[Slice], begin: int, end: int) -> list[Slice]:
 
 
 def leaves(slices: list[Slice]) -> Iterator[tuple[int, int, str]]:
-    """(begin, end, state) of all time: waits by their stage, the rest active."""
+    """(begin, end, state) for the whole time: waits by their stage, the rest active."""
     waits = [s for s in slices if s.kind in STATES.values()]
     at = slices[0].begin if slices else 0
     for wait in waits:
@@ -185,7 +187,7 @@ def _watts(machine: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _joules(row: Row, pe: PE, watts: Mapping[str, float]) -> tuple[list[tuple[int, float]], str]:
-    """The PE's CPU joules of its profile, laid over its time in proportion to the watts of each state."""
+    """The CPU joules of the PE's profile, distributed over its time in proportion to the watts of each state."""
     figures = [j for j in pe.joules if not j.domain.startswith("dram")]
     if not figures or any(not j.known for j in figures):
         return [], ""
@@ -205,7 +207,9 @@ def _joules(row: Row, pe: PE, watts: Mapping[str, float]) -> tuple[list[tuple[in
 
 
 def _add_clocks(found: list[Row], timelines: list[Timeline], profile: RunProfile, same: bool, zero: int) -> None:
-    """A change of clock is in the timeline of the PE that made it, and holds for all PEs of that domain on its node."""
+    """Adds the counters of clocks. A change of clock is in the timeline of the PE that made it, and applies to all PEs
+    of that clock domain on its node.
+    """
     mine = {pe.pe: _domains(profile, pe.pe) for pe in profile.pes}
     hosts = {pe.pe: pe.host for pe in profile.pes}
     dry = {pe.pe for pe in profile.pes if pe.clocks and pe.clocks.knob == "record"}
@@ -224,7 +228,7 @@ def _add_clocks(found: list[Row], timelines: list[Timeline], profile: RunProfile
 
 
 def _domains(profile: RunProfile, pe: int) -> dict[int, float]:
-    """Clock domains of a PE with their normal clocks, GHz, as its profile names them."""
+    """The clock domains of a PE with their normal clocks in GHz, from its profile."""
     document = read_json(profile.directory / "profile" / f"pe-{pe:05d}.json")
     if not document.has("clocks") or not document.get("clocks").has("mine"):
         return {}

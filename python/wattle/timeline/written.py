@@ -1,4 +1,4 @@
-"""The timeline of a run directory, in the formats that others read."""
+"""Writes the timeline of a run directory in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wattle.timeline.rows import Cost, cost, load, rows
 
 
 def write(directory: Path, machine: Mapping[str, Any]) -> dict[str, Any]:
-    """DIR/timeline.pftrace and DIR/timeline-otf2; says what they cost, and gives it for the manifest."""
+    """Writes DIR/timeline.pftrace and DIR/timeline-otf2, and prints their cost. Returns it for the manifest."""
     folder = directory / "profile"
     timelines = load(folder)
     found = profile.load(directory, timelines[0].n_pes, allow_damaged=True)
@@ -42,7 +42,7 @@ def write(directory: Path, machine: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lines(found: RunProfile) -> dict[tuple[str, int], str]:
-    """`halo.c:57` by module and offset, where the source is known."""
+    """Lines of source such as `halo.c:57` by module and offset, where they are known."""
     keys = {
         (module.path, module.build_id, site.offset)
         for pe in found.pes

@@ -1,1 +1,1 @@
-"""What PEs that run now are waiting for."""
+"""`wattle top`: shows where running PEs wait."""

@@ -34,11 +34,11 @@ def top(
     source lines, because it opens no file of another user.
     """
     if everyone and os.geteuid() != 0:
-        raise WattleError("--all: only root may look at other users' processes; leave it out for your own")
+        raise WattleError("--all: only root may see other users' processes; leave it out for your own")
     if every is not None and not 0.1 <= every <= 3600:
         raise WattleError(f"--every {every}: allowed are 0.1 to 3600 seconds")
     if every is not None and json:
-        raise WattleError("--every and --json: one document is written, once; leave one of them out")
+        raise WattleError("--every and --json cannot be combined; leave one of them out")
     while True:
         found = page.chosen_of(page.find(everyone), pid)
         if json:
@@ -56,8 +56,9 @@ def top(
 
 
 def with_places(found: list[Live]) -> list[tuple[Live, str]]:
-    """With the line of source, where debug information has it. Nothing is looked up in files of other users'
-    processes: their owners could have made them up for the tools that read them."""
+    """The PEs with their lines of source, where debug information has them. Files of other users' processes are not
+    opened, because their owners could have made them up.
+    """
     keys = {
         live.pid: (live.program, elf.build_id(live.program) or "", live.offset)
         for live in found
@@ -68,7 +69,7 @@ def with_places(found: list[Live]) -> list[tuple[Live, str]]:
 
 
 def _is_program(live: Live) -> bool:
-    """Whether the path leads to the file that runs: in a container of the process's it may be another here."""
+    """Whether the path leads to the file that runs. In the process's container it may be a different file."""
     try:
         return Path(live.program).samefile(f"/proc/{live.pid}/exe")
     except OSError:

@@ -1,8 +1,8 @@
-"""The page in which a process of a job tells where it waits, found among its open files (src/wait/live.h).
+"""Finds the pages in which the processes of a job publish where they wait, among their open files (src/wait/live.h).
 
-Any process can keep open whatever it likes under the page's name. A file is therefore believed to be a page only if it
-is a memfd of the page's size with the page's seals. Nothing else is even opened: opening a FIFO or a device may wait or
-act. What a page says is text and numbers that are checked here; the console shows text as text.
+Any process can keep open any file under the page's name. A file is therefore accepted as a page only if it is a
+memfd of the page's size with the page's seals. No other file is opened, because opening a FIFO or a device may block
+or have side effects. The contents of a page are checked here; the console shows text as plain text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MARK = b"WTLLIVE1"
-NAME = "/memfd:wattle-live (deleted)"  # of the descriptor's link; a memfd has no name but this
+NAME = "/memfd:wattle-live (deleted)"  # the link of the descriptor; a memfd has no other name
 BYTES = 4096
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 LAYOUT = struct.Struct("=8sqiiIIQQQQ3Q48s")
@@ -26,9 +26,10 @@ TRIES = 5
 
 @dataclass(frozen=True)
 class Live:
-    """A PE as it is now. `call` is empty where it does not wait; `for_s`: how long it has been as it is; `offset`: of
-    the site in the program's own file, or None where the call came from elsewhere. `waited_s`: until then, by stage.
-    `uid`: whose process it is."""
+    """A PE at this moment. `call` is empty where it does not wait. `for_s`: seconds in the present state. `offset`: of
+    the site in the program's own file; None where the call came from elsewhere. `waited_s`: earlier waiting by
+    stage. `uid`: the owner of the process.
+    """
 
     pid: int
     parent: int
@@ -44,8 +45,9 @@ class Live:
 
 
 def find(everyone: bool = False, pids: Iterable[int] | None = None, proc: Path = Path("/proc")) -> list[Live]:
-    """All of this user's on this node, by job and PE. `everyone`: other users' as well. `pids`: only of these
-    processes. Processes that come and go meanwhile are passed over."""
+    """The PEs of this user on this node, by job and PE. `everyone`: include other users. `pids`: only these processes.
+    Processes that start or end meanwhile are left out.
+    """
     mine = os.geteuid()
     chosen = (
         [entry for entry in proc.iterdir() if entry.name.isdigit()] if pids is None else [proc / str(p) for p in pids]
@@ -55,11 +57,11 @@ def find(everyone: bool = False, pids: Iterable[int] | None = None, proc: Path =
 
 
 def _of(process: Path, wanted: int | None) -> Iterator[Live]:
-    """`wanted`: the user whose processes are looked at; None: anyone's."""
+    """The pages of a process. `wanted`: only if this user owns it; None: any user."""
     try:
         uid = _uid(process)
         descriptors = list((process / "fd").iterdir()) if wanted in (None, uid) else []
-    except (OSError, ValueError):  # another user's, or gone
+    except (OSError, ValueError):  # another user's process, or one that has ended
         return
     for descriptor in descriptors:
         try:
@@ -76,7 +78,7 @@ def _of(process: Path, wanted: int | None) -> Iterator[Live]:
 
 
 def _uid(process: Path) -> int:
-    """The user who a process belongs to. Raises ValueError for one whose user and rights differ, such as `sudo`."""
+    """The owner of a process. Raises ValueError for one whose user ids differ, such as `sudo`."""
     status = (process / "status").read_text(errors="replace")
     (line,) = [line for line in status.splitlines() if line.startswith("Uid:")]
     (uid,) = {int(word) for word in line.split()[1:]}
@@ -84,8 +86,8 @@ def _uid(process: Path) -> int:
 
 
 def _steady(descriptor: Path) -> bytes | None:
-    """The page, read while nobody changes it."""
-    looked_at = os.open(descriptor, os.O_PATH | os.O_CLOEXEC)  # opens nothing: a FIFO would wait
+    """A consistent copy of the page; None where it changes too often or is no page."""
+    looked_at = os.open(descriptor, os.O_PATH | os.O_CLOEXEC)  # O_PATH opens no device: opening a FIFO would block
     try:
         if not _is_page(looked_at):
             return None
@@ -106,7 +108,9 @@ def _steady(descriptor: Path) -> bytes | None:
 
 
 def _is_page(file: int) -> bool:
-    """All memfds of a kernel are on one file system, which nothing else is on and nobody can mount."""
+    """Whether the file is a page. All memfds of a kernel are on one internal file system that holds nothing else and
+    cannot be mounted.
+    """
     found, own = os.fstat(file), os.memfd_create("own", os.MFD_CLOEXEC)
     try:
         on_it = found.st_dev == os.fstat(own).st_dev
@@ -116,7 +120,7 @@ def _is_page(file: int) -> bool:
 
 
 def read(data: bytes, pid: int, parent: int, program: str, uid: int = 0, now_ns: int | None = None) -> Live | None:
-    """None where it is no such page, or that of the process this one was forked from."""
+    """Parses a page. None where it is no such page, or that of the process from which this one was forked."""
     if len(data) != LAYOUT.size:
         return None
     mark, owner, pe, n_pes, _, _, base, end, since_ns, addr, *stages, call = LAYOUT.unpack(data)
@@ -139,7 +143,9 @@ def read(data: bytes, pid: int, parent: int, program: str, uid: int = 0, now_ns:
 
 
 def chosen_of(found: list[Live], pid: int | None, proc: Path = Path("/proc")) -> list[Live]:
-    """Those of the job that the process belongs to: one of its PEs, or whatever started them, `wattle run` included."""
+    """The PEs of the job that the process belongs to. It may be a PE, or a process that started them, such as `wattle
+    run`.
+    """
     if pid is None:
         return found
     jobs = {live.parent for live in found if live.pid == pid}

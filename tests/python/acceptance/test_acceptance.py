@@ -42,7 +42,7 @@ def test_one_file_holds_every_step_with_its_output(apps, wattle: fakes.Wattle, t
     assert [(s["name"], s["state"]) for s in document["steps"]] == [("doctor", "passed"), ("jobs-2", "passed")]
     assert json.loads(files["acceptance/doctor.out"])["kind"] == "doctor"
     assert document["untried"]
-    assert "What could not be tried here" in done.stdout
+    assert "Not tested here" in done.stdout
 
 
 def test_a_step_that_fails_is_said_with_its_last_words_and_the_rest_goes_on(apps, wattle: fakes.Wattle, tmp_path):
@@ -61,7 +61,7 @@ def test_a_file_that_is_there_is_not_written_over(apps, wattle: fakes.Wattle, tm
     out.write_text("mine")
     done = wattle("acceptance", "--only", "doctor", "-o", out)
     assert done.returncode == 2
-    assert "is there already" in done.stderr
+    assert "exists already" in done.stderr
     assert out.read_text() == "mine"
 
 
@@ -79,7 +79,7 @@ def test_everything_asked_of_a_foreign_machine_is_among_the_steps(apps):
 def test_what_takes_too_long_is_ended(tmp_path):
     step = Step("slow", "sensors", "", lambda _: [sys.executable, "-c", "import time; time.sleep(60)"])
     result = trial.run(step, tmp_path, 0.3)
-    assert (result.state, result.why) == ("failed", "not done within 0 s (--limit)")
+    assert (result.state, result.why) == ("failed", "not finished within 0 s (--limit)")
 
 
 def test_what_cannot_be_tried_says_why(tmp_path):
@@ -124,10 +124,10 @@ def test_what_a_machine_has_is_not_among_what_was_not_tried(tmp_path, monkeypatc
     )
     assert {"InfiniBand, hardware RDMA", "16 cores and more"} <= set(poor)
     assert (poor["sensor powercap"], poor["sensor new"]) == ("no files", "no step reads the meter new")
-    assert poor["sensor redfish"] == "this version knows none of that name"
+    assert poor["sensor redfish"] == "this version has no meter of that name"
     assert poor["changing clocks"] == "the knob is none: no files"
     assert poor["measured joules of a run"] == "no"
-    assert poor["jobs between nodes"] == "the step two-nodes says why"
+    assert poor["jobs between nodes"] == "see the step two-nodes"
     unasked = dict(untried(roots, meters, Tried()))
     assert unasked["changing clocks"] == "no governed job ran"
     assert unasked["jobs between nodes"] == "the step two-nodes was not chosen"
@@ -295,7 +295,7 @@ def test_a_file_that_cannot_be_written_is_said_before_anything_is_tried(apps, wa
     done = wattle("acceptance", "--only", "doctor", "-o", tmp_path / "no" / "such.tar.gz")
     assert done.returncode == 2
     assert "such.tar.gz: cannot be written: No such file or directory" in done.stderr
-    assert "What was tried" not in done.stdout
+    assert "Steps" not in done.stdout
 
 
 def test_what_cannot_be_packed_stays_where_it_is(apps, wattle: fakes.Wattle, tmp_path):
@@ -327,8 +327,8 @@ def test_a_folder_for_temporary_files_that_is_not_there_is_one_clear_line(apps, 
     done = wattle("acceptance", "--only", "doctor", env={"TMPDIR": str(tmp_path / "none")})
     assert done.returncode == 2
     assert (
-        done.stderr
-        == f"wattle: {tmp_path}/none: cannot be used: No such file or directory; set TMPDIR to a folder with room\n"
+        done.stderr == f"wattle: {tmp_path}/none: cannot be used: No such file or directory; "
+        "set TMPDIR to a folder with free space\n"
     )
 
 

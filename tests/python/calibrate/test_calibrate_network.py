@@ -43,11 +43,11 @@ def test_every_case_is_read_off_one_job_and_a_silent_program_is_named() -> None:
     told = {(case, 2e-6 * (k + 1)) for k, case in enumerate(jobs[0].cases)}
     lines = [json.dumps({"kind": "sample", "what": c.name, "bytes": c.bytes, "seconds": s}) for c, s in told]
     assert jobs[0].read("\n".join(["hello", *lines])) == dict(told)
-    with pytest.raises(WattleError, match=r"network said nothing of .*copy"):
+    with pytest.raises(WattleError, match=r"output of network lacks .*copy"):
         jobs[0].read("\n".join(line for line in lines if '"copy"' not in line))
     halo = "halo: 512 x 512, 1000 steps on 2 PEs: 1.250 s, 209.7 M points/s, largest error 1e-9: {}\n"
     assert list(jobs[-1].read(halo.format("correct")).values()) == [1.25]
-    with pytest.raises(WattleError, match="halo said nothing"):
+    with pytest.raises(WattleError, match="output of halo lacks"):
         jobs[-1].read(halo.format("WRONG"))
 
 
@@ -62,7 +62,7 @@ def test_the_file_is_a_network_that_simulation_reads_with_every_number_measured(
         if key in network.NONE:
             assert number.tag == "assumed" and "latency" in number.how
         else:
-            assert number.tag == "measured" and number.source == "a host, a CPU" and "3.1 % apart" in number.how
+            assert number.tag == "measured" and number.source == "a host, a CPU" and "median error 3.1 %" in number.how
 
 
 # ---- the score ----
@@ -81,9 +81,7 @@ def test_the_page_says_how_near_the_simulation_comes(tmp_path: Path, off: float)
     page = write(make_directory(tmp_path / "s", off)).read_text()
     held = sum(c.role == HELD for c in CASES)
     text = " ".join(re.sub(r"<[^>]*>", " ", page).split())
-    assert (
-        f"the simulation is {100 * off:.1f} % off in the median; {held if off < 0.15 else 0} are within 15.0 %" in text
-    )
+    assert f"median error of the simulation is {100 * off:.1f} %; {held if off < 0.15 else 0} are within 15.0 %" in text
     rows = re.search(r'id="times".*?</section>', page, re.DOTALL)
     assert rows and rows[0].count("<tr>") == len(CASES) + 1
     assert (f"<b>+{100 * off:.1f} %</b>" in rows[0]) == (off > study.BAR)
@@ -91,7 +89,11 @@ def test_the_page_says_how_near_the_simulation_comes(tmp_path: Path, off: float)
 
 @pytest.mark.parametrize(
     ("column", "value", "wrong"),
-    [("real_s", 0.0, "a time that is none"), ("role", "other", "of neither"), ("simulated_s", None, "lacks times")],
+    [
+        ("real_s", 0.0, "not positive"),
+        ("role", "other", "neither"),
+        ("simulated_s", None, "lacks times"),
+    ],
 )
 def test_a_damaged_directory_is_named(tmp_path: Path, column: str, value: object, wrong: str) -> None:
     folder = make_directory(tmp_path / "s")

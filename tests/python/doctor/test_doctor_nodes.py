@@ -92,7 +92,7 @@ def test_a_card_that_ucx_does_not_use_is_said(roots, with_module, monkeypatch):
     monkeypatch.setattr(ucx, "ask", lambda _: Ucx("1.13.1", {"tcp": ["eth0"]}, ["tcp", "ib"]))
     assert "is its port up?" in examine(roots)["InfiniBand"].why
     monkeypatch.setattr(ucx, "ask", lambda _: Ucx("1.13.1", {"tcp": ["eth0"]}, ["tcp"]))
-    assert "UCX has no part for it" in examine(roots)["InfiniBand"].why
+    assert "UCX has no component for it" in examine(roots)["InfiniBand"].why
 
 
 def test_no_card_is_no_infiniband(roots, with_module):
@@ -117,7 +117,7 @@ def test_a_library_that_is_gone_is_named_with_its_package(roots, with_module, mo
 def test_what_could_not_be_found_out_is_said(roots, with_module, monkeypatch):
     monkeypatch.setattr(ucx, "ask", lambda _: Ucx("1.13.1", why="libucp.so.0: Input/output error"))
     found = examine(roots)["transports"]
-    assert (found.says, found.why) == ("could not be found out", "libucp.so.0: Input/output error")
+    assert (found.says, found.why) == ("unknown", "libucp.so.0: Input/output error")
 
 
 def test_a_library_that_is_no_ucx_is_no_crash(tmp_path):

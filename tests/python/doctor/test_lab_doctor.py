@@ -183,7 +183,7 @@ def test_what_jobs_keep_is_named_with_its_owner(roots, state):
 def test_a_state_folder_that_jobs_do_not_use_is_named(roots, state):
     state.chmod(0o777)
     found = finding(clocks.examine(roots), "state folder")
-    assert (found.state, found.why) == (State.NO, "everybody may write to it")
+    assert (found.state, found.why) == (State.NO, "every user may write to it")
     state.rmdir()
     assert finding(clocks.examine(roots), "state folder").says.endswith("made by the first job that sets clocks")
     os.mkfifo(state)

@@ -85,12 +85,12 @@ def test_help_names_every_option_once_and_succeeds(program: str) -> None:
 @pytest.mark.parametrize(
     ("program", "arguments", "words"),
     [
-        ("halo", ["--size", "many"], "--size wants a number from 2 to 32768, not 'many'"),
-        ("halo", ["--steps"], "--steps wants a number"),
-        ("halo", ["--imbalance", "0.5"], "--imbalance wants a number from 1 to 100"),
+        ("halo", ["--size", "many"], "--size needs a number from 2 to 32768, not 'many'"),
+        ("halo", ["--steps"], "--steps needs a number"),
+        ("halo", ["--imbalance", "0.5"], "--imbalance needs a number from 1 to 100"),
         ("halo", ["--size", "3", "--steps", "5000"], "use fewer"),
         ("gups", ["--fast"], "unknown option '--fast'"),
-        ("gups", ["--method", "2"], "--method wants a number from 0 to 1"),
+        ("gups", ["--method", "2"], "--method needs a number from 0 to 1"),
     ],
 )
 def test_wrong_use_is_named_once_and_fails(program: str, arguments: list[str], words: str) -> None:

@@ -44,7 +44,7 @@ def test_rows_beside_which_other_work_ran_have_open_marks_and_are_counted(tmp_pa
         ["circle-open"],
         ["circle"],
     ]
-    assert "Other work ran beside 1 of the rows" in bench_page.summary(bench)
+    assert "Other work ran during 1 of the rows" in bench_page.summary(bench)
 
 
 @pytest.mark.parametrize(

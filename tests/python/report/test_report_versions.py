@@ -121,7 +121,7 @@ def test_a_version_left_out_is_said_with_the_reason(tmp_path):
 
 def test_wrong_answers_are_said_first(tmp_path):
     text = page_of(mini_apps.make_study(tmp_path / "wrong", verified=False))
-    assert "nothing below can be trusted" in plain(text)
+    assert "no result below can be trusted" in plain(text)
 
 
 def test_nothing_is_fetched_from_anywhere(page):

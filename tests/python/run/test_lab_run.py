@@ -17,7 +17,7 @@ from wattle import cli, files, runs
 from wattle.run import directory, pe_tables, target
 from wattle.run.view import view
 
-NOT_OURS = "is not linked to libwattle-shmem"
+NOT_OURS = "is not linked with libwattle-shmem"
 
 
 @pytest.fixture
@@ -270,7 +270,7 @@ def test_a_limit_on_the_size_of_files_is_named_as_such(tmp_path):
     line = f"ulimit -f 0; exec {shlex.quote(sys.executable)} -B -c {shlex.quote(words)}"
     told = os.environ | {"PYTHONPATH": str(Path(files.__file__).parents[1])}
     done = subprocess.run(["bash", "-c", line], env=told, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "raise the limit, `ulimit -f`" in done.stderr and "another directory" not in done.stderr
+    assert "raise it with `ulimit -f`" in done.stderr and "another directory" not in done.stderr
     assert not list(tmp_path.iterdir())
 
 

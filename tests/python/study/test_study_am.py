@@ -237,13 +237,13 @@ def test_a_row_that_differs_says_why_with_a_number_from_these_samples():
 def test_fewer_than_six_repeats_are_no_verdict():
     rows = rows_of(am_studies.analysis(repeats=5))
     assert {row.verdict for row in rows.values()} == {Verdict.NOT_TESTABLE}
-    assert rows["rate-uni"].why == "n = 5 repeats; six are the least for a 95 % statement."
+    assert rows["rate-uni"].why == "n = 5 repeats; a 95 % statement needs at least six."
 
 
 def test_reasons_are_those_of_the_place():
     here, across = (rows_of(am_studies.analysis(times(0.5), place=p)) for p in (Place(), Place("two-nodes")))
     assert "On one node a put is a copy" in here["rate-uni"].why
-    assert "travel together" in across["rate-uni"].why
+    assert "batched and sent together" in across["rate-uni"].why
 
 
 def test_ratios_are_taken_within_repeats():

@@ -95,7 +95,7 @@ def test_a_study_that_does_not_exist_is_refused(bench, wattle: Wattle):
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        ("fails", ["exit code 1", "no room for 9 bytes"]),
+        ("fails", ["exit code 1", "no space for 9 bytes"]),
         ("babbles", ["not a JSON object", "hello"]),
         ("silent", ["without a sample"]),
         ("wrong", ["pattern", "'PQ'"]),
@@ -150,12 +150,12 @@ def test_one_repeat_gives_figures_and_no_verdict(bench, wattle: Wattle, tmp_path
     assert "medians of 1 repeat" in " ".join(done.stdout.split())
     rows = json.loads((out / "results.json").read_text())["published"]
     assert {row["verdict"] for row in rows} == {"not testable here"}
-    reason = "n = 1 repeat; six are the least for a 95 % statement."
+    reason = "n = 1 repeat; a 95 % statement needs at least six."
     assert sum(row["why"] == reason for row in rows) >= len(rows) - 2
     page = wattle("report", out)
     assert page.returncode == 0
     text = (out / "report.html").read_text()
-    assert "1 pair of one repeat each" in " ".join(text.split())
+    assert "1 pair, one for each repeat" in " ".join(text.split())
     assert text.count(reason) == 1
 
 

@@ -139,7 +139,7 @@ def test_a_benchmark_that_fails_there_ends_the_study_and_leaves_no_node(bench, e
     process = start(environment | {"FAKE_BENCH": "fails"}, tmp_path / "out")
     _, err = process.communicate(timeout=300)
     assert process.returncode == 2
-    assert "no room for 9 bytes" in err
+    assert "no space for 9 bytes" in err
     assert left_of(process) == []
 
 
@@ -147,7 +147,7 @@ def test_where_nodes_cannot_be_made_the_reason_is_said_before_anything_is_made(
     bench, wattle: Wattle, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(module.nodes, "unavailable", lambda: "network namespaces need root")
-    with pytest.raises(WattleError, match="--on two-nodes: network namespaces need root; --on local needs nothing"):
+    with pytest.raises(WattleError, match="--on two-nodes: network namespaces need root; --on local needs none"):
         check_place("two-nodes")
     monkeypatch.setattr(module.nodes, "unavailable", lambda: None)
     monkeypatch.setattr(module.os, "sched_getaffinity", lambda _: {0})

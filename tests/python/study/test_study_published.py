@@ -67,13 +67,13 @@ def test_published_figures_are_read_with_page_unit_and_the_numbers_of_their_judg
 @pytest.mark.parametrize(
     ("there", "instead", "wrong"),
     [
-        ('source = "D 1.2, figure 3"', 'source = "E 1"', "none of the papers"),
+        ('source = "D 1.2, figure 3"', 'source = "E 1"', "not one of the papers"),
         ("page = 4", "page = 0", "page 0"),
         ("page = 4", "pages = 4", "pages"),
         ('tolerance = "1 point"', "", "tolerance"),
         ('judge = "within"', 'judge = "without"', "no judge 'without'"),
         ("lo = 4, hi = 6", "lo = 4", "'hi'"),
-        ("[papers]", "[paper]", "no place for paper"),
+        ("[papers]", "[paper]", "unknown tables: paper"),
     ],
 )
 def test_a_wrong_published_figure_is_named(tmp_path, there, instead, wrong):
@@ -236,7 +236,7 @@ def test_between_nodes_of_a_machine_with_a_sensor_every_energy_row_says_what_it_
     measured = studies.analysis(provenance="measured", place=Place("two-nodes"))
     for row in rows_of(measured).values():
         energy = row.provenance == "measured" and "energy" in row.published.lower()
-        assert any("The sensor saw both nodes" in reason for reason in row.reasons) == energy, row.id
+        assert any("The sensor measured both nodes" in reason for reason in row.reasons) == energy, row.id
 
 
 def test_each_row_says_what_it_was_measured_on():
@@ -250,7 +250,7 @@ def test_a_saving_that_may_be_noise_agrees_with_nothing():
     calm, noisy = (rows_of(studies.analysis(of_table(costs), noise=n))["pin-latency-bulk"] for n in (0.0, 0.15))
     assert calm.verdict is Verdict.DIFFERS
     assert noisy.verdict is Verdict.NOT_TESTABLE
-    assert "the repeats are too far apart: the largest saving is" in noisy.why
+    assert "the repeats spread too much: the largest saving is" in noisy.why
 
 
 def test_rows_of_energy_carry_its_provenance():
@@ -279,7 +279,7 @@ def test_another_payload_than_the_papers_is_not_held_against_them():
 def test_fewer_than_six_repeats_are_no_verdict(repeats, words):
     rows = rows_of(studies.analysis(repeats=repeats))
     assert {row.verdict for row in rows.values()} == {Verdict.NOT_TESTABLE}
-    assert rows["pin-latency-bulk"].why == f"{words} six are the least for a 95 % statement."
+    assert rows["pin-latency-bulk"].why == f"{words} a 95 % statement needs at least six."
     assert rows_of(studies.analysis(repeats=6))["pin-latency-bulk"].verdict is not Verdict.NOT_TESTABLE
 
 

@@ -202,7 +202,7 @@ def test_on_one_node_no_row_is_judged_and_no_crossover_told():
     assert {row.verdict for row in rows} == {Verdict.NOT_TESTABLE}
     assert all("by chance only" in row.why for row in rows)
     assert {pascol_judges.crossover_words(here, op) for op in pascol_judges.OPS} == {"-"}
-    assert "no crossover is told" in sweeps.SWEEPS["pascol"].says(here)
+    assert "there is no crossover" in sweeps.SWEEPS["pascol"].says(here)
     simulated = replace(sweeps.KNOB, name="simgrid")
     assert pascol_judges.crossover(sweeps.analysis("pascol", sweeps.as_published, simulated), "put")
 
@@ -225,7 +225,7 @@ def test_thresholds_that_too_few_trials_were_made_for_are_not_learned(tmp_path):
     assert pascol_judges.learned(never, "put") is None
     _, heads, lines = sweeps.SWEEPS["pascol"].table(never)
     assert {line[heads.index("learned")] for line in lines} == {"-"}
-    assert "Nothing was learned of put, get, acc, strided" in sweeps.SWEEPS["pascol"].says(never)
+    assert "No threshold was learned for put, get, acc, strided" in sweeps.SWEEPS["pascol"].says(never)
 
 
 def test_rings_between_nodes_count_both_nodes_idle_draw(says, monkeypatch, home):
@@ -296,7 +296,7 @@ def test_a_program_that_misbehaves_ends_the_study_with_its_own_words(says, wattl
 
 def test_a_wrong_result_is_said_first(says, wattle: Wattle, tmp_path):
     done = wattle("study", "receiver", "--quick", "--rounds", 1, "-o", tmp_path / "out", env={"FAKE_SWEEP": "wrong"})
-    assert "nothing below can be trusted" in " ".join(done.stdout.split())
+    assert "no result below can be trusted" in " ".join(done.stdout.split())
     assert json.loads((tmp_path / "out" / "results.json").read_text())["verified"] is False
 
 

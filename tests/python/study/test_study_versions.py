@@ -116,7 +116,7 @@ def test_numbers_of_pes_are_sorted_and_each_is_there_once():
 
 
 def test_two_nodes_have_as_many_pes_each():
-    with pytest.raises(WattleError, match="--pes 2,3: two nodes have as many PEs each"):
+    with pytest.raises(WattleError, match="--pes 2,3: two nodes have the same number of PEs each"):
         parse_pes("2,3", Place("two-nodes"))
 
 

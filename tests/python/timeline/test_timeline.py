@@ -237,7 +237,7 @@ def test_the_commands_timeline_lies_in_the_runs_directory_with_its_cost(wattle: 
 def test_a_program_that_leaves_no_timeline_keeps_its_exit_code(wattle: fakes.Wattle, tmp_path):
     done = wattle("run", "--timeline", "-o", tmp_path / "out", "--", "/bin/sh", "-c", "exit 3")
     assert done.returncode == 3
-    assert "timeline: no PE left one: killed, aborted" in done.stderr
+    assert "timeline: no PE left one (killed, aborted" in done.stderr
 
 
 def test_a_timeline_of_no_bytes_is_refused(wattle: fakes.Wattle, tmp_path):

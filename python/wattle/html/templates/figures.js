@@ -9,7 +9,7 @@
 
   function theme() { return chosen || (night.matches ? "dark" : "light"); }
 
-  // A string "--name" anywhere in a figure stands for that property of the style sheet.
+  // A string "--name" anywhere in a figure is replaced by that property of the style sheet.
   function coloured(value, style) {
     if (typeof value === "string") return value.slice(0, 2) === "--" ? style.getPropertyValue(value).trim() : value;
     if (Array.isArray(value)) return value.map(function (v) { return coloured(v, style); });
@@ -28,7 +28,7 @@
     }, own || {}, own && own.title ? { title: Object.assign({ font: { size: 12 }, standoff: 6 }, own.title) } : {});
   }
 
-  // On a narrow screen every second tick has to do.
+  // On a narrow screen only every second tick is shown.
   function thinned(axis, width) {
     if (!axis || !axis.tickvals || axis.tickvals.length < 7 || width >= 720) return axis;
     var every = function (v, i) { return i % 2 === 0; };

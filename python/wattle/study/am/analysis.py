@@ -1,7 +1,7 @@
-"""Reads the samples of the study of messages: medians by case and way, and ways against each other.
+"""Reads the samples of the study of messages: medians by case and way, and ratios between ways.
 
-Ratios are paired: two ways of one repeat ran in turn in one process, so each repeat gives one ratio, and the median
-and its interval are over those. MPI and UCX run as jobs of their own and are not paired.
+Ratios are paired. Two ways of one repeat ran in turn in one process, so each repeat gives one ratio, and the median
+and its interval are over those ratios. MPI and UCX run as jobs of their own and are not paired.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class Case:
     pes: int
 
     def sent_by(self, way: str) -> Case:
-        """Where a way's samples of this case are: UCX knows no number in flight, its own is 0."""
+        """The case under which a way's samples of this case are kept. UCX's samples have no number in flight; it
+        is 0.
+        """
         return replace(self, in_flight=0) if way == "ucx" else self
 
 
@@ -57,7 +59,7 @@ METRICS = {
 
 
 class Analysis:
-    """The samples, indexed. Asking for what was not measured gives None."""
+    """The samples, indexed. A case that was not measured gives None."""
 
     def __init__(self, frame: pl.DataFrame, place: Place | None = None, left_out: Iterable[str] = ()) -> None:
         self.frame = frame
@@ -69,13 +71,13 @@ class Analysis:
             self._cells.setdefault((case, row["way"]), {})[row["repeat"]] = row
 
     def cells(self) -> list[tuple[Case, str]]:
-        """What was measured, in a reader's order."""
+        """The measured cases with their ways, in the order of the report."""
         return sorted(
             self._cells, key=lambda c: (c[0].series, c[0].test, c[0].bytes, c[0].in_flight, c[0].pes, WAYS.index(c[1]))
         )
 
     def cases(self, series: str, test: str, ways: Iterable[str] = ("am",)) -> list[Case]:
-        """Those of our own program that were measured in all these ways."""
+        """The cases of Wattle's own program that were measured in all these ways."""
         return [
             case
             for case, way in self.cells()
@@ -86,7 +88,7 @@ class Analysis:
         ]
 
     def only_case(self, series: str, test: str, way: str) -> Case | None:
-        """The case of a way that has no more than one."""
+        """The case of a way that has exactly one; else None."""
         found = [case for case, w in self._cells if w == way and (case.series, case.test) == (series, test)]
         return found[0] if len(found) == 1 else None
 
@@ -99,7 +101,7 @@ class Analysis:
 
     @cached_property
     def repeats(self) -> int:
-        """Repeats that every case of our own program has."""
+        """The number of repeats that every case of Wattle's own program has."""
         return min((len(rows) for (_, way), rows in self._cells.items() if way in ("am", "put", "nbi")), default=0)
 
     @cached_property
@@ -111,14 +113,14 @@ class Analysis:
         return center(METRICS[metric].value(row) for row in rows)
 
     def ratio(self, metric: str, case: Case, over: str, under: str) -> Center | None:
-        """One way's figure over another's, over the repeats."""
+        """One way's figure divided by another's, over the repeats."""
         first, second = self._cells.get((case, over), {}), self._cells.get((case, under), {})
         value = METRICS[metric].value
         pairs = [(value(first[r]), value(second[r])) for r in sorted(first.keys() & second.keys())]
         return center(a / b for a, b in pairs if a is not None and b)
 
     def provenance(self, ways: Iterable[str] = ("am", "put", "nbi", "mpi")) -> str:
-        """Of joules: the weaker among the samples that have any."""
+        """The weakest provenance among the samples with joules."""
         known = self.frame.filter(
             pl.col("way").is_in(list(ways)) & pl.col("cpu_J").is_not_null() & pl.col("dram_J").is_not_null()
         )
@@ -128,16 +130,16 @@ class Analysis:
         return "modelled" if weak else "measured"
 
     def sources(self) -> list[str]:
-        """Where joules came from."""
+        """The sources of the joules."""
         return sorted({v for d in ("cpu", "dram") for v in self.frame[f"{d}_source"].unique().to_list() if v})
 
     def why_no_joules(self) -> str:
-        """Of our own program's samples."""
+        """The reasons why samples of Wattle's own program have no joules."""
         ours = self.frame.filter(pl.col("way") != "ucx")
         return "; ".join(sorted(w for w in ours["energy_why"].unique().to_list() if w)) or "the meter gave none"
 
     def uncertainty(self, case: Case, way: str) -> float | None:
-        """Joules a message, in the median: how far they may be off."""
+        """The median uncertainty of the joules a message."""
         rows = self._cells.get((case, way), {}).values()
         found = center(
             None

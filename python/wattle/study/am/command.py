@@ -29,7 +29,7 @@ def command(
     link: Link = None,
     repeat: Repeat = None,
     min_time: Annotated[
-        float | None, typer.Option("--min-time", help="Seconds a measurement lasts at least (0.05, quick 0.004).")
+        float | None, typer.Option("--min-time", help="Shortest time of a measurement in seconds (0.05, quick 0.004).")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -50,7 +50,9 @@ def _show(record: Manifest, analysis: Analysis) -> None:
 
 
 def _table(analysis: Analysis) -> Table:
-    """Time a message by way: one at a time, many in flight, and a hop of the smallest and the largest ring."""
+    """A table of the time a message by way: one at a time, many in flight, and a hop of the smallest and the largest
+    ring.
+    """
     cases = []
     for series, test in (("rate", "uni"), ("ring", "ring")):
         found = analysis.cases(series, test)
@@ -63,7 +65,7 @@ def _table(analysis: Analysis) -> Table:
         result.add_column(NAMES[way], justify="right")
     for case in cases:
         what = f"ring, {case.pes} PEs, a hop" if case.series == "ring" else f"{case.in_flight:,} in flight"
-        at = {w: case.sent_by(w) if case.in_flight == most else case for w in ways}  # UCX's own has many in flight
+        at = {w: case.sent_by(w) if case.in_flight == most else case for w in ways}  # UCX's own test has many in flight
         cells = [units.seconds(c.median) if (c := analysis.center("time", at[w], w)) else units.UNKNOWN for w in ways]
         result.add_row(what, *cells)
     return result

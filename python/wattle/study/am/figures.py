@@ -48,7 +48,7 @@ def ring_figures(a: Analysis) -> list[Figure]:
 
 
 def energy_figures(a: Analysis) -> list[Figure]:
-    """Joules a message, by what is in flight, by size, and by ring."""
+    """Joules a message by number in flight, by size, and by ring."""
     return [
         _figure(a, "energy-rate", "4 B, one direction", "energy", "rate", "uni", _in_flight, "messages in flight"),
         _figure(a, "energy-size", "By size, one direction", "energy", "bandwidth", "uni", _bytes, "bytes"),
@@ -94,7 +94,7 @@ def _figure(a: Analysis, id: str, title: str, metric: str, series: str, test: st
 
 
 def counted_axis(counts: Sequence[int], title: str) -> dict[str, Any]:
-    """A logarithmic axis of powers of two, labelled at no more than eight of them."""
+    """A logarithmic axis of powers of two with at most eight labels."""
     step = -(-len(counts) // 8) if counts else 1
     ticks = list(counts)[::step]
     return {
@@ -107,8 +107,9 @@ def counted_axis(counts: Sequence[int], title: str) -> dict[str, Any]:
 
 
 def _line(a: Analysis, metric: str, series: str, test: str, way: str, x: X, cases: list[Case]) -> Trace | None:
-    """A way's medians with their middle halves; None where it has none. UCX's rate has no number in flight: it is a
-    level."""
+    """A way's medians with their middle halves; None where it has none. UCX's rate has no number in flight, so it is a
+    level.
+    """
     level = a.only_case(series, test, way) if way == "ucx" and series == "rate" else None
     points = [(x(case), a.center(metric, level or case.sent_by(way), way)) for case in cases]
     found = [(at, c) for at, c in points if c]

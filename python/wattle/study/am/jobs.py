@@ -28,8 +28,9 @@ UCX_FAR = "UCX_TLS=tcp,self"
 
 
 def mpi_program(home: Home) -> Path:
-    """am_mpi.c, compiled by Open MPI's wrapper and kept; it counts joules as our own program does. Raises WattleError
-    where it cannot be had."""
+    """Compiles am_mpi.c with Open MPI's wrapper and keeps the program. It counts joules as Wattle's own program does.
+    Raises WattleError where it cannot be compiled.
+    """
     compiler = shutil.which("mpicc.openmpi") or shutil.which("mpicc")
     if not compiler or not shutil.which(mpirun()):
         raise WattleError("mpicc and mpirun are missing (Debian: libopenmpi-dev)")
@@ -65,8 +66,9 @@ def _compile(command: list[str], home: Home, folder: Path) -> None:
 
 
 def ucx_rate(site: Site, size: int, messages: int) -> float:
-    """Messages a second of UCX's own active messages in one direction, by its own test. Raises WattleError where that
-    tells none."""
+    """Messages a second of UCX's active messages in one direction, measured by UCX's own test. Raises WattleError where
+    the test gives no rate.
+    """
     port = FAR_PORT if site.across else _free_port()
     common = [*(["env", UCX_FAR] if site.across else []), PERFTEST, "-p", str(port)]
     test = ["-t", "ucp_am_bw", "-s", str(size), "-n", str(messages), "-w", "100", "-f", "-v", site.address]
@@ -81,11 +83,13 @@ def ucx_rate(site: Site, size: int, messages: int) -> float:
     for head, values in pairwise(lines):
         if "overall_mr" in head:
             return float(values[head.index("overall_mr")])
-    raise WattleError(f"{PERFTEST} told no message rate: {' '.join(said.split())[:200]}")
+    raise WattleError(f"{PERFTEST} gave no message rate: {' '.join(said.split())[:200]}")
 
 
 def _called(command: list[str], server: subprocess.Popen[bytes]) -> str:
-    """The caller's words; started again while the server does not listen yet, which it tells nobody."""
+    """The client's output. The client is restarted while the server does not listen yet, because the server does not
+    report when it does.
+    """
     deadline = time.monotonic() + PATIENCE_S
     while True:
         time.sleep(0.05)

@@ -11,28 +11,28 @@ from wattle.study.am.analysis import Analysis, Case
 from wattle.study.published import NotTestable, Outcome, verdict_of
 from wattle.study.stats import FEWEST, Center, trend
 
-MOST = 0.75  # share of the cases at which a relation must hold
-RISES = 0.7  # rank correlation from which something rises
-ALIKE = 0.2  # of the other: "almost the same"
-GROWS = 1.2  # a larger impact is larger by a fifth at least
-THRESHOLD = 32  # messages in flight, beyond which the published impact is significant
-SLOPE = (0.8, 1.2)  # of the logarithms: "almost linearly"
+MOST = 0.75  # share of the cases in which a relation must hold
+RISES = 0.7  # smallest rank correlation of a rise
+ALIKE = 0.2  # relative difference of "almost the same"
+GROWS = 1.2  # smallest factor of a larger impact
+THRESHOLD = 32  # messages in flight above which the published impact is significant
+SLOPE = (0.8, 1.2)  # slope of the logarithms that counts as "almost linearly"
 
 DIRECTIONS = {"uni": "one direction", "bi": "both directions"}
 
 SLEEPS = (
-    "Waits adapt here as they do anywhere: where a lap takes longer than waking up costs, PEs sleep until the token "
-    "comes, and each hop wakes an agent, and then its PE; the published PEs looked on all the time."
+    "Waits are adaptive in this study. Where a lap takes longer than a wake-up costs, PEs sleep until the token "
+    "comes: each hop wakes an agent and then its PE. The published PEs polled all the time."
 )
 
 Ratio = tuple[Case, Center]
 
 
-# ---- what the rows share ----
+# ---- common to all rows ----
 
 
 def _ratios(a: Analysis, metric: str, series: str, test: str, over: str, under: str) -> list[Ratio]:
-    """Of every case that has both ways, at least two of them, with enough repeats for an interval."""
+    """The ratio of each case that has both ways. At least two cases with enough repeats for an interval are needed."""
     cases = a.cases(series, test, ("am", over, under))
     found = [(case, c) for case in cases if (c := a.ratio(metric, case, over, under))]
     if len(found) < 2:
@@ -53,7 +53,7 @@ def _range(found: list[Ratio]) -> str:
 
 
 def _costs(a: Analysis, case: Case) -> str:
-    """What a message cost in both ways, as a reason."""
+    """The cost of a message in both ways, as a reason."""
     am, put = a.center("time", case, "am"), a.center("time", case, "put")
     if not am or not put:
         return ""
@@ -70,21 +70,22 @@ def _costs(a: Analysis, case: Case) -> str:
 def _how_it_works(a: Analysis) -> str:
     if a.place.across:
         return (
-            "Here a request takes no round trip of its own: while an answer is awaited small messages are gathered and "
-            "travel together, where each blocking put is a message; the prototype sent each request by GASNet, and its "
-            "puts were done by the network card."
+            "Here a request needs no round trip of its own. While an answer is pending, small messages are batched "
+            "and sent together, but each blocking put is a message. The prototype sent each request by GASNet, and "
+            "the network card did its puts."
         )
     return (
-        "On one node a put is a copy into the other PE's memory and needs nobody there; an active message is written "
-        "into a ring, read and handled by the other PE. The published figures are of two nodes and a network card."
+        "On one node a put is a copy into the other PE's memory and needs no action there. An active message is "
+        "written into a ring, and the other PE reads and handles it. The published figures are of two nodes and a "
+        "network card."
     )
 
 
-# ---- the rows ----
+# ---- rows ----
 
 
 def below(a: Analysis, test: str) -> Outcome:
-    """Bandwidth by active messages below that by puts."""
+    """Judges that bandwidth by active messages is below that by puts."""
     found = _ratios(a, "bandwidth", "bandwidth", test, "am", "put")
     below = sum(c.hi < 1 for _, c in found)
     holds = below >= MOST * len(found)
@@ -107,14 +108,14 @@ def worse_with_size(a: Analysis) -> Outcome:
 
 def _copies() -> str:
     return (
-        "The published reason is the copies that an active message makes at both ends. Here the payload is copied once "
-        "into the ring or the batch, and the handler reads it there; what a message costs beside its bytes weighs less "
+        "The published reason is the copies of an active message at both ends. Here the payload is copied once "
+        "into the ring or the batch, and the handler reads it there. The fixed cost of a message matters less, "
         "the longer it is."
     )
 
 
 def slower(a: Analysis, test: str, lo: float, hi: float) -> Outcome:
-    """The rate by puts over that by active messages, beyond the threshold."""
+    """Judges the rate by puts over that by active messages, above the threshold."""
     found = [(c, r) for c, r in _ratios(a, "rate", "rate", test, "put", "am") if c.in_flight > THRESHOLD]
     if not found:
         raise NotTestable(f"no case with more than {THRESHOLD} messages in flight was measured in both ways")
@@ -148,7 +149,7 @@ def ring_alike(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(holds), () if holds else why)
 
 
-GROWS_AT_ALL = 0.05  # a lesser power is none
+GROWS_AT_ALL = 0.05  # a smaller power is no growth
 
 
 def ring_linear(a: Analysis) -> Outcome:
@@ -172,13 +173,13 @@ def _why_not_linear(a: Analysis, slope: float, laps: list[tuple[int, float]]) ->
     if a.place.across and slope < SLOPE[0] and few == 2:
         rest = max(0.0, last - first) / (most - few)
         return (
-            "Half of a ring's PEs are on each node: two hops of a round trip cross the network however many PEs there "
-            f"are. With 2 PEs such a hop took {units.seconds(first / 2)}; each of the {most - few} more with {most} "
+            "Half of a ring's PEs are on each node, so two hops of a round trip cross the network for any number of "
+            f"PEs. With 2 PEs such a hop took {units.seconds(first / 2)}; each of the {most - few} more with {most} "
             f"added {units.seconds(rest)}.",
         )
     return (
-        f"Rings of up to {most} PEs run on the cores of one machine: where PEs outnumber them a hop also wakes a PE "
-        "and changes what a core runs; the published PEs had a core each.",
+        f"Rings of up to {most} PEs run on the cores of one machine. Where there are more PEs than cores, a hop also "
+        "wakes a PE and switches a core to it; the published PEs had a core each.",
     )
 
 

@@ -89,14 +89,14 @@ def build(directory: Path, record: Manifest) -> Page:
 
 
 def _method(directory: Path, record: Manifest) -> dict[str, Any]:
-    """How the study was run, from its manifest."""
+    """The settings of the study, from its manifest."""
     plan = manifests.study(directory, record)
     names = ("repeats", "ucx_repeats", "bandwidth_in_flight", "rate_bytes")
     return {name: plan.integer(name, lo=1) for name in names} | {"min_time_s": plan.number("min_time_s")}
 
 
 def _legend(a: Analysis, name: str) -> list[tuple[str, Any, str]]:
-    """Ways that a section's figures have: name, look, what it does."""
+    """The ways in a section's figures: name, look, description."""
     series = ("bandwidth", "rate", "ring") if name == "energy" else (name,)
     there = {way for s in series for test in ("uni", "bi", "ring") for way in a.ways(s, test)}
     if name == "energy":
@@ -105,7 +105,7 @@ def _legend(a: Analysis, name: str) -> list[tuple[str, Any, str]]:
 
 
 def _cards(a: Analysis) -> list[tuple[str, str, str]]:
-    """(value, what, how)."""
+    """(value, label, remark) of the cards at the top."""
     cards = []
     if (case := last_case(a, "rate", "uni")) and (c := a.center("rate", case, "am")):
         cards.append((shown("rate", c.median), "active messages", f"4 B, {case.in_flight:,} in flight"))
@@ -122,7 +122,7 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
 
 
 def _cells(a: Analysis) -> list[dict[str, Any]]:
-    """Medians and middle halves of every case and way, ready to print."""
+    """Medians and middle halves of every case and way, as text."""
     return [
         {
             "head": [case.series, case.test, NAMES[way], units.size(case.bytes), _flight(case), str(case.pes)],
@@ -145,7 +145,7 @@ def _cell(a: Analysis, metric: str, case: Case, way: str) -> tuple[str, str]:
 
 
 def _samples(a: Analysis) -> list[list[str]]:
-    """Every sample, one line each."""
+    """Every sample, one row each."""
     return [
         [
             row["series"],
@@ -161,7 +161,7 @@ def _samples(a: Analysis) -> list[list[str]]:
             units.UNKNOWN if row["cpu_J"] is None else si(row["cpu_J"], "J"),
             units.UNKNOWN if row["dram_J"] is None else si(row["dram_J"], "J"),
             row["cpu_provenance"],
-            {True: "yes", False: "NO", None: "not looked at"}[row["verified"]],
+            {True: "yes", False: "NO", None: "not checked"}[row["verified"]],
         ]
         for row in a.frame.sort("series", "test", "bytes", "in_flight", "pes", "repeat", "turn").iter_rows(named=True)
     ]

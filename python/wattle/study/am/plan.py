@@ -12,27 +12,27 @@ QUICK_REPEATS, QUICK_MIN_TIME_S = 7, 0.004
 FULL_REPEATS, FULL_MIN_TIME_S = 15, 0.05
 QUICK_UCX_REPEATS, FULL_UCX_REPEATS = 2, 7
 
-# The papers' ranges: 1 B to 2 KiB, 4 B with 1 to 1 Mi in flight, 2 to 512 PEs. How many are in flight where sizes
-# vary is ours.
+# The papers' ranges: 1 B to 2 KiB, 4 B with 1 to 1 Mi in flight, 2 to 512 PEs. The number in flight where sizes vary is
+# Wattle's choice.
 SIZES, QUICK_SIZES = [1 << k for k in range(12)], [1, 8, 64, 512, 2048]
 IN_FLIGHT, QUICK_IN_FLIGHT = [1 << k for k in range(21)], [1, 8, 32, 256, 4096, 65536]
 RINGS, QUICK_RINGS = [1 << k for k in range(1, 10)], [2, 4, 8, 16]
 BANDWIDTH_IN_FLIGHT, RATE_BYTES = 64, 4
 
-# Between nodes a blocking put takes microseconds, as does MPI's message: a million of them at a time would take hours.
+# Between nodes a blocking put or an MPI message takes microseconds: a million of them at a time would take hours.
 ACROSS_MOST, QUICK_ACROSS_MOST = 1 << 20, 1 << 16
 ACROSS_MOST_SLOW, QUICK_ACROSS_MOST_SLOW = 1 << 14, 1 << 10
-# In simulation nothing disturbs a block, so a round says as much as many; repeats differ by what the ways before them
-# left in flight. Six are the least for a statement of 95 %.
+# A simulation has no noise, so one round is as good as many. Repeats differ by what the earlier ways left in flight.
+# Six repeats are the minimum for 95 % confidence.
 SIMULATED_REPEATS, SIMULATED_MIN_TIME_S = 6, 0.0
 SIMULATED_MOST, SIMULATED_MOST_SLOW = 1 << 16, 1 << 12
 NOT_SIMULATED = "MPI, and UCX by itself: only this runtime is simulated"
-MPI_LARGEST_RING = 64  # a hop of MPI's took 0.6 ms there on two busy cores
+MPI_LARGEST_RING = 64  # a hop of MPI took 0.6 ms there on two busy cores
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run."""
+    """The sweep of a study."""
 
     repeats: int = FULL_REPEATS
     min_time_s: float = FULL_MIN_TIME_S
@@ -44,7 +44,7 @@ class Plan:
         return QUICK_SIZES if self.quick else SIZES
 
     def in_flight(self, slow: bool) -> list[int]:
-        """`slow`: of the ways that take a round trip or a message of the network each."""
+        """Numbers of messages in flight. `slow`: for ways that need a round trip or a network message each."""
         counts = QUICK_IN_FLIGHT if self.quick else IN_FLIGHT
         if not self.place.across:
             return counts
@@ -64,7 +64,7 @@ class Plan:
 
 
 def make_plan(repeats: int | None, min_time_s: float | None, quick: bool, place: Place | None = None) -> Plan:
-    """The plan with its defaults: the quick one has fewer of everything."""
+    """The plan with its defaults. The quick plan has fewer cases and repeats."""
     if repeats is not None and not 1 <= repeats <= 1000:
         raise WattleError(f"--repeat {repeats}: allowed are 1 to 1000")
     if min_time_s is not None and not 0 <= min_time_s <= 60:
@@ -87,7 +87,9 @@ def make_plan(repeats: int | None, min_time_s: float | None, quick: bool, place:
 
 @dataclass(frozen=True)
 class Job:
-    """A run of one of the two benchmarks, or of UCX's for one size. `cases`: how many of them, each in all its ways."""
+    """A run of one of the two benchmarks, or of UCX's test for one size. `cases`: their number, each in all its
+    ways.
+    """
 
     series: str
     by: str  # ours, mpi or ucx
@@ -112,7 +114,7 @@ class Job:
 
 
 def jobs_of(plan: Plan) -> Iterator[Job]:
-    """In an order in which what is compared runs close together."""
+    """The jobs. Jobs that are compared run close together."""
     return (job for job in _all_jobs(plan) if job.by == "ours" or not plan.place.simulated)
 
 
@@ -136,7 +138,7 @@ def _all_jobs(plan: Plan) -> Iterator[Job]:
 
 
 def left_out_of(plan: Plan) -> list[str]:
-    """What of the papers' sweep this plan does not do, in words."""
+    """The parts of the papers' sweep that this plan leaves out, as text."""
     found = []
     if plan.rings[-1] < RINGS[-1]:
         found.append(f"rings of more than {plan.rings[-1]} PEs (--quick)")

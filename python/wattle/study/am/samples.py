@@ -14,27 +14,27 @@ from wattle.study.samples import energy_columns, joules_columns, sum_domain
 SERIES = ("bandwidth", "rate", "ring")
 TESTS = ("uni", "bi", "ring")
 WAYS = ("am", "put", "nbi", "mpi", "ucx")
-NO_UCX_JOULES = "ucx_perftest is a program of its own, and nobody meters it"
+NO_UCX_JOULES = "ucx_perftest is a separate program without a meter"
 
 SCHEMA: dict[str, Any] = {
     "series": pl.String,
     "test": pl.String,
     "way": pl.String,
     "bytes": pl.Int64,  # of a message
-    "in_flight": pl.Int64,  # messages before completion is waited for; 0: UCX, which decides by itself
+    "in_flight": pl.Int64,  # messages before a wait for completion; 0: UCX's own choice
     "pes": pl.Int64,
     "repeat": pl.Int64,
-    "turn": pl.Int64,  # place among the ways of its repeat
+    "turn": pl.Int64,  # position among the ways of its repeat
     "rounds": pl.Int64,
-    "messages": pl.Float64,  # of the block: both directions in bi, hops in a ring
+    "messages": pl.Float64,  # messages of the block: both directions in bi, hops in a ring
     "block_s": pl.Float64,
     "message_s": pl.Float64,  # block_s / messages
-    **energy_columns(),  # a message, PE 0's where modelled, the machine's where measured
+    **energy_columns(),  # for one message: of PE 0 where modelled, of the machine where measured
     "energy_interval_s": pl.Float64,
     "energy_covered_s": pl.Float64,
-    "energy_why": pl.String,  # why there are no joules, where there are none
+    "energy_why": pl.String,  # the reason where there are no joules
     "energy_json": pl.String,  # every domain the meter has
-    "verified": pl.Boolean,  # every message came once and right; null: UCX's own test does not look
+    "verified": pl.Boolean,  # every message arrived once and correct; null: UCX's test does not check
 }
 
 COMPARED = Layout(
@@ -46,7 +46,7 @@ COMPARED = Layout(
 
 
 def row(document: dict[str, Any], series: str) -> dict[str, Any]:
-    """A "sample" line as a row. A line that is not what it should be is an error that says where."""
+    """A "sample" line as a row. Raises DamagedFile with the place in a wrong line."""
     line = Checked("the benchmark's output", document)
     cpu, dram = sum_domain(line, "energy", "cpu"), sum_domain(line, "energy", "dram")
     return {
@@ -66,7 +66,7 @@ def row(document: dict[str, Any], series: str) -> dict[str, Any]:
 
 
 def ucx_document(size: int, repeat: int, messages: int, a_second: float) -> dict[str, Any]:
-    """A figure of ucx_perftest as a line like those of our benchmarks."""
+    """A figure of ucx_perftest in the form of a benchmark line."""
     return {
         "test": "uni",
         "way": "ucx",

@@ -28,7 +28,7 @@ from wattle.study.site import Site, opened
 
 NAME = "am"
 TITLE = "Active messages beside puts"
-QUESTION = "What do messages that run a handler cost beside puts, beside MPI's two-sided messages and beside UCX's own?"
+QUESTION = "What do messages with a handler cost, compared with puts, MPI's two-sided messages and UCX's own?"
 RESULTS_SCHEMA = 1
 UCX_MESSAGES, UCX_MESSAGES_ACROSS = 100000, 20000
 
@@ -69,7 +69,7 @@ def _gather(plan: Plan, gathered: Gathered) -> None:
 
 
 def _others(home: Home, gathered: Gathered) -> dict[str, Path]:
-    """MPI's program and UCX's, where they can be had; why not, among what is left out."""
+    """The programs of MPI and UCX. For one that is missing, the reason is added to what is left out."""
     found = {}
     try:
         found["mpi"] = am_jobs.mpi_program(home)
@@ -85,7 +85,9 @@ def _others(home: Home, gathered: Gathered) -> dict[str, Path]:
 def _documents(
     home: Home, job: Job, plan: Plan, site: Site, bench: Path, others: dict[str, Path], gathered: Gathered
 ) -> Iterator[dict[str, Any]]:
-    """The lines of a job. One of MPI or of more than two PEs that fails is left out as a whole, with its last words."""
+    """The lines of a job. A job of MPI or of more than two PEs that fails is left out as a whole, with its last
+    message.
+    """
     before = len(gathered.rows)
     if job.by == "ucx":
         messages = UCX_MESSAGES_ACROSS if site.across else UCX_MESSAGES
@@ -107,7 +109,7 @@ def _documents(
 
 
 def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
-    """How the study is run, and what is known of it so far."""
+    """The settings of the study and its findings so far."""
     return {
         "study": {
             "name": NAME,
@@ -133,7 +135,7 @@ def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
 
 
 def load(directory: Path, record: Manifest) -> Analysis:
-    """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
+    """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
     study = manifest.study(directory, record)
     kept.check_finished(directory, record, study)
     frame = samples.read(directory, SCHEMA)
@@ -151,18 +153,18 @@ def load(directory: Path, record: Manifest) -> Analysis:
 
 
 def read_floor(directory: Path, record: Manifest) -> list[Joules]:
-    """What was drawn while PE 0 slept."""
+    """The joules used while PE 0 slept."""
     study = manifest.study(directory, record)
     return [read_joules(entry) for entry in study.items("floor")]
 
 
 def write_results(directory: Path, analysis: Analysis) -> Path:
-    """DIR/results.json: every case and way, every published row, for other programs to read."""
+    """Writes DIR/results.json with every case, way and published row, for other programs."""
     return kept.write_results(directory / kept.RESULTS, results(analysis))
 
 
 def read_results(directory: Path) -> Checked:
-    """DIR/results.json, checked to be this study's."""
+    """Reads DIR/results.json and checks that it belongs to this study."""
     return kept.read_results(directory / kept.RESULTS, RESULTS_SCHEMA, NAME)
 
 

@@ -1,4 +1,4 @@
-"""The summary of a study of messages, for the terminal and the page. Every number of it is from the samples."""
+"""The summary of a study of messages, for the terminal and the page, with numbers from the samples."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from wattle.units import si
 
 
 def summary(a: Analysis, rows: list[Row], record: Manifest) -> str:
-    """One paragraph, every number of it from the samples."""
+    """One paragraph with numbers from the samples."""
     parts = [_rates(a), _rings(a), _joules(a, record), _verdicts(rows)]
     if a.wrong_samples:
         parts.insert(
-            0, f"Messages were lost, doubled or wrong in {a.wrong_samples} samples: nothing below can be trusted."
+            0, f"Messages were lost, doubled or wrong in {a.wrong_samples} samples: no result below can be trusted."
         )
     return " ".join(p for p in parts if p)
 
@@ -77,14 +77,14 @@ def _joules(a: Analysis, record: Manifest) -> str:
 def _verdicts(rows: list[Row]) -> str:
     tally = published.tally(rows)
     return (
-        f"Of {len(rows)} published figures {tally[Verdict.AGREES]} agree with what was found, "
-        f"{tally[Verdict.DIFFERS]} differ, and {tally[Verdict.NOT_TESTABLE]} cannot be tested here; the report says "
-        "why."
+        f"Of {len(rows)} published figures {tally[Verdict.AGREES]} agree with the results, "
+        f"{tally[Verdict.DIFFERS]} differ, and {tally[Verdict.NOT_TESTABLE]} cannot be tested here; the report gives "
+        "the reasons."
     )
 
 
 def energy_of(a: Analysis, case: Case, way: str) -> tuple[str, str]:
-    """Joules a message with their uncertainty; the provenance."""
+    """Joules a message with their uncertainty, and the provenance."""
     found, doubt = a.center("energy", case, way), a.uncertainty(case, way)
     if found is None:
         return units.UNKNOWN, "unavailable"

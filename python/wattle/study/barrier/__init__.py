@@ -1,1 +1,1 @@
-"""Waiting at a barrier, by the wait's length and by the number of PEs that wait."""
+"""The study of waiting at a barrier: by the length of the wait, and by the number of PEs that wait."""

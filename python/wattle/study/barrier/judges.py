@@ -15,9 +15,9 @@ COUNTED = 3  # instructions, branches and branches not taken
 LATE, SCALE = "late", "scale"
 PAPERS = published.read(__file__)
 SLOPE, INTERCEPT = PAPERS.values["slope"], PAPERS.values["intercept"]
-ALIKE = 0.1  # powers within so much of each other are constant
-LINEAR = 0.98  # r2 from which a line is one
-FROM_MS = 5  # shorter waits are the barrier's own time as much as waiting
+ALIKE = 0.1  # largest relative spread of constant powers
+LINEAR = 0.98  # smallest r2 of a straight line
+FROM_MS = 5  # shorter waits include too much of the barrier's own time
 
 
 def x_seconds(point: Point) -> float:
@@ -25,12 +25,12 @@ def x_seconds(point: Point) -> float:
 
 
 def waiting(point: Point) -> float:
-    """PEs that wait: all but the late one."""
+    """The PEs that wait: all but the late one."""
     return point.pes - 1
 
 
 def fits(a: Analysis) -> list[Fit]:
-    """Energy against T and power against PEs, for each wait policy: a straight line each."""
+    """Straight lines for each wait policy: energy against T, and power against the number of PEs."""
     found = []
     for policy in a.policies(series=LATE, mode="off"):
         points = a.select(series=LATE, wait=policy, mode="off")
@@ -69,7 +69,7 @@ def _of(a: Analysis, what: str, policy: str = "spin") -> Fit:
 
 
 def _how(a: Analysis) -> str:
-    """Modelled joules follow time on a core: how much of its wait the PE that spins was on one."""
+    """Modelled joules depend on the time on a core. Gives the share of its wait that the spinning PE was on one."""
     if a.provenance != "modelled":
         return ""
     points = a.select(series=LATE, wait="spin", mode="off")
@@ -79,11 +79,12 @@ def _how(a: Analysis) -> str:
     least, most = min(shares), max(shares)
     if least >= 100 * (1 - ALIKE):
         return (
-            "Modelled joules follow the time in each state: this says that a PE that spins is on a core all the time."
+            "Modelled joules depend on the time in each state, so this shows that a PE that spins is on a "
+            "core all the time."
         )
     return (
-        f"Modelled joules follow the time in each state, and the PE that spins was on a core for {least:.0f} to "
-        f"{most:.0f} % of its wait, by the wait's length: other work had it for the rest."
+        f"Modelled joules depend on the time in each state. The PE that spins was on a core for {least:.0f} to "
+        f"{most:.0f} % of its wait, depending on its length; other work had the core for the rest."
     )
 
 
@@ -105,7 +106,7 @@ def slope(a: Analysis) -> Outcome:
             a.provenance,
         )
     holds = abs(found.slope / SLOPE - 1) <= ALIKE
-    why = "The slope is the watts of all PEs that wait, and how many did is not printed."
+    why = "The slope is the watts of all PEs that wait. The paper does not give their number."
     return Outcome(found.words, verdict_of(holds), () if holds else (why,), a.provenance)
 
 
@@ -127,13 +128,13 @@ def linear_in_pes(a: Analysis) -> Outcome:
     why = (
         ()
         if holds
-        else (f"{most - 1} PEs waited on {cores:.1f} cores' worth of processor: who has no core draws nothing.",)
+        else (f"{most - 1} PEs waited on {cores:.1f} cores' worth of processor: a PE without a core uses no power.",)
     )
     return Outcome(found.words, verdict_of(holds), why, a.provenance)
 
 
 def counted(a: Analysis, which: int, words: str) -> Outcome:
-    """Instructions, or branches not taken, rise with the time spent waiting."""
+    """Judges that instructions, or branches not taken, rise with the time spent waiting."""
     pairs = []
     for point in a.select(series=LATE, wait="spin", mode="off"):
         counted = (told.numbers(COUNTED)[which] for told in a.more(point, "counted"))
@@ -141,14 +142,14 @@ def counted(a: Analysis, which: int, words: str) -> Outcome:
         if values:
             pairs.append((point.x or 0, sorted(values)[len(values) // 2]))
     if len(pairs) < 3:
-        raise NotTestable(f"this processor, or what may be read of it, does not count {words} (perf)")
+        raise NotTestable(f"this processor does not count {words}, or perf may not read it")
     rise = trend([x for x, _ in pairs], [v for _, v in pairs])
     ends = ", ".join(f"{count:.3g} in {ms:g} ms" for ms, count in (pairs[0], pairs[-1]))
     return Outcome(f"{ends}; rank correlation {rise:+.2f}", verdict_of(rise >= 0.9))
 
 
 def branches(a: Analysis) -> Outcome:
-    """The same of branches; and which way they went, where that is counted, too."""
+    """Judges the same for branches, and the share taken where it is counted, too."""
     risen = counted(a, 1, "branches")
     both = [
         (branches, missed)
@@ -157,7 +158,7 @@ def branches(a: Analysis) -> Outcome:
         if branches and missed is not None
     ]
     if not both:
-        return replace(risen, ours=f"{risen.ours}; which way they went is not counted here")
+        return replace(risen, ours=f"{risen.ours}; branches not taken are not counted here")
     taken = 100 * (1 - sum(missed for _, missed in both) / sum(all_ for all_, _ in both))
     holds = risen.verdict is Verdict.AGREES and taken > 50
     return Outcome(f"{risen.ours}; {taken:.0f} % taken", verdict_of(holds))

@@ -42,12 +42,19 @@ def _sections(a: Analysis) -> list[Section]:
     energy = lines(a, "late-node", "Energy of the node", "node", _by_wait(a, LATE), x, late)
     energy.traces.append(_published(ticks))
     energy.note += "; dashed: the papers' line, of another machine"
-    acts = "" if a.knob.acts else " The knob only records: what the modes cost, not what they save."
+    acts = (
+        ""
+        if a.knob.acts
+        else " The knob only records, so the figures show the cost of the modes and not their savings."
+    )
     return [
         Section(
             "late",
             "Waiting in time",
-            "PE 1 arrives T late (it sleeps meanwhile), PE 0 waits; a wait of each length, under each wait policy.",
+            (
+                "PE 1 arrives T late (it sleeps meanwhile) and PE 0 waits. There is a wait of each length under "
+                "each wait policy."
+            ),
             [
                 lines(a, "late-own", "Energy of the PEs", "own", _by_wait(a, LATE), x, late),
                 energy,
@@ -70,7 +77,7 @@ def _sections(a: Analysis) -> list[Section]:
         Section(
             "scale",
             "Waiting in scale",
-            "All but one wait, for 20 ms. Where PEs outnumber cores they share them.",
+            "All but one PE wait, for 20 ms. Where there are more PEs than cores, they share them.",
             [
                 lines(a, "scale-power", "Power of the PEs", "own_watts", _by_wait(a, SCALE), waiting, pes),
                 lines(a, "scale-own", "Energy of the PEs", "own", _by_wait(a, SCALE), waiting, pes),

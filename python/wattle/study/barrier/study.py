@@ -15,8 +15,8 @@ LATE_MS, QUICK_LATE_MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), (1, 2, 5, 1
 PES, QUICK_PES = (2, 3, 4, 8, 16, 32), (2, 3, 4, 8)
 SIMULATED_PES, SIMULATED_QUICK = (2, 4, 16, 64, 256, 1024, 4096), (2, 4, 16, 64)
 SCALE_MS = 20
-LEAST_S = 0.02  # more than ten of a sensor's intervals
-LEARN = ("--learn", "6")  # samples: the governor knows a wait after four of about its length
+LEAST_S = 0.02  # more than ten intervals of a sensor
+LEARN = ("--learn", "6")  # samples: the governor predicts a wait after four of similar length
 
 
 def _jobs(plan: Plan) -> list[Job]:
@@ -58,7 +58,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
 SWEEP = Sweep(
     name="barrier",
     title="Waiting at a barrier, in time and in scale",
-    question="What does a barrier cost those who wait in it, by how long they wait and by how many they are?",
+    question="What does waiting at a barrier cost, by the length of the wait and the number of PEs that wait?",
     jobs=_jobs,
     rows=ROWS,
     fits=fits,

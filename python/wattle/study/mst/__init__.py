@@ -1,1 +1,1 @@
-"""A minimum spanning tree by MPI, buckets and active messages."""
+"""The study of a minimum spanning tree by MPI, buckets and active messages."""

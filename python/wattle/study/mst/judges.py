@@ -1,4 +1,4 @@
-"""The judges of the study of the minimum spanning tree: of the published statement and of this project's bar."""
+"""The judges of the minimum spanning tree: for the published statement and for this project's bar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The study of the minimum spanning tree: the same Boruvka, with its small messages sent in three ways."""
+"""The study of the minimum spanning tree: the same Boruvka algorithm, with its small messages sent in three ways."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wattle.paths import Home
 from wattle.study.mst.judges import BARS, ROWS
 from wattle.study.versions.plan import App, Case, Size
 
-KINDS = {"uniform": "uniform", "rmat": "R-MAT"}  # as the program and as people call them
+KINDS = {"uniform": "uniform", "rmat": "R-MAT"}  # name of the program: name in the report
 LOG_VERTICES, EDGES = 17, 1_000_000
 
 

@@ -1,1 +1,3 @@
-"""A network description that is fitted to two nodes of this machine, and how near its simulation comes to them."""
+"""The study of a network description that is fitted to two nodes of this machine, and of the error of its
+simulation.
+"""

@@ -1,5 +1,8 @@
-"""The fit of a network description to two nodes of this machine. The same programs run there and in simulation; the
-numbers are fitted to the times of the first, and the others show how good the simulation is."""
+"""Fits a network description to two nodes of this machine.
+
+The same programs run on the nodes and in simulation. The numbers are fitted to the times of some programs. The times
+of the others show the error of the simulation.
+"""
 
 from __future__ import annotations
 
@@ -29,30 +32,30 @@ from wattle.study import program
 from wattle.study.place import Start
 from wattle.study.stats import center
 
-BASE = "sandybridge-tcp"  # where the search begins; its watts are of no matter here
+BASE = "sandybridge-tcp"  # start of the search; its watts do not matter here
 OF_FILE = OF_NETWORK | ALSO
 NONE = {"leaves": 0.0}
-IN_LATENCY = "In `latency`, from which two nodes cannot tell it."
+IN_LATENCY = "In `latency`; two nodes cannot separate them."
 FITTED = (*(key for key in OF_FILE if key not in NONE), "wake")
-ALONE = {"block": "compute", "copy": "copy"}  # what one time alone depends on, and in proportion
-BEGIN = {"acknowledge": 2e-6, "record": 50e-9, "segment": 16384.0}  # of what BASE leaves out
+ALONE = {"block": "compute", "copy": "copy"}  # the single time that each depends on, proportionally
+BEGIN = {"acknowledge": 2e-6, "record": 50e-9, "segment": 16384.0}  # start values of numbers that BASE leaves out
 MOST_EVALUATIONS = 1200
-MOST_SLOPES = 12  # times that slopes are asked for, after each search without them
-STEPS = (1.5, 0.5, 0.2)  # of logarithms
-FARTHEST = math.log(100)  # from where the search begins: far out a run may take for ever
-SMOOTH = 0.02  # differences below this weigh less
+MOST_SLOPES = 12  # gradient steps after each search without gradients
+STEPS = (1.5, 0.5, 0.2)  # sizes of the initial simplex, in logarithms
+FARTHEST = math.log(100)  # largest distance from the start: farther away a run may take very long
+SMOOTH = 0.02  # smaller differences have less weight
 NUDGE = 0.05
-WIDEST = 10.0  # times the value: it may be anything
-ROUNDS = 60  # of the benchmark, on the nodes
-SIMULATED_ROUNDS = 5  # all alike but for the first
-TIMES = 5  # each program runs so often on the nodes
-PATIENCE_S = 120  # for a run, which takes a second or two
+WIDEST = 10.0  # times the value: the number is not determined
+ROUNDS = 60  # rounds of the benchmark on the nodes
+SIMULATED_ROUNDS = 5  # all equal except the first
+TIMES = 5  # runs of each program on the nodes
+PATIENCE_S = 120  # time limit of a run in seconds; usual is a second or two
 FIT, HELD = "fit", "held back"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One time that a program tells. `name`: its line."""
+    """One time that a program prints. `name`: the name of its line."""
 
     role: str
     program: str
@@ -62,7 +65,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds, on the nodes and in simulation. The quarters are of the runs there."""
+    """A time in seconds, on the nodes and in simulation. The quartiles are of the runs on the nodes."""
 
     case: Case
     real_s: float
@@ -72,7 +75,7 @@ class Measured:
 
     @property
     def error(self) -> float:
-        """Of the simulation: 0.1 is a tenth too long."""
+        """The relative error of the simulation: 0.1 is a tenth too long."""
         return self.simulated_s / self.real_s - 1
 
 
@@ -119,7 +122,7 @@ Line = Callable[[str], float | None]
 
 @dataclass(frozen=True)
 class Job:
-    """A run of a program, and how to read the cases that it tells off its output. `folder`: of its source."""
+    """A run of a program, and the cases in its output. `folder`: of its source."""
 
     program: str
     folder: str
@@ -130,7 +133,7 @@ class Job:
     def read(self, output: str) -> dict[Case, float]:
         found = dict(self._read(output.splitlines()))
         if lacking := [case.name for case in self.cases if case not in found]:
-            raise WattleError(f"{self.program} said nothing of {', '.join(lacking)}: {output[-300:]!r}")
+            raise WattleError(f"the output of {self.program} lacks {', '.join(lacking)}: {output[-300:]!r}")
         return found
 
     def _read(self, lines: Iterable[str]) -> Iterator[tuple[Case, float]]:
@@ -156,7 +159,7 @@ class Job:
 
 
 def jobs() -> list[Job]:
-    """Those of the fit first."""
+    """The jobs, those of the fit first."""
     found = []
     for role in (FIT, HELD):
         cases = tuple(c for c in CASES if c.program == "network" and c.role == role)
@@ -179,7 +182,7 @@ def jobs() -> list[Job]:
 
 
 def measure(home: Home, start: Start, advance: Callable[[str], None]) -> dict[Case, list[float]]:
-    """Every job, `TIMES` times in turns."""
+    """Runs every job `TIMES` times, alternately."""
     found: dict[Case, list[float]] = {}
     for _ in range(TIMES):
         for job in jobs():
@@ -197,7 +200,9 @@ def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -
         done = run_quietly(command, environment, PATIENCE_S)
     except subprocess.TimeoutExpired:
         load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-        raise WattleError(f"... {what}: not over after {PATIENCE_S} s, where seconds are usual ({load})") from None
+        raise WattleError(
+            f"... {what}: not finished after {PATIENCE_S} s, where a few seconds are usual ({load})"
+        ) from None
     if done.returncode != 0:
         raise WattleError(f"... {what}: ended with exit code {done.returncode}: {done.stderr[-400:].strip()}")
     return done.stdout
@@ -208,7 +213,7 @@ def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -
 
 @dataclass(frozen=True)
 class Simulator:
-    """Runs jobs on a cluster whose numbers are given."""
+    """Runs jobs on a cluster with given numbers."""
 
     home: Home
     base: Simulation
@@ -228,7 +233,9 @@ class Simulator:
 
 @dataclass(frozen=True)
 class Fit:
-    """`values` and half-widths of their 95 % intervals, by key: the network's, `wake`, `block` and `copy`."""
+    """The fitted `values` and half-widths of their 95 % intervals, by key: those of the network, `wake`, `block` and
+    `copy`.
+    """
 
     values: dict[str, float]
     plus_minus: dict[str, float]
@@ -238,9 +245,11 @@ class Fit:
 def fit(
     run: Callable[[Mapping[str, float]], dict[Case, float]], real: Mapping[Case, float], begin: Mapping[str, float]
 ) -> Fit:
-    """The numbers with which the logarithms of the ratios are smallest, in sum: a time that is far off for a reason of
-    its own moves the others little. `run`: simulates the job of the fit under given numbers. A wait that turns from
-    looking on to sleep makes a step, so the search asks for no slopes (Nelder and Mead's) until it is near."""
+    """Fits the numbers by a robust sum over the logarithms of the ratios, so that a single bad time has little weight.
+
+    `run` simulates the job of the fit with given numbers. The sum has a step where a wait changes from polling to
+    sleep, so the search begins without gradients (Nelder and Mead).
+    """
     from scipy.optimize import Bounds, least_squares, minimize
 
     values = begin | BEGIN | NONE
@@ -262,7 +271,7 @@ def fit(
 
     start = np.log([values[key] for key in FITTED])
     best, within = start, Bounds(start - FARTHEST, start + FARTHEST)
-    for step in STEPS:  # each begins anew where the last one ended, with a wide simplex and then a narrow one
+    for step in STEPS:  # each search starts at the last result, with a smaller simplex
         corners = np.vstack([best, *(best + step * row for row in np.eye(len(FITTED)))])
         options = {"initial_simplex": corners, "maxfev": MOST_EVALUATIONS // len(STEPS), "xatol": 1e-3, "fatol": 1e-3}
         best = minimize(cost, best, method="Nelder-Mead", bounds=within, options=options).x
@@ -280,7 +289,7 @@ def _numbers(found: np.ndarray) -> dict[str, float]:
 
 
 def _widths(off: Callable[[np.ndarray], np.ndarray], best: np.ndarray) -> list[float]:
-    """Half-widths of the 95 % intervals of a least-squares fit with these slopes and what is left, as shares."""
+    """Relative half-widths of the 95 % intervals of a least-squares fit, from its slopes and residuals."""
     here = off(best)
     slopes = np.array(
         [(off(best + NUDGE * row) - off(best - NUDGE * row)) / (2 * NUDGE) for row in np.eye(len(best))]
@@ -296,7 +305,7 @@ def simulator(home: Home, where: Path) -> Simulator:
 
 
 def score(real: Mapping[Case, list[float]], simulated: Mapping[Case, float]) -> list[Measured]:
-    """All cases, in their order."""
+    """All cases in order, with both times."""
     found = []
     for case in CASES:
         middle = center(real[case])
@@ -309,14 +318,14 @@ def score(real: Mapping[Case, list[float]], simulated: Mapping[Case, float]) -> 
 
 
 def text(found: Fit, title: str, where: str, residual: float) -> str:
-    """A network as machines/networks has them, each number measured."""
+    """A network in the form of machines/networks, with each number measured."""
     lines = [
         f"# {visible(title)}. Written by wattle calibrate --network; docs/simulation.md explains the keys.",
         f"title = {json.dumps(visible(title))}",
     ]
     fitted = (
-        "Fitted with the others to what ping-pongs, streams of puts and gets of several sizes took: "
-        f"{units.share(residual)} apart in the median. Half-width: 95 %, of the fit."
+        "Fitted with the other numbers to the times of ping-pongs, streams of puts and gets of several sizes: "
+        f"median error {units.share(residual)}. Half-width: 95 %, of the fit."
     )
     for key, unit in OF_FILE.items():
         tag, how = ("assumed", IN_LATENCY) if key in NONE else ("measured", fitted)
@@ -334,7 +343,7 @@ def text(found: Fit, title: str, where: str, residual: float) -> str:
 
 
 def numbers(found: Fit, base: Cluster, where: str) -> dict[str, Number]:
-    """All that the simulation of the score rested on."""
+    """All numbers of the simulation that was scored."""
     made = {
         key: Number(found.values[key], found.plus_minus[key], base.numbers[key].unit, "measured", where, "fitted")
         for key in found.values
@@ -345,7 +354,7 @@ def numbers(found: Fit, base: Cluster, where: str) -> dict[str, Number]:
 
 
 def shown(number: Number) -> str:
-    """`8.2 ± 0.3 µs`, in the unit of the value; a byte's time as its inverse would be harder to compare."""
+    """A number such as `8.2 ± 0.3 µs`, in the unit of the value."""
     scales = [(factor, f"{prefix}{number.unit}") for factor, prefix in SCALES]
     factor, unit = units.scale_for([number.value], scales)
     value, width = number.value / factor, number.plus_minus / factor

@@ -27,8 +27,8 @@ LOOKS = {
     "halo": Look("--fourth", "square"),
 }
 ABOUT = {
-    FIT: "what the numbers were fitted to",
-    "network": "the same program: other sizes, and calls it was not fitted to",
+    FIT: "programs used for the fit",
+    "network": "the same program with other sizes and calls",
     "patterns": "five ways of writing a payload",
     "gups": "updates of single words",
     "halo": "a stencil with halo exchange",
@@ -60,16 +60,15 @@ def _summary(a: Analysis) -> str:
     within = sum(abs(m.error) <= BAR for m in held)
     worst = max(held, key=lambda m: abs(m.error))
     return (
-        f"On {len(held)} times of programs and sizes that it was not fitted to, the simulation is "
-        f"{units.share(a.error(HELD))} off in the median; {within} are within {units.share(BAR)}. On the "
-        f"{len(a.of(FIT))} it was fitted to it is {units.share(a.error(FIT))} off. Farthest off is "
-        f"{worst.case.program} {_name(worst)}: "
-        f"{units.seconds(worst.simulated_s)} simulated, {units.seconds(worst.real_s)} on the nodes."
+        f"On {len(held)} times of programs and sizes that were not used for the fit, the median error of the "
+        f"simulation is {units.share(a.error(HELD))}; {within} are within {units.share(BAR)}. On the {len(a.of(FIT))} "
+        f"that were used it is {units.share(a.error(FIT))}. The largest error is that of {worst.case.program} "
+        f"{_name(worst)}: {units.seconds(worst.simulated_s)} simulated, {units.seconds(worst.real_s)} on the nodes."
     )
 
 
 def _cards(a: Analysis) -> list[tuple[str, str, str]]:
-    cards = [(units.share(a.error(HELD)), "median error", "all that was held back")]
+    cards = [(units.share(a.error(HELD)), "median error", "all times held back")]
     return cards + [
         (units.share(e), f"median error of {name}", units.several(n, "time")) for name, (n, e) in a.programs().items()
     ]
@@ -152,10 +151,10 @@ def _ratios(a: Analysis) -> Figure:
     traces = [_band(lo, hi, -100 * BAR, 100 * BAR), *_points(a, lambda m: 100 * m.error)]
     layout = {
         "xaxis": _seconds_axis("on the nodes"),
-        "yaxis": {"ticksuffix": " %", "title": {"text": "simulated, too long by"}, "zeroline": True},
+        "yaxis": {"ticksuffix": " %", "title": {"text": "simulated time, too long by"}, "zeroline": True},
         "showlegend": False,
     }
-    note = f"the band is {units.share(BAR)} either way"
+    note = f"the band is ± {units.share(BAR)}"
     return Figure(
         "errors", "Error of each time", "Error of each time against the time itself", traces, layout, 380, note
     )

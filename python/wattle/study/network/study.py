@@ -1,5 +1,7 @@
-"""The study of a fitted network: times of programs and sizes that were not fitted, on the nodes and in simulation.
-`wattle calibrate --network` runs it."""
+"""The study of a fitted network: times of programs and sizes outside the fit, on the nodes and in simulation.
+
+`wattle calibrate --network` runs it.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ from wattle.study.place import TWO_NODES, Place
 
 NAME = "network"
 TITLE = "A network of this machine, in simulation"
-QUESTION = "How near does the simulation come to two nodes here, with numbers fitted to other programs and sizes?"
+QUESTION = "How near is the simulation to two nodes here, with numbers fitted to other programs and sizes?"
 RESULTS_SCHEMA = 1
-BAR = 0.15  # median error that the simulation should keep on what was held back
+BAR = 0.15  # largest median error that the simulation should have on the times held back
 
 SCHEMA: dict[str, Any] = {
     "role": pl.String,
@@ -42,21 +44,21 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Analysis:
-    """The numbers that were fitted, and what they are worth."""
+    """The fitted numbers and their errors."""
 
     found: list[Measured]
     numbers: dict[str, Number]
-    runs: int  # of each program on the nodes
+    runs: int  # runs of each program on the nodes
 
     def of(self, role: str) -> list[Measured]:
         return [m for m in self.found if m.case.role == role]
 
     def error(self, role: str) -> float:
-        """The median of the errors' sizes."""
+        """The median of the absolute errors."""
         return median(abs(m.error) for m in self.of(role))
 
     def programs(self) -> dict[str, tuple[int, float]]:
-        """Of what was held back, by program: how many times, and the median error."""
+        """The times held back by program: their number and median error."""
         held = self.of(HELD)
         names = dict.fromkeys(m.case.program for m in held)
         errors = {name: [abs(m.error) for m in held if m.case.program == name] for name in names}
@@ -64,7 +66,7 @@ class Analysis:
 
 
 def run(file: Path, directory: Path, command: list[str]) -> tuple[Manifest, Analysis]:
-    """Measures, fits, writes the network to `file`, scores it, and keeps all in the directory."""
+    """Measures, fits, writes the network to `file`, scores it, and writes the results into the directory."""
     home = paths.find_home()
     place = Place(TWO_NODES)
     record = kept.begin(command, 2)
@@ -144,7 +146,9 @@ def load(directory: Path, record: Manifest) -> Analysis:
     frame = samples.read(directory, SCHEMA)
     path = directory / samples.FILE
     if frame.filter(~pl.col("role").is_in((FIT, HELD)) | (pl.col("real_s") <= 0) | (pl.col("simulated_s") <= 0)).height:
-        raise DamagedFile(path, "holds a time that is none, or of neither the fit nor what was held back")
+        raise DamagedFile(
+            path, "holds a time that is not positive, or that belongs neither to the fit nor to the times held back"
+        )
     if frame.null_count().sum_horizontal()[0] or set(frame["role"]) != {FIT, HELD}:
         raise DamagedFile(path, "lacks times")
     found = [

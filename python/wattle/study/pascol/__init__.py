@@ -1,1 +1,3 @@
-"""A power-aware one-sided library: from which size on it pays to sleep, and to lower the clock, during a transfer."""
+"""The study of a power-aware one-sided library: from which size sleeping and a lower clock save energy in a
+transfer.
+"""

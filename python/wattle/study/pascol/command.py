@@ -1,4 +1,4 @@
-"""`wattle study pascol`, which runs on two nodes as well."""
+"""`wattle study pascol`, which also runs on two nodes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The judges of the study of PASCoL: each compares a figure of the paper with the samples.
 
-Energy is the node's, idle draw included, as the paper measured it. Ratios are over polling, repeat by repeat in the
-order of the runs. The bytes are the same on both sides, so a ratio of joules is one of joules per MB."""
+Energy is the node's, including idle, as the paper measured it. Ratios are over polling, repeat by repeat in the
+order of the runs. The bytes are the same on both sides, so a ratio of joules is one of joules per MB.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +22,15 @@ from wattle.study.sweep.analysis import METRICS, Analysis, Point
 RING = "ring"
 PAPERS = published.read(__file__)
 OPS: dict[str, int] = PAPERS.values["crossover"]  # bytes from which sleeping with scaling wins
-NEAR = 0.05  # of polling's latency: "less than 5% difference"
+NEAR = 0.05  # relative to polling's latency: "less than 5% difference"
 CONVERGED = 1 + NEAR
-SMALL = 1024  # bytes of messages that are called small here; the paper names no number
-WIDE = 3.0  # percentage points that a saving may be off
+SMALL = 1024  # bytes of a small message; the paper gives no number
+WIDE = 3.0  # percentage points that a saving may differ
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """One way of waiting. `mode`: of the clock; aware decides both by size."""
+    """One way of waiting. `mode`: of the clock. The aware scheme decides both by size."""
 
     name: str
     wait: str
@@ -52,7 +53,7 @@ def points(a: Analysis, op: str, scheme: Scheme) -> list[Point]:
 
 
 def ratio(a: Analysis, metric: str, op: str, scheme: Scheme, size: float) -> Center | None:
-    """Over polling, in pairs."""
+    """The ratio over polling, in pairs."""
     before, after = (a.select(series=RING, name=op, wait=s.wait, mode=s.mode, x=size) for s in (POLLING, scheme))
     if not before or not after:
         return None
@@ -63,17 +64,19 @@ def ratio(a: Analysis, metric: str, op: str, scheme: Scheme, size: float) -> Cen
 
 
 def waits(a: Analysis) -> bool:
-    """Whether anything is waited for: there is more than one node."""
+    """Whether there are waits: only with more than one node."""
     return a.knob.simulated or a.place.across
 
 
 def paying(a: Analysis) -> Scheme:
-    """The scheme that is to win from the crossover on: scaled where that can be seen, else asleep alone."""
+    """The scheme that should win from the crossover on: with scaling where the knob and the joules show clocks, else by
+    sleep alone.
+    """
     return SLEEPING_SCALED if a.knob.acts and a.knows_clocks else SLEEPING
 
 
 def pays(a: Analysis, op: str, size: float) -> bool | None:
-    """Whether it wins there: less energy, beyond chance, and latency within 5 %."""
+    """Whether the scheme wins at a size: less energy, beyond chance, and latency within 5 %."""
     energy, latency = (ratio(a, metric, op, paying(a), size) for metric in ("node", "seconds"))
     if energy is None or latency is None:
         return None
@@ -81,8 +84,9 @@ def pays(a: Analysis, op: str, size: float) -> bool | None:
 
 
 def crossover(a: Analysis, op: str) -> int | None:
-    """The smallest size from which it wins for good; None where it never does, or joules are not known, or nothing is
-    waited for, where it would win by chance."""
+    """The smallest size from which the scheme wins at all sizes. None where there is none, where joules are not known,
+    or where there are no waits, so that it would win by chance.
+    """
     sizes = sorted({int(p.x or 0) for p in points(a, op, POLLING)}) if waits(a) else []
     found = None
     for size in reversed(sizes):
@@ -93,7 +97,7 @@ def crossover(a: Analysis, op: str) -> int | None:
 
 
 def spread(a: Analysis, op: str) -> str:
-    """Where chance hides whether the largest size pays, and so any crossover: its ratios, in words. Else empty."""
+    """The ratios at the largest size where their spread hides a crossover; else empty."""
     sizes = [p.x or 0 for p in points(a, op, POLLING)] if waits(a) else []
     energy = ratio(a, "node", op, paying(a), max(sizes)) if sizes else None
     if energy is None or crossover(a, op) is not None or not energy.median < 1 <= energy.hi:
@@ -111,8 +115,7 @@ def crossover_words(a: Analysis, op: str) -> str:
 
 
 def learned(a: Analysis, op: str) -> int | None:
-    """The threshold that the runtime ended with, in the median of the jobs that tried both ways; the lower one of two
-    in the middle."""
+    """The learned threshold: the median of the jobs that tried both ways, the lower one of two middle values."""
     told = [t.integer(op) for p in points(a, op, AWARE) for t in a.more(p, "thresholds")]
     return int(statistics.median_low(told)) if told else None
 
@@ -121,13 +124,13 @@ def learned(a: Analysis, op: str) -> int | None:
 
 
 def _between_nodes(judge: Callable[..., Outcome]) -> Callable[..., Outcome]:
-    """The judge of a figure about transfers between nodes, which all are."""
+    """Wraps the judge of a figure about transfers between nodes, as all figures of this study are."""
 
     @functools.wraps(judge)
     def judged(a: Analysis, **at: Any) -> Outcome:
         if not waits(a):
             raise NotTestable(
-                "within a node an operation is a copy by its caller: nothing is waited for, and the schemes differ by "
+                "within a node an operation is a copy by its caller without a wait, and the schemes differ by "
                 "chance only"
             )
         return judge(a, **at)
@@ -141,26 +144,26 @@ def _needs_joules(a: Analysis) -> None:
 
 
 def _why(a: Analysis, saves_more: bool) -> tuple[str, ...]:
-    """Why sleeping saves more, or from smaller sizes on, than was published; or less."""
+    """Why sleeping saves more than was published, or from smaller sizes on; or less."""
     if a.knob.simulated:
         return (
-            "In simulation each process has a node and a link of its own, and its core serves what others send: a put "
-            "is over when the other core has taken it. A sleeper is woken twice, its agent and then itself: by the "
-            "cluster's description that takes longer than most of these transfers.",
+            "In simulation each process has its own node and link, and its core serves the requests of others: a put "
+            "is complete when the other core has taken it. A sleeping process is woken twice, its agent and then "
+            "itself. With the cluster's numbers that takes longer than most of these transfers.",
         )
     if saves_more:
         return (
-            "Over TCP a transfer takes longer than over InfiniBand, so more of its time is waited; and where other "
-            "work is running, who polls takes turns with it.",
+            "Over TCP a transfer takes longer than over InfiniBand, so more of its time is waited. Where other "
+            "work is running, a process that polls shares the core with it.",
         )
     return (
-        "The network is TCP by the same processors, no InfiniBand: a sleep costs more, and transfers keep cores busy.",
+        "The network is TCP on the same processors, not InfiniBand: a sleep costs more, and transfers keep cores busy.",
     )
 
 
 def _no_crossover(a: Analysis, op: str) -> None:
     if found := spread(a, op):
-        raise NotTestable(f"samples spread too far to tell ({found})")
+        raise NotTestable(f"the samples spread too much for a verdict ({found})")
 
 
 @_between_nodes
@@ -177,21 +180,22 @@ def crossover_is_near(a: Analysis, op: str) -> Outcome:
 def _why_learned(op: str, own: int) -> str:
     if own == OPS[op]:
         return (
-            "It is where thresholds begin: what trials lose stays within 1 % of a job's time, so short jobs try little."
+            "It is the start value of thresholds: trials may cost at most 1 % of a job's time, so short "
+            "jobs try little."
         )
-    return "Thresholds are learned from few trials, in jobs of their own; the crossover is that of other jobs."
+    return "Thresholds are learned from few trials in jobs of their own; the crossover comes from other jobs."
 
 
 @_between_nodes
 def learned_is_near(a: Analysis, op: str) -> Outcome:
-    """Not published: what the runtime makes of it."""
+    """Judges the threshold that the runtime learned. It is not published."""
     _needs_joules(a)
     found, own = crossover(a, op), learned(a, op)
     if own is None:
-        raise NotTestable("nothing was learned: too few transfers were tried the other way")
+        raise NotTestable("no threshold was learned: too few transfers were tried the other way")
     _no_crossover(a, op)
     if found is None:
-        raise NotTestable(f"there is no crossover here to hold {units.size(own)} against")
+        raise NotTestable(f"there is no crossover here to compare {units.size(own)} with")
     close = found / 2 <= own <= found * 2
     why = () if close else (_why_learned(op, own),)
     ours = f"learned {units.size(own)}, crossover {units.size(found)}"
@@ -200,14 +204,14 @@ def learned_is_near(a: Analysis, op: str) -> Outcome:
 
 def _clocks(a: Analysis) -> None:
     if not a.knob.acts:
-        raise NotTestable(f"{a.knob.words}; nothing was scaled")
+        raise NotTestable(f"{a.knob.words}; no clock was changed")
     if not a.knows_clocks:
-        raise NotTestable(f"joules are {a.provenance} here and do not follow the clock")
+        raise NotTestable(f"joules are {a.provenance} here and do not depend on the clock")
 
 
 @_between_nodes
 def saved(a: Analysis, op: str, scheme: str, percent: float) -> Outcome:
-    """Energy per MB from the paper's crossover on."""
+    """Judges the energy per MB from the paper's crossover on."""
     _needs_joules(a)
     way = CALLED[scheme]
     if way.mode == "scale":
@@ -237,13 +241,15 @@ def latencies_converge(a: Analysis, op: str) -> Outcome:
     beyond = any(r.lo > 1 + NEAR or r.hi < 1 - NEAR for r in ratios)
     hidden = any(r.lo < 1 - NEAR and r.hi > 1 + NEAR for r in ratios)
     if not beyond and (hidden or not close):
-        raise NotTestable(f"samples spread too far to tell ({ours})")
+        raise NotTestable(f"the samples spread too much for a verdict ({ours})")
     return Outcome(ours, verdict_of(close), () if close else _why(a, farthest.median < 1))
 
 
 @_between_nodes
 def in_order(a: Analysis, metric: str, schemes: Sequence[str], words: str) -> Outcome:
-    """In the median over operations and small sizes, each of `schemes` costs at least as much as the one before."""
+    """Judges that, in the median over operations and small sizes, each of `schemes` costs at least as much as the one
+    before.
+    """
     if metric != "seconds":
         _needs_joules(a)
     if any(CALLED[name].mode == "scale" for name in schemes):

@@ -23,11 +23,11 @@ LOOKS = (
     Look("--second", "square"),
 )
 WORDS = {
-    "polling": "spins (WATTLE_WAIT=spin), the clock as it is: what the others are divided by.",
-    "polling, scaled": "the same, the clock lowered for every transfer (WATTLE_TRANSFERS=scale).",
+    "polling": "spins (WATTLE_WAIT=spin) at an unchanged clock: the base of all ratios.",
+    "polling, scaled": "spins, with the clock lowered for every transfer (WATTLE_TRANSFERS=scale).",
     "sleeping": "sleeps at once (WATTLE_WAIT=sleep).",
-    "sleeping, scaled": "the same, the clock lowered for every transfer.",
-    "power-aware": "polls below its threshold, from there on sleeps at a lower clock (WATTLE_TRANSFERS=aware).",
+    "sleeping, scaled": "sleeps at once, with the clock lowered for every transfer.",
+    "power-aware": "polls below its threshold, and sleeps at a lower clock from it on (WATTLE_TRANSFERS=aware).",
 }
 TITLES = {"put": "Put", "get": "Get", "acc": "Accumulate", "strided": "Strided put"}
 
@@ -38,9 +38,9 @@ def build(directory: Path, record: Manifest) -> Page:
 
 def _none_here(a: Analysis, op: str) -> str:
     if not waits(a):
-        return "on one node nothing is waited for, and no crossover is told."
+        return "on one node there are no waits, so there is no crossover."
     if found := spread(a, op):
-        return f"whether sleeping pays here these samples do not tell: {found}."
+        return f"these samples do not show whether sleeping pays here: {found}."
     return "here sleeping pays at no size."
 
 
@@ -48,7 +48,10 @@ def _sections(a: Analysis) -> list[Section]:
     acts = (
         ""
         if a.knob.acts
-        else " The knob only records, so the scaled schemes show what deciding costs, not what clocks save."
+        else (
+            " The knob only records, so the scaled schemes show the cost of the decisions, not the savings "
+            "of the clocks."
+        )
     )
     ways = " ".join(f"{name[0].upper()}{name[1:]}: {words}" for name, words in WORDS.items())
     found = []
@@ -120,7 +123,7 @@ def _trace(a: Analysis, op: str, metric: str, scheme: Scheme, look: Look) -> Tra
 
 
 def _marks(a: Analysis, op: str, low: float, high: float) -> list[Trace]:
-    """Upright lines: the paper's crossover and the one found here."""
+    """Vertical lines: the paper's crossover and the one found here."""
     marks = [
         ("the paper's crossover", OPS[op], "dash", "--published"),
         ("crossover here", crossover(a, op), "dot", "--ink"),

@@ -1,4 +1,4 @@
-"""The study of a power-aware one-sided library: displaced rings of four operations, in four schemes and in ours."""
+"""The study of a power-aware one-sided library: displaced rings of four operations in five schemes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from wattle.study.sweep.plan import Job, Plan, Sweep
 from wattle.units import si
 
 SIZES, QUICK_SIZES = tuple(2**k for k in range(21)), tuple(4**k for k in range(11))
-SMALLEST_ACC = 8  # a double
+SMALLEST_ACC = 8  # bytes of a double
 REPEATS, QUICK_REPEATS = 4, 2
 LEAST_S, QUICK_LEAST_S = 0.05, 0.01
 PES = 2
-# In simulation the paper's processes; what 64 of them hold for each other bounds the size.
+# In simulation: the number of processes of the paper. The memory of 64 processes limits the size.
 CLUSTER = "nw-ice-ib"
 SIMULATED_PES, SIMULATED_QUICK_PES, SIMULATED_LARGEST = 64, 8, 256 << 10
-# So long that the trials of a job, which may take a quarter of a percent of it, move its threshold.
+# Long enough for the trials of a job, which may take a quarter of a percent of it, to move its threshold.
 SIMULATED_LEAST_S, SIMULATED_QUICK_LEAST_S = 0.01, 0.02
-MACHINE = "nw-ice"  # the paper's node, where the user names no other and there is no sensor
+MACHINE = "nw-ice"  # the paper's node, used without a sensor and without WATTLE_MACHINE
 
 
 def _jobs(plan: Plan) -> list[Job]:
@@ -29,7 +29,7 @@ def _jobs(plan: Plan) -> list[Job]:
     repeats, least = (QUICK_REPEATS, QUICK_LEAST_S) if plan.quick else (REPEATS, LEAST_S)
     machine: tuple[tuple[str, str], ...] = (("WATTLE_MACHINE", os.environ.get("WATTLE_MACHINE", MACHINE)),)
     pes = PES
-    if plan.simulated:  # whose machine is the cluster's
+    if plan.simulated:  # the cluster gives the machine
         sizes, machine, repeats = tuple(n for n in sizes if n <= SIMULATED_LARGEST), (), 1
         least = SIMULATED_QUICK_LEAST_S if plan.quick else SIMULATED_LEAST_S
         pes = SIMULATED_QUICK_PES if plan.quick else SIMULATED_PES
@@ -46,7 +46,7 @@ def _jobs(plan: Plan) -> list[Job]:
 
 
 def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
-    """By operation: the crossover, and the largest size under each scheme over polling."""
+    """By operation: the crossover, and the ratios over polling at the largest size."""
     lines = []
     for op, published in OPS.items():
         largest = a.select(series=RING, name=op)[-1].x or 0
@@ -64,9 +64,8 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
             ]
         )
     title = (
-        f"Crossovers; joules and time at the largest size over polling's: medians of "
-        f"{units.several(a.repeats, 'sample')}, "
-        f"joules {a.provenance}"
+        "Crossovers; joules and time at the largest size over polling's: medians of "
+        f"{units.several(a.repeats, 'sample')}, joules {a.provenance}"
     )
     heads = ["", "paper", "here", "learned", "J, asleep", "J, aware", "s, asleep", "s, aware"]
     return title, heads, lines
@@ -74,9 +73,11 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
 
 def _says(a: Analysis) -> str:
     if not waits(a):
-        return "On one node operations are copies, so the schemes differ by chance only: no crossover is told."
+        return "On one node operations are copies, so the schemes differ by chance only and there is no crossover."
     none = [op for op in OPS if learned(a, op) is None]
-    untold = f" Nothing was learned of {', '.join(none)}: too few transfers were tried the other way." if none else ""
+    untold = (
+        f" No threshold was learned for {', '.join(none)}: too few transfers were tried the other way." if none else ""
+    )
     if a.provenance == "unavailable":
         return untold.strip()
     words = ", ".join(f"{op} {crossover_words(a, op)}" for op in OPS)
@@ -90,7 +91,7 @@ def _says(a: Analysis) -> str:
 SWEEP = Sweep(
     name="pascol",
     title="A power-aware one-sided library",
-    question="From which size on does it pay to sleep, and to lower the clock, until a one-sided operation is done?",
+    question="From which size on do sleep and a lower clock save energy until a one-sided operation is complete?",
     jobs=_jobs,
     rows=ROWS,
     table=_table,

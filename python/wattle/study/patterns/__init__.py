@@ -1,2 +1,3 @@
-"""Data-access patterns: five ways of writing the same bytes to another PE, and what changing one into another
-saves."""
+"""The study of data-access patterns: five ways of writing the same bytes to another PE, and the savings between
+them.
+"""

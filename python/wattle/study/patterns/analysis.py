@@ -1,7 +1,7 @@
-"""Reads the pattern study's samples: medians by pattern and number of fragments, and what a transformation saves.
+"""Reads the pattern study's samples: medians by pattern and number of fragments, and the savings of transformations.
 
-Comparisons are paired: the two configurations of one repeat ran within the same round, so each repeat gives one saving,
-and the median and interval are over those.
+Comparisons are paired. The two configurations of one repeat ran within the same round, so each repeat gives one
+saving, and the median and interval are over those savings.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAPER_PAYLOAD = 512 * 1024
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure of a sample. `energy`: which provenance columns it rests on."""
+    """A figure of a sample. `energy`: the domains whose joules it uses."""
 
     name: str
     label: str
@@ -66,7 +66,7 @@ IMPACT_METRICS = ("cpu", "dram", "latency", "edp")
 
 @dataclass(frozen=True)
 class Transformation:
-    """A change of pattern, in all its forms."""
+    """A change from one pattern to another, in all its forms."""
 
     name: str
     title: str
@@ -95,14 +95,14 @@ Key = tuple[str, str, int, int]  # series, pattern, payload, fragments
 
 
 class Analysis:
-    """The samples, indexed. Asking for what was not measured gives None."""
+    """The samples, indexed. A configuration that was not measured gives None."""
 
     def __init__(self, frame: pl.DataFrame, floor: Sequence[Joules] = (), place: Place | None = None) -> None:
         self.frame = frame
         self.place = place or Place()
-        self.floor = list(floor)  # what was drawn while nothing ran, over its interval
+        self.floor = list(floor)  # the joules while PE 0 slept
         self._cells: dict[Key, dict[int, dict[str, float | None]]] = {}
-        self._known: dict[tuple[object, ...], Center | None] = {}  # asked for before
+        self._known: dict[tuple[object, ...], Center | None] = {}  # cache of computed centers
         self._provenance: dict[str, str] = {}
         for row in frame.sort("repeat").iter_rows(named=True):
             key = (row["series"], row["pattern"], row["payload"], row["fragments"])
@@ -116,7 +116,7 @@ class Analysis:
 
     @cached_property
     def payloads(self) -> list[int]:
-        """Those of the fourth transformation, the largest first."""
+        """The payloads of the fourth transformation, the largest first."""
         return sorted({key[2] for key in self._cells if key[0] == "payloads"}, reverse=True)
 
     @cached_property
@@ -133,7 +133,7 @@ class Analysis:
 
     @cached_property
     def repeats(self) -> int:
-        """Repeats that every configuration has."""
+        """The number of repeats that every configuration has."""
         return min((len(cell) for cell in self._cells.values()), default=0)
 
     @cached_property
@@ -144,7 +144,7 @@ class Analysis:
         return self._center(metric, ("patterns", pattern, self.payload, fragments))
 
     def saving(self, metric: str, before: str, after: str, fragments: int) -> Center | None:
-        """Percent saved by going from one pattern to the other, over the repeats."""
+        """Percent saved by the change from one pattern to the other, over the repeats."""
         series, payload = "patterns", self.payload
         return self._saving(metric, (series, before, payload, fragments), (series, after, payload, fragments))
 
@@ -154,7 +154,9 @@ class Analysis:
         return self._saving(metric, (series, pattern, before, fragments), (series, pattern, after, fragments))
 
     def provenance(self, metric: str) -> str:
-        """The weaker among the samples that have joules; unavailable where none has. Times are always measured."""
+        """The weakest provenance among the samples with joules; unavailable where there are none. Times are always
+        measured.
+        """
         if metric not in self._provenance:
             self._provenance[metric] = self._find_provenance(metric)
         return self._provenance[metric]
@@ -172,12 +174,13 @@ class Analysis:
 
     @property
     def saw_both(self) -> bool:
-        """Whether joules are those of both PEs: a sensor sees the machine, and both are on it."""
+        """Whether joules are those of both PEs: a sensor measures the machine that runs both."""
         return self.provenance("energy") == "measured"
 
     def sign_is_sure(self, metric: str, before: str, after: str, fragments: int) -> bool:
-        """Whether a saving keeps its sign wherever the profile's numbers may lie. An error of one domain is alike for
-        both patterns and cancels; only where domains are added does their weight matter."""
+        """Whether a saving keeps its sign for all numbers of the profile within their ranges. The error of one domain
+        is equal for both patterns and cancels. It matters only where domains are added.
+        """
         if METRICS[metric].energy != ("cpu", "dram") or self.provenance(metric) != "modelled":
             return True
         cells = [[self.center(m, p, fragments) for m in ("cpu", "dram", "latency")] for p in (before, after)]
@@ -194,7 +197,7 @@ class Analysis:
         return len(signs) == 1
 
     def sources(self) -> list[str]:
-        """Where joules came from."""
+        """The sources of the joules."""
         names = [v for d in ("cpu", "dram") for v in self.frame[f"{d}_source"].unique().to_list() if v]
         return sorted(set(names))
 
@@ -203,7 +206,7 @@ class Analysis:
         return "; ".join(sorted(reasons)) or "the meter gave none"
 
     def relative_uncertainty(self, domain: str) -> float | None:
-        """Median of uncertainty / joules over the samples."""
+        """The median of the relative uncertainty over the samples."""
         known = self.frame.filter(pl.col(f"{domain}_J") > 0)
         value = (known[f"{domain}_uncertainty_J"] / known[f"{domain}_J"]).median() if known.height else None
         return float(value) if isinstance(value, int | float) else None

@@ -37,7 +37,7 @@ def command(
     payload: Annotated[str | None, typer.Option("--payload", help="Bytes to move, K and M allowed (512K).")] = None,
     repeat: Repeat = None,
     min_time: Annotated[
-        float | None, typer.Option("--min-time", help="Seconds a measurement lasts at least (0.2, quick 0.03).")
+        float | None, typer.Option("--min-time", help="Shortest time of a measurement in seconds (0.2, quick 0.03).")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -49,7 +49,7 @@ def command(
 
 
 def parse_size(text: str) -> int:
-    """`512K` as bytes."""
+    """A size such as `512K` in bytes. Raises WattleError."""
     match = re.fullmatch(r"(\d{1,15})([KMG]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if not match:
         raise WattleError(f"--payload {text!r}: not a size; write bytes as 524288, 512K or 1M")
@@ -67,7 +67,7 @@ def _show(record: Manifest, analysis: Analysis) -> None:
 
 
 def _table(analysis: Analysis) -> Table:
-    """Time and joules of each pattern, in one piece and in the most."""
+    """A table of time and joules of each pattern, in one piece and in the most pieces."""
     counts = list(dict.fromkeys((analysis.fragments[0], analysis.fragments[-1])))
     repeats = units.several(analysis.repeats, "repeat")
     result = table(title=f"Sender's cost of {units.size(analysis.payload)}, medians of {repeats}")

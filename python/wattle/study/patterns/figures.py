@@ -1,4 +1,6 @@
-"""Figures of the pattern study: six metrics by pattern, and savings of each transformation beside published ones."""
+"""Figures of the pattern study: six metrics by pattern, and the savings of each transformation beside published
+ones.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ from wattle.units import in_unit
 
 SHOWN = ("cpu", "dram", "latency", "bandwidth", "rate", "edp")
 
-# Filled markers and solid lines: the source is copied (M). Open and dashed: it is pinned. Colour: how often a quiet
-# comes.
+# Filled markers and solid lines: the source is copied (M). Open markers and dashed lines: it is pinned. The colour
+# shows how often a quiet is called.
 LOOKS = {
     "MPQMPQ": Look("--mpqmpq", "circle"),
     "PQPQ": Look("--pqpq", "circle-open", "dot"),
@@ -89,7 +91,7 @@ def _value_hover(a: Analysis, name: str, pattern: str, n: int, found: Center | N
 
 
 def saving_figures(a: Analysis) -> dict[str, list[Figure]]:
-    """By transformation, one small figure a metric."""
+    """By transformation, one small figure for each metric."""
     found = {name: [_transformation_figure(a, name, m) for m in IMPACT_METRICS] for name in TRANSFORMATIONS}
     found["payload"] = [_payload_figure(a, m) for m in IMPACT_METRICS]
     return found
@@ -168,7 +170,7 @@ def _saving_hover(a: Analysis, metric: str, label: str, n: int, found: Center | 
 
 
 def legends(a: Analysis) -> dict[str, list[tuple[str, Look]]]:
-    """What the lines of each transformation are."""
+    """The lines of each transformation with their looks."""
     found = {
         t.name: [(label, look) for (label, _, _), look in zip(t.forms, FORM_LOOKS, strict=False)]
         for t in TRANSFORMATIONS.values()

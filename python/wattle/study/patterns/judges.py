@@ -18,7 +18,7 @@ from wattle.study.stats import FEWEST, Center, trend
 
 ALIKE = 20.0  # percent within which "~" holds
 MOST = 0.75  # share of the fragment counts at which a relation must hold
-RISES = 0.7  # rank correlation from which something rises (or falls, with its sign)
+RISES = 0.7  # smallest rank correlation of a rise (or fall, with its sign)
 
 Form = tuple[str, str, str]
 Found = tuple[Center, Form, int]
@@ -27,11 +27,13 @@ REASONS = {
 }
 
 
-# ---- what every row needs ----
+# ---- common to all rows ----
 
 
 def _fragments(a: Analysis, counts: str) -> list[int]:
-    """The fragment counts of a row's condition, `up to 256`, `beyond 256`, `from 256 on` or `in all`: at least two."""
+    """The fragment counts of a row's condition, `up to 256`, `beyond 256`, `from 256 on` or `in all`. At least two are
+    needed.
+    """
     if a.payload != PAPER_PAYLOAD:
         paper, ours = units.size(PAPER_PAYLOAD), units.size(a.payload)
         raise NotTestable(f"published for a payload of {paper}; these samples moved {ours}")
@@ -62,10 +64,10 @@ def _savings(a: Analysis, metric: str, forms: Iterable[Form], fragments: list[in
 
 
 def _enough(*centers: Center) -> None:
-    """A verdict needs an interval that is worth its name."""
+    """Raises NotTestable where there are too few repeats for a useful interval."""
     n = min((c.n for c in centers), default=FEWEST)
     if n < FEWEST:
-        raise NotTestable(f"n = {units.several(n, 'repeat')}; six are the least for a 95 % statement")
+        raise NotTestable(f"n = {units.several(n, 'repeat')}; a 95 % statement needs at least six")
 
 
 def _forms(name: str) -> tuple[Form, ...]:
@@ -87,7 +89,7 @@ def _range(found: list[Found]) -> str:
 
 
 def _outcome(a: Analysis, metric: str, ours: str, holds: bool, *why: str) -> Outcome:
-    by_construction = metric == "dram" and a.provenance(metric) == "modelled"  # worth saying even where it agrees
+    by_construction = metric == "dram" and a.provenance(metric) == "modelled"  # worth a remark even where it agrees
     network = "" if holds else reasons.network(a)
     sensor = reasons.shared_sensor(a) if METRICS[metric].energy else ""
     said = (*why, network) if by_construction or not holds else ()
@@ -95,7 +97,7 @@ def _outcome(a: Analysis, metric: str, ours: str, holds: bool, *why: str) -> Out
 
 
 def _why(a: Analysis, metric: str, time_reason: str, before: str, after: str) -> tuple[str, ...]:
-    """The reasons that bear on a metric."""
+    """The reasons that apply to a metric."""
     if metric == "dram":
         return reasons.modelled_dram(a, before, after)
     if metric in ("cpu", "edp", "energy"):
@@ -105,7 +107,7 @@ def _why(a: Analysis, metric: str, time_reason: str, before: str, after: str) ->
 
 # ---- the order of the patterns ----
 
-# dearest first; "~" alike, ">" costs more
+# The most expensive first; "~": similar, ">": costs more.
 CHAIN = (("MPQMPQ", "~", "PQPQ"), ("PQPQ", ">", "MPMPQ"), ("MPMPQ", "~", "PPQ"), ("PPQ", ">", "MMPQAMM"))
 
 
@@ -148,19 +150,19 @@ def _order_reasons(a: Analysis, metric: str, failing: list[tuple[str, str, str]]
 
 
 def largest(a: Analysis, metric: str, name: str, counts: str, value: float, within: float, why: str) -> Outcome:
-    """As high as: the largest saving over counts and forms that is one beyond doubt."""
+    """Judges "as high as": the largest saving over counts and forms whose interval is above zero."""
     found = _savings(a, metric, _forms(name), _fragments(a, counts))
     sure = [entry for entry in found if entry[0].above_zero]
     best, form, n = max(sure or found, key=lambda entry: entry[0].median)
     if not sure and best.hi >= value - within:
-        raise NotTestable(f"the repeats are too far apart: the largest saving is {_with_interval(best)}")
+        raise NotTestable(f"the repeats spread too much: the largest saving is {_with_interval(best)}")
     ours = f"{_with_interval(best)}, {form[0]}, {n} fragment{'s' if n > 1 else ''}"
     holds = abs(best.median - value) <= within
     return _outcome(a, metric, ours, holds, *_why(a, metric, REASONS[why](a), form[1], form[2]))
 
 
 def about(a: Analysis, metric: str, name: str, counts: str, lo: float, hi: float, why: str) -> Outcome:
-    """About: the median over counts and forms lies from lo to hi."""
+    """Judges "about": the median over counts and forms is from lo to hi."""
     forms = _forms(name)
     found = _savings(a, metric, forms, _fragments(a, counts))
     holds = lo <= _median(found) <= hi
@@ -168,7 +170,7 @@ def about(a: Analysis, metric: str, name: str, counts: str, lo: float, hi: float
 
 
 def rising(a: Analysis, metric: str, name: str, counts: str, why: str, gain: bool = False) -> Outcome:
-    """Rises with the count, in every form; with `gain`, also ends as a saving beyond doubt."""
+    """Judges a rise with the count in every form. With `gain`, the last saving's interval must also be above zero."""
     fragments = _fragments(a, counts)
     parts, holds = [], True
     for form in _forms(name):
@@ -257,7 +259,7 @@ def falling_bandwidth(a: Analysis) -> Outcome:
     return _outcome(a, "bandwidth", ours, all(r <= -RISES for r in falls.values()), reasons.call_rate(a))
 
 
-# ---- what cannot be compared ----
+# ---- statements that cannot be compared ----
 
 
 def payload(a: Analysis) -> Outcome:
@@ -272,10 +274,11 @@ def idle_draw(a: Analysis) -> Outcome:
     ours = f"{_watts(idle)} W ({idle.provenance}: {idle.source})"
     if idle.provenance is not Provenance.MEASURED:
         why = (
-            "Our idle draw is the machine profile's own number, so holding it against the papers' would prove nothing."
+            "Our idle watts are the machine profile's own number, so comparing them with the papers' would "
+            "prove nothing."
         )
     else:
-        why = "Idle draw belongs to a machine; the papers' is that of a shielded socket of a Xeon E5-2670."
+        why = "Idle watts depend on the machine; the papers' are those of a shielded socket of a Xeon E5-2670."
     return Outcome(ours, Verdict.NOT_TESTABLE, (why,), str(idle.provenance))
 
 
@@ -285,7 +288,7 @@ def _watts(figure: Joules) -> str:
     return amount(figure.joules, figure.uncertainty, figure.interval_s)
 
 
-# ---- the rows ----
+# ---- rows ----
 
 PAPERS = published.read(__file__)
 ROWS = PAPERS.figures(
@@ -310,7 +313,7 @@ class Mark:
     """A published saving in a figure: from lo to hi percent, over these fragment counts. lo = hi is a line."""
 
     first: float
-    last: float  # infinite: to the last fragment count there is
+    last: float  # infinite: to the largest fragment count
     lo: float
     hi: float
     words: str

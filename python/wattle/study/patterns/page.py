@@ -26,7 +26,7 @@ STEPS = {
     "PQPQ": "blocking put, quiet; for each user buffer",
     "MPMPQ": "copy to a pinned buffer, non-blocking put; for each user buffer; then one quiet",
     "PPQ": "non-blocking put for each user buffer; then one quiet",
-    "MMPQAMM": "pack all user buffers, one put, quiet, atomic flag; the receiver polls it and unpacks",
+    "MMPQAMM": "pack all user buffers, one put, quiet, atomic flag; the receiver polls the flag and unpacks",
 }
 
 STATEMENTS = {
@@ -93,12 +93,12 @@ def build(directory: Path, record: Manifest) -> Page:
 
 
 def _method(directory: Path, record: Manifest) -> dict[str, Any]:
-    """How the study was run, from its manifest."""
+    """The settings of the study, from its manifest."""
     plan = manifests.study(directory, record)
     fewest = plan.count("min_iterations") if plan.has("min_iterations") else None
     return {
         "min_iterations": fewest,
-        "clear": (plan.text("clear") if plan.has("clear") else "") or "not known how",
+        "clear": (plan.text("clear") if plan.has("clear") else "") or "not recorded",
         "pinned": plan.flag("pinned"),
         "gap": plan.count("gap"),
         "repeats": plan.integer("repeats", lo=1),
@@ -107,7 +107,7 @@ def _method(directory: Path, record: Manifest) -> dict[str, Any]:
 
 
 def _chips(rows: list[Row], about: str) -> list[tuple[Row, str]]:
-    """A section's rows with a few words each: those of the order differ by condition, others by what was published."""
+    """A section's rows with a short label: the condition for rows of the order, the published text for others."""
     return [(r, _chip(r)) for r in rows if r.about == about]
 
 
@@ -126,7 +126,7 @@ def _transformations() -> list[dict[str, Any]]:
 
 
 def _cards(a: Analysis) -> list[tuple[str, str, str]]:
-    """(value, what, how)."""
+    """(value, label, remark) of the cards at the top."""
     cards = []
     bulk = a.center("bandwidth", "PPQ", a.fragments[0])
     if bulk:
@@ -144,7 +144,7 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
 
 
 def _configurations(a: Analysis) -> list[dict[str, Any]]:
-    """Median and quartiles of every metric, ready to print."""
+    """Median and quartiles of every metric, as text."""
     return [
         {
             "pattern": pattern,
@@ -164,7 +164,7 @@ def _cell(metric: str, found: Center | None) -> tuple[str, str]:
 
 
 def _samples(a: Analysis) -> list[list[str]]:
-    """Every sample, one line each."""
+    """Every sample, one row each."""
     return [
         [
             row["pattern"],

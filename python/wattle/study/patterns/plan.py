@@ -15,24 +15,24 @@ LARGEST_PAYLOAD = 64 << 20
 QUICK_REPEATS, QUICK_MIN_TIME_S = 7, 0.03
 FULL_REPEATS, FULL_MIN_TIME_S = 15, 0.2
 
-# Between nodes a blocking put takes a round trip, so many of them take seconds: fewer iterations of them say as much,
-# and a quick sweep leaves out what would take it minutes.
+# Between nodes a blocking put takes a round trip, so many puts take seconds: fewer iterations are enough. A quick sweep
+# leaves out cases that would take minutes.
 ACROSS_ITERATIONS = 3
 QUICK_ACROSS_ITERATIONS = 2
 QUICK_ACROSS_MOST_FRAGMENTS = 8192
 QUICK_ACROSS_MOST_PAYLOAD_FRAGMENTS = 1024
 
-# In simulation nothing disturbs an iteration, so one says as much as many; repeats differ by what the patterns before
-# them left in flight. Six are the least for a statement of 95 %.
+# A simulation has no noise, so one iteration is as good as many. Repeats differ by what the earlier patterns left in
+# flight. Six repeats are the minimum for 95 % confidence.
 SIMULATED_REPEATS, SIMULATED_MIN_TIME_S = 6, 0.0
 SIMULATED_ITERATIONS = 1
 QUICK_SIMULATED_MOST_FRAGMENTS = 1024
-SIMULATED_ARGUMENTS = ["--no-pin", "--clear", "none"]  # there are no caches
+SIMULATED_ARGUMENTS = ["--no-pin", "--clear", "none"]  # a simulation has no caches
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run. `payloads`: of the fourth transformation, the main one among them."""
+    """The sweep of a study. `payloads`: of the fourth transformation, including the main payload."""
 
     payload: int = PAPER_PAYLOAD
     payloads: list[int] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Plan:
 
     @property
     def payload_fragments(self) -> list[int]:
-        """Counts that every payload can be cut into."""
+        """The counts into which every payload can be divided."""
         common = set(self.fragments)
         for payload in self.payloads:
             common &= set(_powers_dividing(payload))
@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def min_iterations(self) -> int | None:
-        """Least iterations of a measurement; None leaves it to the benchmark."""
+        """The smallest number of iterations of a measurement; None: the benchmark decides."""
         if not self.place.across:
             return None
         if self.place.simulated:
@@ -70,7 +70,7 @@ class Plan:
 def make_plan(
     payload: int | None, repeats: int | None, min_time_s: float | None, quick: bool, place: Place | None = None
 ) -> Plan:
-    """The plan with its defaults: the quick one finishes within a minute, the full one is the paper's sweep."""
+    """The plan with its defaults. The quick plan finishes within a minute; the full plan is the paper's sweep."""
     payload = PAPER_PAYLOAD if payload is None else payload
     if not 1 <= payload <= LARGEST_PAYLOAD:
         raise WattleError(f"--payload {payload}: allowed are 1 byte to {units.size(LARGEST_PAYLOAD)}")

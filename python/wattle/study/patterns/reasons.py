@@ -1,4 +1,4 @@
-"""Reasons why figures of the pattern study differ from the published ones, made of figures of the same samples."""
+"""Reasons why figures of the pattern study differ from the published ones, with figures of the same samples."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from wattle import units
 from wattle.study.patterns.analysis import Analysis
 from wattle.study.published import NotTestable
 
-# Why two nodes of one machine are not the papers' two: said of every figure that differs.
+# The difference between two nodes of one machine and the papers' two nodes. Added to every figure that differs.
 NETWORK = (
     "The papers' nodes were two machines, and an InfiniBand card moved the bytes by itself (D A.3). Here both nodes "
-    "are one machine, and its processors carry every byte through TCP."
+    "are on one machine, and its processors carry every byte through TCP."
 )
 
 
 SIMULATION = (
-    "Time and watts are those of the cluster's description, whose every byte a processor carries; the papers' cards "
+    "Time and watts come from the cluster's description, in which a processor carries every byte; the papers' cards "
     "moved the bytes by themselves (D A.3)."
 )
 
 
 def network(a: Analysis) -> str:
-    """What a figure that differs between nodes may differ by. Empty on one node."""
+    """A reason for differences between nodes. Empty on one node."""
     if not a.place.across:
         return ""
     return SIMULATION if a.place.simulated else NETWORK
 
 
 def latency(a: Analysis, pattern: str, fragments: int) -> float:
-    """Median latency, s. NotTestable where it was not measured."""
+    """The median latency in seconds. Raises NotTestable where it was not measured."""
     found = a.center("latency", pattern, fragments)
     if found is None:
         raise NotTestable(f"{pattern} in {fragments} fragments was not measured")
@@ -40,7 +40,7 @@ def each(a: Analysis, pattern: str, fragments: int) -> float:
 
 
 def copies(a: Analysis) -> str:
-    """Bulk: what a put and a copy of the payload cost."""
+    """Bulk: the cost of a put and of a copy of the payload."""
     n = a.fragments[0]
     put, copied = latency(a, "PPQ", n), latency(a, "MPMPQ", n)
     what = (
@@ -50,14 +50,14 @@ def copies(a: Analysis) -> str:
     )
     start = f"Between {what}: {units.seconds(put)} for the payload in {_pieces(n)}, {units.size(a.payload / put)}/s"
     if copied <= put:
-        return f"{start}; copying it into the pinned buffer first costs nothing that shows."
+        return f"{start}; the copy into the pinned buffer before it has no visible cost."
     share = (copied - put) / copied * 100
     more = units.seconds(copied - put)
     return f"{start}; the copy into the pinned buffer adds {more}, {share:.0f} % of the whole."
 
 
 def small_copies(a: Analysis) -> str:
-    """Many fragments: what the copy adds to a put."""
+    """Many fragments: the time that the copy adds to a put."""
     n = a.fragments[-1]
     put, copied = each(a, "PQPQ", n), each(a, "MPQMPQ", n)
     start = (
@@ -66,13 +66,14 @@ def small_copies(a: Analysis) -> str:
     if a.place.across:
         alone = max(each(a, "MPMPQ", n) - each(a, "PPQ", n), 0.0)
         return (
-            f"{start}; to a non-blocking put the copy adds {units.seconds(alone)}, so the rest is how long quiets wait."
+            f"{start}; to a non-blocking put the copy adds {units.seconds(alone)}, so the rest is the wait "
+            "of the quiets."
         )
-    return f"{start}: so quick a put does not hide the copy."
+    return f"{start}: such a short put does not hide the copy."
 
 
 def fences(a: Analysis) -> str:
-    """What a quiet costs."""
+    """The cost of a quiet."""
     n = a.fragments[-1]
     with_quiet, without = each(a, "PQPQ", n), each(a, "PPQ", n)
     start = (
@@ -92,7 +93,7 @@ def fences(a: Analysis) -> str:
 
 
 def packing(a: Analysis) -> str:
-    """Bulk: one copy against two."""
+    """Bulk: one copy compared with two."""
     n = a.fragments[0]
     put, packed = latency(a, "PPQ", n), latency(a, "MMPQAMM", n)
     unpack = a.center("unpack", "MMPQAMM", n)
@@ -109,7 +110,7 @@ def packing(a: Analysis) -> str:
 
 
 def call_rate(a: Analysis) -> str:
-    """How the cost of a call compares with that of the bytes it carries."""
+    """The cost of a call compared with that of its bytes."""
     few = min((n for n in a.fragments if n >= 64), default=a.fragments[-1])
     many = a.fragments[-1]
     start = (
@@ -117,10 +118,10 @@ def call_rate(a: Analysis) -> str:
         f"{units.seconds(each(a, 'PPQ', many))} at {many}"
     )
     if a.place.across:
-        return f"{start}: small ones travel together, many in a message, which a blocking put cannot."
+        return f"{start}: many small ones travel in one message, which is impossible for a blocking put."
     return (
-        f"{start}: no network card limits the messages, so smaller puts are quicker puts until the call itself is what "
-        "costs."
+        f"{start}: no network card limits the messages, so smaller puts are faster until the cost of the call "
+        "dominates."
     )
 
 
@@ -139,37 +140,36 @@ def modelled_cpu(a: Analysis) -> str:
     middle = sorted(gaps)[len(gaps) // 2]
     if a.place.across:
         return (
-            "CPU joules are modelled as watts times time on a core, and a PE asleep until the other node answers is on "
-            f"none (savings {middle:.1f} points from those in latency, in the median)."
+            "CPU joules are modelled as watts times time on a core, and a PE that sleeps until the other node "
+            f"answers is on none (savings differ from those in latency by {middle:.1f} points in the median)."
         )
     return (
-        "CPU joules are modelled as watts times time, so they follow latency (savings "
-        f"{middle:.1f} points apart in the median)."
+        "CPU joules are modelled as watts times time, so they follow latency (savings differ by "
+        f"{middle:.1f} points in the median)."
     )
 
 
 def modelled_dram(a: Analysis, before: str, after: str) -> tuple[str, ...]:
-    """What modelled DRAM joules rest on, by the ratio they show."""
+    """The basis of modelled DRAM joules, and their ratio."""
     if a.provenance("dram") == "measured":
-        return ("The sensor's DRAM figure sees what the CPU asked of memory; there is no network card's DMA here.",)
+        return ("The sensor of the DRAM measures the CPU's accesses to memory; there is no network card's DMA here.",)
     if a.provenance("dram") != "modelled":
         return ()
-    uncounted = "; TCP's own copies are not among them" if a.place.across and not a.place.simulated else ""
+    uncounted = "; TCP's own copies are not included" if a.place.across and not a.place.simulated else ""
     few, many = a.fragments[0], a.fragments[-1]
     ratios = [_ratio(a, before, after, n) for n in (few, many)]
     return (
-        "DRAM joules are modelled from the bytes that puts and copies move, not from what the memory controller did"
+        "DRAM joules are modelled from the bytes of puts and copies, not from the work of the memory controller"
         f"{uncounted}.",
         f"{before} takes {ratios[0]} times the DRAM joules of {after} in {_pieces(few)}, {ratios[1]} times in {many}.",
     )
 
 
 def shared_sensor(a: Analysis) -> str:
-    """Measured joules where the papers' nodes were two: said even of figures that agree. Empty where it does not
-    apply."""
+    """A remark on measured joules of two nodes, also for figures that agree. Empty where it does not apply."""
     if not (a.place.across and a.saw_both):
         return ""
-    return "The sensor saw both nodes, for they are one machine; the papers' saw the sender's alone."
+    return "The sensor measured both nodes, because they are one machine; the papers' measured the sender's alone."
 
 
 def _ratio(a: Analysis, before: str, after: str, n: int) -> str:

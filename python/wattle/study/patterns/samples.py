@@ -12,7 +12,7 @@ from wattle.study.compared import Layout
 from wattle.study.samples import energy_columns, joules_columns, sum_domain
 
 PATTERNS = ("PQPQ", "PPQ", "MPQMPQ", "MPMPQ", "MMPQAMM")
-SERIES = ("patterns", "payloads")  # the five patterns at one payload; one pattern at several
+SERIES = ("patterns", "payloads")  # the five patterns at one payload; one pattern at several payloads
 
 SCHEMA: dict[str, Any] = {
     "series": pl.String,
@@ -21,21 +21,21 @@ SCHEMA: dict[str, Any] = {
     "fragments": pl.Int64,
     "fragment_bytes": pl.Int64,
     "repeat": pl.Int64,
-    "turn": pl.Int64,  # place within its repeat's round of patterns
+    "turn": pl.Int64,  # position within its repeat's round of patterns
     "iterations": pl.Int64,
     "block_s": pl.Float64,  # all iterations, with clearing and barriers
-    "latency_s": pl.Float64,  # of one iteration: median; the next four are its spread within this sample
+    "latency_s": pl.Float64,  # of one iteration: median; the next four columns are its spread within this sample
     "latency_p25_s": pl.Float64,
     "latency_p75_s": pl.Float64,
     "latency_mean_s": pl.Float64,
     "latency_min_s": pl.Float64,
-    "unpack_s": pl.Float64,  # the receiver's, MMPQAMM only
+    "unpack_s": pl.Float64,  # the receiver's time, MMPQAMM only
     "bandwidth_Bps": pl.Float64,
     "message_rate_per_s": pl.Float64,
     **energy_columns(),  # of the sender, for one payload
     "energy_interval_s": pl.Float64,
     "energy_covered_s": pl.Float64,
-    "energy_why": pl.String,  # why there are no joules, where there are none
+    "energy_why": pl.String,  # the reason where there are no joules
     "energy_json": pl.String,  # every domain the meter has
     "clear": pl.String,
     "verified": pl.Boolean,
@@ -50,7 +50,7 @@ COMPARED = Layout(
 
 
 def row(document: dict[str, Any], series: str) -> dict[str, Any]:
-    """A "sample" line as a row. A line that is not what it should be is an error that says where."""
+    """A "sample" line as a row. Raises DamagedFile with the place in a wrong line."""
     line = Checked("the benchmark's output", document)
     latency = line.get("latency_s")
     cpu, dram = sum_domain(line, "energy", "cpu"), sum_domain(line, "energy", "dram")

@@ -1,5 +1,6 @@
-"""The study of data-access patterns: five ways of writing the same bytes to another PE, and what changing one into
-another saves."""
+"""The study of data-access patterns: five ways of writing the same bytes to another PE, and the savings between
+them.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +26,7 @@ from wattle.study.place import of_study
 
 NAME = "patterns"
 TITLE = "Data-access patterns of one-sided writes"
-QUESTION = (
-    "What do five ways of writing the same bytes to another PE cost, and what does changing one into another save?"
-)
+QUESTION = "What do five ways of writing the same bytes to another PE cost, and what does a change between them save?"
 RESULTS_SCHEMA = 1
 
 
@@ -80,7 +79,7 @@ def _list(values: list[int]) -> str:
 
 
 def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
-    """How the study is run, and what is known of it so far."""
+    """The settings of the study and its findings so far."""
     setup = gathered.setup
     return {
         "study": {
@@ -106,7 +105,7 @@ def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
 
 
 def load(directory: Path, record: Manifest) -> Analysis:
-    """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
+    """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
     study = manifest.study(directory, record)
     kept.check_finished(directory, record, study)
     floor: list[Joules] = [read_joules(entry) for entry in study.items("floor")]
@@ -122,12 +121,12 @@ def load(directory: Path, record: Manifest) -> Analysis:
 
 
 def write_results(directory: Path, analysis: Analysis) -> Path:
-    """DIR/results.json: every configuration, every saving, every published row, for other programs to read."""
+    """Writes DIR/results.json with every configuration, saving and published row, for other programs."""
     return kept.write_results(directory / kept.RESULTS, results(analysis))
 
 
 def read_results(directory: Path) -> Checked:
-    """DIR/results.json, checked to be this study's."""
+    """Reads DIR/results.json and checks that it belongs to this study."""
     return kept.read_results(directory / kept.RESULTS, RESULTS_SCHEMA, NAME)
 
 

@@ -1,4 +1,4 @@
-"""The summary of a study of patterns, for the terminal and the page. Every number of it is from the samples."""
+"""The summary of a study of patterns, for the terminal and the page, with numbers from the samples."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from wattle.units import si
 
 
 def summary(a: Analysis, rows: list[Row], record: Manifest) -> str:
-    """One paragraph, every number of it from the samples."""
+    """One paragraph with numbers from the samples."""
     parts = [_cheapest(a), _dearest(a), _nonblocking(a), _joules(a, record), _verdicts(rows)]
     if a.wrong_samples:
-        parts.insert(0, f"Data arrived wrong in {a.wrong_samples} samples: nothing below can be trusted.")
+        parts.insert(0, f"Data arrived wrong in {a.wrong_samples} samples: no result below can be trusted.")
     return " ".join(p for p in parts if p)
 
 
@@ -55,8 +55,8 @@ def _dearest(a: Analysis) -> str:
         return ""
     worst, best = max(found, key=lambda e: e[1]), min(found, key=lambda e: e[1])
     return (
-        f"Cut into {n:,} buffers of {units.size(a.payload / n)} the same bytes took {units.seconds(worst[1])} with "
-        f"{worst[0]} and {units.seconds(best[1])} with {best[0]}, a factor of {worst[1] / best[1]:.1f}."
+        f"Divided into {n:,} buffers of {units.size(a.payload / n)}, the same bytes took {units.seconds(worst[1])} "
+        f"with {worst[0]} and {units.seconds(best[1])} with {best[0]}, a factor of {worst[1] / best[1]:.1f}."
     )
 
 
@@ -72,7 +72,7 @@ def _nonblocking(a: Analysis) -> str:
 
 
 def _time_words(saving: float) -> str:
-    """A percentage saved, in words, so that no sign can be read the wrong way round."""
+    """A saving in percent as words, so that its sign cannot be misread."""
     share = units.share(abs(saving) / 100)
     return f"saved {share} of the time" if saving >= 0 else f"cost {share} more time"
 
@@ -83,7 +83,7 @@ def _joules(a: Analysis, record: Manifest) -> str:
         return f"Joules are not known here: {a.why_no_joules()}."
     source = ", ".join(a.sources())
     if kind == "measured":
-        both = " by a sensor that sees both nodes" if a.place.across else ""
+        both = " by a sensor that measures both nodes" if a.place.across else ""
         return f"Joules are measured{both} ({source})."
     why = record.meter.get("why", "")
     return f"Joules are modelled, not measured ({source})" + (f": {why.rstrip('.')}." if why else ".")
@@ -92,7 +92,7 @@ def _joules(a: Analysis, record: Manifest) -> str:
 def _verdicts(rows: list[Row]) -> str:
     tally = published.tally(rows)
     return (
-        f"Of {len(rows)} published figures {tally[Verdict.AGREES]} agree with what was found, "
-        f"{tally[Verdict.DIFFERS]} differ, and {tally[Verdict.NOT_TESTABLE]} cannot be tested here; the report says "
-        "why."
+        f"Of {len(rows)} published figures {tally[Verdict.AGREES]} agree with the results, "
+        f"{tally[Verdict.DIFFERS]} differ, and {tally[Verdict.NOT_TESTABLE]} cannot be tested here; the report gives "
+        "the reasons."
     )

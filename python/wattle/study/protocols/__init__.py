@@ -1,1 +1,1 @@
-"""Two-sided messages by TCP and InfiniBand, eager and rendezvous, in bytes per joule. Simulated."""
+"""The study of two-sided messages by TCP and InfiniBand, eager and rendezvous, in bytes per joule. Simulated."""

@@ -15,7 +15,7 @@ from wattle.study.sweep.command import plan_of, study
 def command(
     quick: Quick = False,
     output: Output = None,
-    on: Annotated[str, typer.Option("--on", metavar="PLACE", help="Where: sim, which is simulated.")] = SIMULATED,
+    on: Annotated[str, typer.Option("--on", metavar="PLACE", help="Where: sim (simulated).")] = SIMULATED,
     as_json: AsJson = False,
 ) -> None:
     """Two-sided messages by TCP and InfiniBand, eager and rendezvous: bytes per joule, power at both ends."""

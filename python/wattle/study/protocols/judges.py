@@ -1,7 +1,7 @@
 """The judges of the study of protocols: each compares a statement of the dissertation with the samples.
 
-Bytes per joule: the payload over the joules of sender and receiver, CPU and DRAM, each for as long as its calls last
-(equation 7.1).
+Bytes per joule: the payload divided by the joules of sender and receiver, CPU and DRAM, each for the duration of its
+calls (equation 7.1).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wattle.units import si
 
 @dataclass(frozen=True)
 class Configuration:
-    """`cluster`: of the simulation; `eager`: every message is, else none."""
+    """A configuration. `cluster`: of the simulation. `eager`: all messages are eager, else none."""
 
     name: str
     cluster: str
@@ -33,8 +33,8 @@ IB_EAGER = Configuration("InfiniBand, eager", "sandybridge-ib", True)
 CONFIGURATIONS = (TCP_RENDEZVOUS, TCP_EAGER, IB_RENDEZVOUS, IB_EAGER)
 CALLED = {c.name: c for c in CONFIGURATIONS}
 
-NEAR = 0.9  # of the best, that is still the peak
-STEP = 4  # between sizes of the sweep
+NEAR = 0.9  # share of the best that still counts as the peak
+STEP = 4  # factor between sizes of the sweep
 EXAMPLE = 32768
 SMALL, BULK = 1024, 32768  # D 7.2.1: payloads below and above
 
@@ -43,7 +43,7 @@ SMALL, BULK = 1024, 32768  # D 7.2.1: payloads below and above
 
 
 def efficiency(a: Analysis, sender: Point) -> float | None:
-    """Bytes per joule of both."""
+    """Bytes per joule of sender and receiver together."""
     ends = (a.center("own", p) for p in (sender, a.like(sender, who="receiver")))
     joules = [c.median for c in ends if c]
     return (sender.x or 0) / sum(joules) if len(joules) == 2 and sum(joules) > 0 else None
@@ -61,7 +61,7 @@ def senders(a: Analysis, of: Configuration, wait: str = "spin") -> list[Point]:
 
 
 def bytes_of(p: Point) -> float:
-    """Of one message."""
+    """Bytes of one message."""
     return (p.x or 0) / (p.y or 1)
 
 
@@ -80,7 +80,7 @@ def best(a: Analysis, of: Configuration) -> tuple[Point, float] | None:
 
 
 def pays_from(a: Analysis, of: Configuration) -> float | None:
-    """The least bytes of a message that is among the best."""
+    """The smallest message size among the best."""
     top = best(a, of)
     return (
         min((bytes_of(p) for p, v in efficiencies(a, of).items() if v >= NEAR * top[1]), default=None) if top else None
@@ -97,7 +97,7 @@ def _peak(a: Analysis, of: Configuration) -> tuple[Point, float]:
 
 
 def _largest_ratio(a: Analysis, over: Configuration, under: Configuration) -> tuple[float, Point]:
-    """Of bytes per joule, at the same payload and number of messages."""
+    """The largest ratio of bytes per joule at the same payload and number of messages, and its point."""
     below = {(p.x, p.y): v for p, v in efficiencies(a, under).items()}
     ratios = {p: v / below[p.x, p.y] for p, v in efficiencies(a, over).items() if (p.x, p.y) in below}
     point = max(ratios, key=lambda p: ratios[p])
@@ -108,7 +108,7 @@ def _at(p: Point) -> str:
     return f"{units.size(p.x or 0)} in {units.several(int(p.y or 1), 'message')}"
 
 
-# ---- the rows ----
+# ---- rows ----
 
 
 def _outcome(a: Analysis, ours: str, holds: bool, why: str = "") -> Outcome:
@@ -136,7 +136,7 @@ def pays_since(a: Analysis, of: str, published: int) -> Outcome:
     at = [v for p, v in efficiencies(a, CALLED[of]).items() if bytes_of(p) == published]
     why = (
         f"Messages of {units.size(published)} reach {max(at) / top:.0%} of the best here: up to the size where "
-        "bytes take longer than calls do, a message costs as much whatever its size."
+        "the bytes take longer than the calls, a message costs the same at any size."
         if at
         else ""
     )
@@ -153,12 +153,12 @@ def highest(a: Analysis) -> Outcome:
 
 def order_of_magnitude(a: Analysis) -> Outcome:
     ib, tcp = (max(_peak(a, c)[1] for c in pair) for pair in ((IB_EAGER, IB_RENDEZVOUS), (TCP_EAGER, TCP_RENDEZVOUS)))
-    why = f"Best against best the links' bandwidths decide, and these are {_bandwidths(a)}."
+    why = f"At their best the bandwidths of the links decide, and these are {_bandwidths(a)}."
     return _outcome(a, f"{ib / tcp:.1f} times", 5 <= ib / tcp <= 30, why)
 
 
 def _bandwidths(a: Analysis) -> str:
-    """What the largest payload in one message reaches at its receiver."""
+    """The bandwidth of the largest payload in one message, at its receiver."""
     found = []
     for c in (IB_EAGER, TCP_EAGER):
         whole = [p for p in senders(a, c) if p.y == 1]
@@ -174,17 +174,17 @@ def _ratio(a: Analysis, pairs: Iterable[tuple[Configuration, Configuration]], pu
 
 
 def eager_saves(a: Analysis) -> Outcome:
-    """At the same payload and number of messages, everywhere."""
+    """Judges that eager messages save at each payload and number of messages."""
     shares = []
     for eager, not_eager in ((TCP_EAGER, TCP_RENDEZVOUS), (IB_EAGER, IB_RENDEZVOUS)):
         below = {(p.x, p.y): v for p, v in efficiencies(a, not_eager).items()}
         shares += [v > below[p.x, p.y] for p, v in efficiencies(a, eager).items() if (p.x, p.y) in below]
-    why = "Where a message is so long that asking first hardly counts, the copies that it saves do."
+    why = "For a message so long that the request hardly matters, the copies that a rendezvous saves do."
     return _outcome(a, f"at {sum(shares)} of {units.several(len(shares), 'case')}", all(shares), why)
 
 
 def aggregating(a: Analysis) -> Outcome:
-    """At each payload: fewer messages, more bytes per joule."""
+    """Judges that at each payload fewer messages give more bytes per joule."""
     steps = []
     for c in CONFIGURATIONS:
         found = efficiencies(a, c)
@@ -195,7 +195,7 @@ def aggregating(a: Analysis) -> Outcome:
         a,
         f"at {sum(steps)} of {units.several(len(steps), 'step')}",
         sum(steps) >= NEAR * len(steps),
-        "Messages that follow each other overlap at both ends; one alone does not.",
+        "Messages in sequence overlap at both ends; a single one does not.",
     )
 
 
@@ -203,15 +203,15 @@ def six_hundred(a: Analysis) -> Outcome:
     value = _peak(a, TCP_EAGER)[1]
     least = min(efficiencies(a, TCP_EAGER).values())
     why = (
-        f"The same chapter has a peak of 0.565 MB/J for the worse protocol of the same transport, so this figure can "
-        f"be none of whole transfers; messages of a byte give {per_joule(least)} here."
+        f"The same chapter has a peak of 0.565 MB/J for the worse protocol of the same transport, so this figure "
+        f"cannot be one of whole transfers; messages of a byte give {per_joule(least)} here."
     )
     return _outcome(a, per_joule(value), 300 <= value <= 1200, why)
 
 
 IN_A_CALL = (
-    "In simulation a core in an MPI call draws what looking on draws, the profile's 15.85 W with its socket's idle "
-    "draw, whatever the MPI does there; no source tells a sender's part of it from a receiver's."
+    "In simulation a core in an MPI call uses the watts of polling, the profile's 15.85 W with its socket's idle "
+    "watts, for any work of the MPI there. No source separates a sender's part of it from a receiver's."
 )
 
 
@@ -263,8 +263,8 @@ def example(a: Analysis, fragments: int, what: str, published: float, tolerance:
     ours = ", ".join(f"{name.split(', ')[1]} {si(v, unit)}" for name, v in found.items())
     holds = any(abs(v / published - 1) <= tolerance for v in found.values())
     why = (
-        "In print a message of 512 B takes 5.8 µs and one of 16 KiB 10 µs; the network simulated (infiniband-fdr) "
-        "is assumed to ask its cores for less."
+        "In print a message of 512 B takes 5.8 µs and one of 16 KiB 10 µs; the simulated network (infiniband-fdr) "
+        "is assumed to need less CPU time."
     )
     return _outcome(a, ours, holds, why)
 
@@ -293,12 +293,12 @@ def dropped(a: Analysis, what: str, published: float) -> Outcome:
 
 
 DEAR = (
-    "In simulation a rendezvous costs a round trip and two messages more, whatever the size; the papers' also pins "
-    "memory, at a price that the text does not give."
+    "In simulation a rendezvous costs a round trip and two messages more at any size; the papers' also pins "
+    "memory, at a cost that the text does not give."
 )
 FAR = (
-    "What decides where messages are small is a message's price: the assumed one of TCP (4 us at each end) "
-    "against InfiniBand's (0.3 us). A factor of 760 needs messages by TCP that take a millisecond, as where small "
+    "For small messages the cost of a message decides: the assumed one of TCP (4 us at each end) "
+    "against InfiniBand's (0.3 us). A factor of 760 needs TCP messages that take a millisecond, as where small "
     "ones are held back until others are acknowledged; simulated TCP holds none back."
 )
 

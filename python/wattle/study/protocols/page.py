@@ -43,8 +43,8 @@ def _sections(a: Analysis) -> list[Section]:
         Section(
             "efficiency",
             "Bytes per joule",
-            "The payload over the joules of sender and receiver, CPU and DRAM, each for as long as its calls last "
-            f"(equation 7.1), spinning: by payload, and of {size} by the size that it is cut into.",
+            "The payload divided by the joules of sender and receiver, CPU and DRAM, each for the duration of its "
+            f"calls (equation 7.1), spinning: by payload, and for {size} by the size of its messages.",
             [
                 _figure(a, "whole", "A payload in one message", "B/J", efficiency, whole, _payload, "payload, bytes"),
                 _figure(a, "cut", f"{size} in messages", "B/J", efficiency, cut, bytes_of, "bytes of a message"),
@@ -54,16 +54,16 @@ def _sections(a: Analysis) -> list[Section]:
         Section(
             "power",
             "Power at both ends",
-            f"{size} cut into messages, spinning: watts of the rank's socket and of its memory while its calls last, "
-            "idle draw included.",
+            f"{size} in several messages, spinning: watts of the rank's socket and of its memory during its calls, "
+            "including idle.",
             ends,
             LEGEND,
         ),
         Section(
             "asleep",
             "Where ranks sleep",
-            "The runtime's own way to wait (adaptive: it looks on for a while, then sleeps) over spinning: above 1 a "
-            "joule moves more.",
+            "The runtime's own way to wait (adaptive: it polls for a while, then sleeps) over spinning: above 1 a "
+            "joule moves more bytes.",
             [
                 _figure(a, "slept", "A payload in one message", "", _over_spin, whole, _payload, "payload, bytes"),
             ],

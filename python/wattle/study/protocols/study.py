@@ -24,23 +24,25 @@ from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import Job, Plan, Sweep
 from wattle.units import si
 
-# As far as the text goes, and D 2.1's example. What a rendezvous waits for it does as often as there are messages.
+# The largest sizes in the text, and D 2.1's example. A rendezvous repeats its waits for each message.
 PAYLOADS, QUICK_PAYLOADS = tuple(4**k for k in range(11)), (1, 1024, 131072, 1048576)
 MOST_FRAGMENTS, QUICK_MOST_FRAGMENTS = 16384, 1024
 EXAMPLE = ((32768, 2), (32768, 64))
 WAITS = ("spin", "adaptive")
-NEVER, ALWAYS = 1 << 30, 0  # bytes from which a message waits for its receiver
+NEVER, ALWAYS = 1 << 30, 0  # message size in bytes from which a sender waits for its receiver
 
 
 def check_place(on: str) -> None:
-    """The only one there is: an MPI's protocol cannot be chosen alike in all MPIs, nor is there InfiniBand here."""
+    """Raises WattleError for any place but the simulation. No option selects a protocol in all MPIs, and there is no
+    InfiniBand here.
+    """
     if on != SIMULATED:
         names = " and ".join(dict.fromkeys(c.cluster for c in CONFIGURATIONS))
         raise WattleError(f"--on {on}: this study is simulated, on {names}; allowed: {SIMULATED}")
 
 
 def machine(of: Configuration) -> Simulation:
-    """Two ranks, each alone on a socket, as on the papers' shielded ones: the socket's idle draw is its own."""
+    """Two ranks, each alone on a socket with its idle watts, as on the papers' shielded sockets."""
     how = f"This study's: {'all' if of.eager else 'no'} messages are eager."
     described = clusters.read(of.cluster).with_value("eager", NEVER if of.eager else ALWAYS, how)
     made = simulation.plan(described, 2, {})
@@ -48,7 +50,7 @@ def machine(of: Configuration) -> Simulation:
 
 
 def cases(quick: bool) -> list[tuple[int, int]]:
-    """(payload, messages): of the papers' powers of two every second; in quick every tenth, about."""
+    """(payload, messages): every second of the papers' powers of two; with --quick about every tenth."""
     payloads, most = (QUICK_PAYLOADS, QUICK_MOST_FRAGMENTS) if quick else (PAYLOADS, MOST_FRAGMENTS)
     counts = [4**k for k in range(13) if 4**k <= most]
     return [*EXAMPLE, *((payload, n) for payload in payloads for n in counts if n <= payload and payload % n == 0)]

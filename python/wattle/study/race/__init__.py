@@ -1,1 +1,1 @@
-"""Race to halt: jobs, processes and phases at each clock."""
+"""The study of race to halt: jobs, processes and phases at each clock."""

@@ -14,16 +14,17 @@ from wattle.study.published import NotTestable, Outcome, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 
 JOBS, PROCESSES, ONLINE, PHASES = "jobs", "processes", "online", "phases"
-# Of mode reduced, where it can be chosen. The text names none; for what the clock alone bounds 2.1 of 2.6 GHz is 24 %.
+# The clock of mode reduced, if it can be chosen; the text gives none. For work limited by the clock alone, 2.1 instead
+# of 2.6 GHz saves 24 %.
 REDUCED_GHZ = 2.1
-STEPS_CR = 4  # the busiest PE computes so much more than the least busy
-PLATEAU = 0.05  # time that is no gain any more
-AMISS = 2  # percent beyond what the clock explains
+STEPS_CR = 4  # ratio of the busiest PE's computing to that of the least busy
+PLATEAU = 0.05  # relative gain of time that counts as none
+AMISS = 2  # percent beyond the effect of the clock
 FMA, MEMORY = "fma", ("copy", "scale", "add", "triad")
 
 
 def clusters_of(a: Analysis, point: Point) -> list[list[int]]:
-    """PEs that wait alike, those that wait least first; by the mean of the jobs."""
+    """Groups of PEs with similar waits, those that wait least first; from the mean of the jobs."""
     jobs = a.waits(point)
     if not jobs:
         return []
@@ -31,7 +32,7 @@ def clusters_of(a: Analysis, point: Point) -> list[list[int]]:
 
 
 def at_clocks(a: Analysis, series: str, name: str) -> list[Point]:
-    """At each clock that was asked for, the lowest first."""
+    """The points at each requested clock, the lowest first."""
     found = [p for p in a.select(series=series, name=name) if p.clock is not None and p.mode == "off"]
     return sorted(found, key=lambda p: p.clock or 0)
 
@@ -52,7 +53,7 @@ def best(a: Analysis, metric: str, points: list[Point]) -> Point:
 
 
 def _ends(a: Analysis, metric: str, points: list[Point]) -> float:
-    """Percent saved by the highest clock against the lowest."""
+    """Percent saved at the highest clock against the lowest."""
     found = a.saving(metric, points[0], points[-1])
     if found is None:
         raise NotTestable("needs two clocks at least")
@@ -60,25 +61,27 @@ def _ends(a: Analysis, metric: str, points: list[Point]) -> float:
 
 
 def _why_jobs_differ(a: Analysis, gains: Mapping[str, float], low: float, high: float) -> tuple[str, ...]:
-    """Percent of time that programs gain from one clock to another, beside what the clocks alone explain."""
+    """Reasons for different gains. `gains`: percent of time that programs gain from one clock to another. The clocks
+    alone explain a part of them.
+    """
     most = 100 * (1 - low / high)
-    found = ["The papers' programs are solvers whose grids do not fit into caches; these are a search and a graph."]
+    found = ["The papers' programs are solvers whose grids exceed the caches; these are a search and a graph."]
     if a.knob.simulated:
         found = [
-            f"In simulation all computing follows the clock: a program gains {units.percent(most)} of its time from "
-            f"{low:g} to {high:g} GHz, less what it waits for the network; the papers' solvers wait for their memory."
+            f"In simulation all computing scales with the clock: a program gains {units.percent(most)} of its time "
+            f"from {low:g} to {high:g} GHz, less its waits for the network; the papers' solvers wait for their memory."
         ]
     others = [name for name, gain in gains.items() if gain > most + AMISS or gain < -AMISS]
     if others:
         found.append(
-            f"{' and '.join(others)}: what branch and bound searches depends on who finds a good tour first, so at "
+            f"{' and '.join(others)}: the work of branch and bound depends on which PE finds a good tour first, so at "
             "another clock it searches more or less."
         )
     return tuple(found)
 
 
 def _jobs_at_clocks(a: Analysis, name: str) -> list[Point]:
-    """Up to the base clock, as the papers'."""
+    """The points up to the base clock, the papers' highest."""
     return [p for p in at_clocks(a, JOBS, name) if (p.clock or 0) <= (a.knob.base or math.inf)]
 
 
@@ -121,7 +124,7 @@ def not_always_best(a: Analysis) -> Outcome:
 
 
 def mode_saves(a: Analysis, metric: str, lo: float, hi: float, mode: str) -> Outcome:
-    """What a mode saves against `standard`, in percent, within the range."""
+    """Judges the percent that a mode saves against `standard`, by a range."""
     _needs(a, metric == "node")
     point = next(iter(a.select(series=PROCESSES, mode=mode)), None)
     found = a.saving(metric, a.like(point, mode="standard") if point else None, point)

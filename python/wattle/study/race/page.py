@@ -39,18 +39,18 @@ def _jobs(a: Analysis) -> Section:
             for metric, title in (("cpu_s", "CPU seconds"), ("node", "Energy of the node"))
         ]
         words = f"{a.knob.words[0].upper()}{a.knob.words[1:]}"
-        text = f"{words}. What there is to choose here is how PEs wait: each program under each wait policy."
+        text = f"{words}. The wait policy remains: each program under each wait policy."
         return Section("jobs", "Jobs", text, figures, WAITS)
     ticks = sorted({p.clock for p in a.select(series=JOBS) if p.clock is not None})
     axis = plain_axis("GHz", False, ticks)
     series = [(name, look, at_clocks(a, JOBS, name)) for name, look in zip(names, OTHERS, strict=False)]
     figures = [lines(a, f"job-{m}", f"{title[0].upper()}{title[1:]}", m, series, _clock, axis) for m, title in SAVED]
     legend = list(zip(names, OTHERS, strict=False))
-    return Section("jobs", "Jobs", "Each program at each clock; all PEs at the same.", figures, legend)
+    return Section("jobs", "Jobs", "Each program at each clock, the same for all PEs.", figures, legend)
 
 
 def _by_wait(a: Analysis, metric: str, title: str, names: list[str]) -> Figure:
-    """Bars would need an axis of their own: boxes of the samples do."""
+    """Boxes of the samples by wait policy. Bars would need an axis of their own."""
     groups = []
     for name in names:
         for wait in WAITS:
@@ -79,7 +79,7 @@ def _processes(a: Analysis) -> Section:
     spin = next(iter(a.select(series=PROCESSES, wait="spin", mode="off", clock=None)), None)
     told = ""
     if spin and (found := clusters_of(a, spin)):
-        told = " Spinning, PEs that wait alike: " + "; ".join(units.ranges(sorted(g)) for g in found) + "."
+        told = " Spinning, PEs with similar waits: " + "; ".join(units.ranges(sorted(g)) for g in found) + "."
     figures = [
         boxes(
             "process-waits", "Share of the job's time that a PE waits", groups, "%", "a point for each PE of each job"
@@ -88,7 +88,8 @@ def _processes(a: Analysis) -> Section:
     if spin:
         figures.append(_per_pe(a, spin))
     text = (
-        "PE 0 computes least, the last PE most; all meet often. Modes standard, reduced and hybrid need a knob." + told
+        "PE 0 computes least, the last PE most; all PEs synchronize often. Modes standard, reduced and hybrid "
+        "need a knob." + told
     )
     return Section("processes", "Processes", text, figures)
 
@@ -113,8 +114,8 @@ def _phases(a: Analysis) -> Section:
                 )
         figure = boxes("phase-power", "Power of the PEs", groups, "W", a.provenance)
         text = (
-            "A phase bound by arithmetic (FMA, compute intensity about 6) and four bound by memory (STREAM: copy 0.5, "
-            "scale and add 0.67, triad 0.75), at the one clock there is."
+            "A phase limited by arithmetic (FMA, compute intensity about 6) and four limited by memory (STREAM: copy "
+            "0.5, scale and add 0.67, triad 0.75), at the only available clock."
         )
         return Section("phases", "Phases", text, [figure])
     ticks = sorted({p.clock for p in a.select(series=PHASES) if p.clock is not None})

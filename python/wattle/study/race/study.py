@@ -17,15 +17,15 @@ from wattle.units import si
 
 PES = 2
 PROCESS_PES, QUICK_PROCESS_PES = 8, 4
-ARRAYS_MIB, QUICK_ARRAYS_MIB = 192, 48  # on each PE; more than the last-level cache of most
+ARRAYS_MIB, QUICK_ARRAYS_MIB = 192, 48  # of each PE; larger than most last-level caches
 KERNELS = 5
 REPEATS = 3
-SIMULATED_PES, SIMULATED_PROCESSES = 16, 360  # a node of the papers, and their BT-MZ
+SIMULATED_PES, SIMULATED_PROCESSES = 16, 360  # PEs of one of the papers' nodes, and processes of their BT-MZ
 GOVERNED = (("baseline", "proactive"), ("energy", "reactive"), ("hybrid", "reactive"), ("hybrid", "proactive"))
 
 
 def _programs(plan: Plan) -> list[tuple[str, tuple[str, ...]]]:
-    """Mini-apps, with inputs that take tenths of a second."""
+    """Mini-apps with inputs that take tenths of a second."""
     cities = find_home().shared("apps") / "tsp" / "data" / "tsp14.txt"
     repeats = str(plan.repeats(REPEATS))
     return [
@@ -42,7 +42,7 @@ def _at(clock: float | None, pes: int) -> tuple[tuple[str, str], ...]:
 def _job_level(plan: Plan) -> list[Job]:
     found = []
     repeats, pes = plan.repeats(REPEATS), SIMULATED_PES if plan.simulated else PES
-    top = {plan.knob.base} if plan.knob.acts and plan.knob.base else set()  # the papers' clocks end there
+    top = {plan.knob.base} if plan.knob.acts and plan.knob.base else set()  # the papers' highest clock
     clocks = sorted({*plan.clocks(), *top})
     for name, words in _programs(plan):
         for wait in WAITS:
@@ -53,8 +53,9 @@ def _job_level(plan: Plan) -> list[Job]:
 
 
 def _process_level(plan: Plan) -> list[Job]:
-    """PEs that compute more the higher their number; modes: all at the base clock, all at a low one, those that wait
-    at a low one."""
+    """PEs whose computing grows with their number. Modes: all PEs at the base clock, all at a low clock, and those that
+    wait at a low clock.
+    """
     if plan.simulated:
         return _simulated_processes(plan)
     pes = QUICK_PROCESS_PES if plan.quick else PROCESS_PES
@@ -76,8 +77,9 @@ def _process_level(plan: Plan) -> list[Job]:
 
 
 def _simulated_processes(plan: Plan) -> list[Job]:
-    """The papers' 360 processes, with the loads of BT-MZ's published partition. `hybrid` is a plan made of what the
-    first job waits, as `wattle plan` makes it."""
+    """The papers' 360 processes, with the loads of BT-MZ's published partition. `hybrid` is a plan from the waits of
+    the first job, made as `wattle plan` makes it.
+    """
     pes, repeats = SIMULATED_PROCESSES, plan.repeats(REPEATS)
     options = ("--work", "5", "--turns", TURNS, "--instances", "10" if plan.quick else "40", "--warm", "0")
     words = (*options, "--loads", "bt-mz", "--repeat", str(repeats), "1")
@@ -109,7 +111,7 @@ def _plan_of(plan: Plan, rows: list[dict[str, Any]]) -> dict[str, str]:
 
 def _phase_level(plan: Plan) -> list[Job]:
     if plan.simulated:
-        words = ("--repeat", "1", "--least", "0.02", "3")  # beside which a wake-up at its barriers is nothing
+        words = ("--repeat", "1", "--least", "0.02", "3")  # long enough to make wake-ups at its barriers negligible
         return [
             Job(PHASES, "kernels", words, KERNELS, SIMULATED_PES, clock=clock, settings=_at(clock, SIMULATED_PES))
             for clock in (None, *plan.knob.clocks)
@@ -127,7 +129,7 @@ def _jobs(plan: Plan) -> list[Job]:
 
 
 def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
-    """Programs by policy and clock."""
+    """A table of programs by policy and clock."""
     lines = []
     for point in [p for series in (JOBS, PROCESSES, ONLINE, PHASES) for p in a.select(series=series)]:
         seconds, cpu, joules = (a.center(m, point) for m in ("seconds", "cpu_s", "node"))
@@ -143,13 +145,17 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
             ]
         )
     title = f"Jobs, processes and phases: medians of {units.several(a.repeats, 'sample')}"
-    return title, ["program", "policy", "time", "CPU", f"node's joules, {a.provenance}", "PEs that wait alike"], lines
+    return (
+        title,
+        ["program", "policy", "time", "CPU", f"node's joules, {a.provenance}", "PEs with similar waits"],
+        lines,
+    )
 
 
 SWEEP = Sweep(
     name="race",
     title="Is race to halt right?",
-    question="Does the highest clock cost least, for whole jobs, for single processes, for phases?",
+    question="Does the highest clock cost the least energy, for whole jobs, single processes and phases?",
     jobs=_jobs,
     rows=ROWS,
     table=_table,

@@ -1,1 +1,1 @@
-"""Clocks under a put: three ways of receiving, by how the receiver waits and at which clock."""
+"""The study of clocks under a put: three ways of receiving, by the receiver's wait policy and clock."""

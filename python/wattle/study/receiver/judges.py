@@ -18,26 +18,30 @@ PAPER_GHZ = (1.2, 2.4, 2.901)
 SERVED = "A simulated network moves nothing by itself: the receiver's core serves every put, at its clock."
 SIMULATED = {
     "direct": SERVED,
-    "agent": f"{SERVED} Both it and the waiting PE are on one core.",
-    "active": "Half of a copy's time is taken to follow the clock (the cluster's copy_clock), and all of a message's.",
-    "dram": "Simulated memory draws by time and bytes, alike at all clocks, so a longer transfer draws more of it.",
+    "agent": f"{SERVED} The serving agent and the waiting PE share one core.",
+    "active": (
+        "Half of a copy's time is assumed to scale with the clock (the cluster's copy_clock), and all of a message's."
+    ),
+    "dram": (
+        "Simulated memory uses watts by time and bytes, equal at all clocks, so a longer transfer uses more joules."
+    ),
 }
 ANY = float("inf")
-VERY_MANY = 32768  # puts, beyond which the text says something else of DRAM
+VERY_MANY = 32768  # number of puts above which the text makes another statement on DRAM
 
 
 def wanted_clocks(knob: Knob) -> tuple[float, ...]:
-    """The papers' three, as near as this machine comes, the lowest first; none where nothing can be set."""
+    """The available clocks nearest to the papers' three, the lowest first; empty where no clock can be set."""
     if not knob.acts:
         return ()
     return tuple(sorted({min(knob.clocks, key=lambda c: abs(c - ghz)) for ghz in PAPER_GHZ}))
 
 
 def _clock(a: Analysis, ghz: float) -> float:
-    """The one nearest to the paper's."""
+    """The clock nearest to the paper's."""
     clocks = wanted_clocks(a.knob)
     if len(clocks) < 2:
-        raise NotTestable(f"{a.knob.words}; the receiver's clock stays as it is")
+        raise NotTestable(f"{a.knob.words}; the receiver's clock is unchanged")
     clock = min(clocks, key=lambda c: abs(c - ghz))
     if clock == clocks[-1]:
         raise NotTestable(f"no clock near {ghz:g} GHz below the highest")
@@ -45,7 +49,7 @@ def _clock(a: Analysis, ghz: float) -> float:
 
 
 def _edp(a: Analysis, sender: Point | None) -> list[float | None]:
-    """Joules of both PEs, CPU and DRAM, times the latency at the sender, by repeat."""
+    """The joules of both PEs, CPU and DRAM, times the sender's latency, by repeat."""
     receiver = a.like(sender, who="receiver") if sender else None
     if sender is None or receiver is None:
         return []
@@ -71,7 +75,7 @@ def _impact(a: Analysis, metric: str, way: str, ghz: float, who: str) -> dict[fl
             found[point.x or 0.0] = saved
     if not found:
         raise NotTestable(
-            "one sensor sees both PEs of this node, so neither's joules are known apart"
+            "one sensor measures both PEs of this node, so the joules of each are not known"
             if a.knows_clocks
             else "was not measured"
         )
@@ -89,7 +93,7 @@ def _outcome(a: Analysis, metric: str, percents: Iterable[float], lo: float, hi:
 
 
 def _explained(a: Analysis, found: Outcome, what: str) -> Outcome:
-    """With the reason why a simulation differs."""
+    """Adds the reason why a simulation differs."""
     if found.verdict is not Verdict.DIFFERS or not a.knob.simulated:
         return found
     return replace(found, why=(*found.why, SIMULATED[what]))
@@ -104,7 +108,9 @@ def impact(
     who: str = "sender",
     puts: Sequence[float] = (0, ANY),
 ) -> Outcome:
-    """`within`: percent saved, from and to. `puts`: the numbers of them that the text speaks of, above and up to."""
+    """Judges a saving. `within`: percent saved, from and to. `puts`: the numbers of puts of the statement, above and up
+    to.
+    """
     found = _impact(a, metric, way, ghz, who)
     some = (percent for n, percent in found.items() if puts[0] < n <= puts[1])
     return _explained(a, _outcome(a, metric, some, *within), "dram" if metric == "dram" else way)
@@ -120,7 +126,7 @@ def dram_falls(a: Analysis) -> Outcome:
 
 
 def planes(a: Analysis) -> Outcome:
-    """Latency saved by lowering the receiver's core alone, against both at once."""
+    """Judges the latency saved by lowering only the receiver's core, against lowering both."""
     clock = _clock(a, PAPER_GHZ[0])
     pairs = ((a.like(p, series=PLANES), p) for p in a.select(series=PUTS, name="agent", who="sender", clock=clock))
     saved = [_saved(a, "seconds", plane, alone) for plane, alone in pairs]

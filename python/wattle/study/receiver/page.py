@@ -19,8 +19,8 @@ PHASES = ("A initiate", "B complete", "C await unpacking", "D await arrival", "E
 COLOURS = ("--first", "--second", "--transfer", "--asleep", "--third", "--fourth", "--yield")
 WORDS = {
     "direct": "a non-blocking put for each fragment and a quiet; the receiver waits in a barrier (listing B.1).",
-    "active": "the sender packs, puts once and sets a flag; the receiver waits for it, unpacks and answers (listing "
-    "B.2).",
+    "active": "the sender packs, puts once and sets a flag; the receiver waits for the flag, unpacks and answers "
+    "(listing B.2).",
     "agent": "an active message for each fragment, which the receiver's agent thread copies to its place while the "
     "receiver waits in a barrier (listing B.3).",
 }
@@ -54,8 +54,8 @@ def _sections(a: Analysis) -> list[Section]:
         Section(
             "phases",
             "Phases",
-            "Where time goes in each way, spinning: phases of table 12.1; those of the sender and the receiver run "
-            "beside each other.",
+            "The time in each way, spinning: phases of table 12.1. Those of the sender and the receiver run "
+            "concurrently.",
             [_phases(a)],
             wide=True,
         ),
@@ -63,7 +63,7 @@ def _sections(a: Analysis) -> list[Section]:
 
 
 def _series(a: Analysis, way: str, who: str) -> list[tuple[str, Look, list[Point]]]:
-    """By the receiver's clock where one can be set, else by how PEs wait."""
+    """Series by the receiver's clock if it can be set, else by wait policy."""
     waits = [(w, look_of(w), a.select(series=PUTS, name=way, who=who, wait=w, clock=None)) for w in WAITS]
     clocks = sorted({p.clock for p in a.select(series=PUTS, name=way, who=who) if p.clock is not None})
     at = [

@@ -1,4 +1,4 @@
-"""The study of clocks under a put: the cost at sender and receiver, by the receiver's clock and way of waiting."""
+"""The study of clocks under a put: the cost at sender and receiver, by the receiver's clock and wait policy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _jobs(plan: Plan) -> list[Job]:
         for clock in wanted_clocks(plan.knob):
             at = (*own, ("WATTLE_CLOCKS", f"1={clock:g}"))
             found.append(Job(PUTS, "receiver", words, lines, wait="spin", clock=clock, settings=at))
-        if plan.knob.acts:  # D 12.7: all cores on one plane run at the highest that one of them wants
+        if plan.knob.acts:  # D 12.7: all cores of one plane run at the highest clock that one of them requests
             low = wanted_clocks(plan.knob)[0]
             plane = (*own, ("WATTLE_CLOCKS", f"0-1={low:g}"), ("WATTLE_CLOCK_DOMAIN", "package"))
             found.append(Job(PLANES, "receiver", words, lines, wait="spin", clock=low, settings=plane))
@@ -35,7 +35,7 @@ def _jobs(plan: Plan) -> list[Job]:
 
 
 def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
-    """At the most fragments but few, by way and policy."""
+    """A table at the middle number of fragments, by way and policy."""
     points = a.select(series=PUTS, who="sender")
     middle = sorted({p.x or 0 for p in points})[len({p.x for p in points}) // 2]
     lines = []
@@ -61,7 +61,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
 SWEEP = Sweep(
     name="receiver",
     title="Clocks under a put",
-    question="What does the receiver of a put cost, by what it has to do, how it waits and at which clock?",
+    question="What does the receiver of a put cost, by its work, its wait policy and its clock?",
     jobs=_jobs,
     rows=ROWS,
     table=_table,

@@ -13,7 +13,7 @@ from wattle.study.sweep.analysis import Analysis, Point
 RATIOS, EARLY = "ratios", "early"
 SHORT = 1.05  # CR of the timeline whose slack is too short for a change of clock
 BOOST = ("performance", "hybrid")
-NEAR = 1.0  # percent that is no difference
+NEAR = 1.0  # percent that counts as no difference
 
 
 def baseline(a: Analysis, point: Point) -> Point | None:
@@ -21,7 +21,7 @@ def baseline(a: Analysis, point: Point) -> Point | None:
 
 
 def saving(a: Analysis, metric: str, point: Point) -> Center:
-    """Of a mode against the baseline at the same load."""
+    """The saving of a mode against the baseline at the same load."""
     found = a.saving(metric, baseline(a, point), point)
     if found is None:
         raise NotTestable(f"mode {point.policy} and its baseline were not both measured")
@@ -60,7 +60,7 @@ def costs_time(a: Analysis) -> Outcome:
     _needs(a, False)
     points = _modes(a, RATIOS, ("hybrid", "energy"), x=1.0)
     holds = all(saving(a, "seconds", p).median < 0 for p in points)
-    why = "Here a clock is lowered only where slack was seen, so that with CR = 1 nothing is changed."
+    why = "Here a clock is lowered only where slack was seen, so that with CR = 1 no clock is changed."
     return Outcome(_listed(a, "seconds", points), verdict_of(holds), () if holds else (why,))
 
 
@@ -75,26 +75,26 @@ def boost_beats_energy(a: Analysis) -> Outcome:
 
 
 DEAR = (
-    "By the profile a core above the base clock draws more than it gains in speed, so raising late ones saves "
-    "joules only where many wait for few."
+    "By the profile a core above the base clock costs more power than it gains speed. Raising late PEs saves "
+    "joules only where many PEs wait for few."
 )
 UNSEEN = (
-    "A late PE is raised once the governor has seen its region often enough: a job so short ends before that at some "
-    "loads (the timelines give the changes)."
+    "A late PE is raised after the governor has seen its region often enough. A job this short ends before that at "
+    "some loads (the timelines give the changes)."
 )
 IDLE = (
     "Where early PEs sleep instead of spinning, the governor raises far fewer clocks (see changes in a job), and "
-    "what it saves is about 0."
+    "its saving is about 0."
 )
 
 
 def _raised(a: Analysis, holds: bool, why: str) -> tuple[str, ...]:
-    """Why a simulation differs, where it does."""
+    """The reason why a simulation differs, if it does."""
     return (why,) if a.knob.simulated and not holds else ()
 
 
 def grows(a: Analysis, key: str, series: str) -> Outcome:
-    """What boosting saves rises with CR, or with EC."""
+    """Judges that the saving of boosting rises with CR, or with EC."""
     _needs(a, True)
     points = [p for p in _modes(a, series, BOOST) if (p.x or 0) > SHORT]
     if len({getattr(p, key) for p in points}) < 3:
@@ -117,7 +117,7 @@ def effect_is_reversed(a: Analysis) -> Outcome:
 
 
 def leaves_short_alone(a: Analysis) -> Outcome:
-    """Figures 11.1 D and 11.9 D: who scales a short slack loses time. The governor must not."""
+    """Figures 11.1 D and 11.9 D: changing the clock in a short slack loses time. Judges that the governor does not."""
     points = a.select(series=RATIOS, mode=("energy", "hybrid"), x=SHORT)
     if not points:
         raise NotTestable(f"no sample with CR = {SHORT}")
@@ -130,14 +130,10 @@ def leaves_short_alone(a: Analysis) -> Outcome:
     holds = all(found.median > -NEAR for _, found in lost)
     if not holds and all(found.hi > -NEAR for _, found in lost):
         raise NotTestable(
-            f"times of these samples spread by more than the {NEAR:g} % in question, so that none is surely longer "
+            f"times of these samples spread by more than the {NEAR:g} % in question, so no difference is certain "
             f"({ours})"
         )
-    why = (
-        ""
-        if a.knob.acts
-        else "The knob only records, so what is left is the governor's own work and the machine's noise."
-    )
+    why = "" if a.knob.acts else "The knob only records, so the rest is the governor's own work and noise."
     return Outcome(ours, verdict_of(holds), (why,) if why else ())
 
 

@@ -16,7 +16,7 @@ from wattle.study.sweep.page import Section
 from wattle.study.sweep.plan import MODES, SCALINGS
 from wattle.study.sweep.samples import WAITS
 
-WAITING = {"spin": "spin", "adaptive": "look on for as long as a sleep would cost, then sleep"}
+WAITING = {"spin": "spin", "adaptive": "poll for as long as a sleep would cost, then sleep"}
 
 # The timelines of figures 11.1 (proactive) and 11.9 (reactive).
 CASES = (("A", "baseline", None), ("B", "performance", None), ("C", "energy", None), ("D", "energy", SHORT))
@@ -31,7 +31,7 @@ def _sections(a: Analysis) -> list[Section]:
     acts = (
         ""
         if a.knob.acts
-        else " The knob only records, so no mode changes a clock: the lines show what the modes themselves cost."
+        else " The knob only records, so no mode changes a clock: the lines show the cost of the modes themselves."
     )
 
     def ratio(point: Point) -> float:
@@ -42,7 +42,10 @@ def _sections(a: Analysis) -> list[Section]:
         Section(
             "waits",
             "By wait policy",
-            "One PE computes, the other CR times as much; both meet. An instance, by how the early PE waits.",
+            (
+                "One PE computes, the other computes CR times as much, then both synchronize. An instance, by the "
+                "early PE's wait policy."
+            ),
             [
                 lines(a, f"wait-{m}", title, m, waits, ratio, axis)
                 for m, title in (
@@ -77,9 +80,9 @@ def _sections(a: Analysis) -> list[Section]:
             Section(
                 f"timelines-{scaling}",
                 f"Timelines, {scaling}",
-                "An instance of figures 11.1 and 11.9: A baseline, B performance, C energy, D a slack too short for a "
-                "change of clock. Medians of what each PE computed and waited; clock changes are those of the whole "
-                "job, over all its loads.",
+                "An instance of figures 11.1 and 11.9: A baseline, B performance, C energy, D a slack too short for "
+                "a change of clock. Medians of the computing and waiting of each PE; clock changes are those of the "
+                "whole job, over all its loads.",
                 [_timelines(a, scaling)],
                 wide=True,
             )
@@ -121,7 +124,7 @@ def _early(a: Analysis, acts: str) -> Section:
     return Section(
         "early",
         "Early cores",
-        f"{pes} PEs, of which EC are early, by CR, in each mode, proactive; those that wait "
+        f"{pes} PEs, of which EC are early, by CR, in each mode, proactive. PEs that wait "
         f"{WAITING.get(wait, wait)}.{acts}",
         [
             lines(a, f"early-{m}-{ratio:g}".replace(".", "_"), f"{title}, CR {ratio:g}", m, series(ratio), early, axis)

@@ -10,7 +10,7 @@ from wattle.study.sweep.samples import WAITS
 from wattle.units import si
 
 CR, QUICK_CR = (1, SHORT, 1.5, 2, 3, 4, 8), (1, SHORT, 2, 4)
-EARLY_PES, EARLY_CR = 4, 3  # EC needs PEs; where they outnumber cores they share them, and their clocks
+EARLY_PES, EARLY_CR = 4, 3  # EC needs several PEs; where there are more PEs than cores, they share cores and clocks
 SIMULATED_PES, SIMULATED_EARLY = 16, (1, 2, 4, 8, 12, 15)  # the papers' node
 REPEATS = 3
 
@@ -39,7 +39,7 @@ def _jobs(plan: Plan) -> list[Job]:
 
 
 def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
-    """An instance at the largest CR, by policy and mode."""
+    """A table of an instance at the largest CR, by policy and mode."""
     points = a.select(series=RATIOS)
     most = max(p.x or 0 for p in points)
     lines = []
@@ -64,7 +64,9 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
 SWEEP = Sweep(
     name="slack",
     title="Slack: proactive and reactive scaling",
-    question="What do the governor's modes make of early and late PEs at a barrier, by load ratio and early cores?",
+    question=(
+        "What is the effect of the governor's modes on early and late PEs at a barrier, by load ratio and early cores?"
+    ),
     jobs=_jobs,
     rows=ROWS,
     table=_table,

@@ -1,4 +1,4 @@
-"""Reads the samples of a study of waiting and clocks: medians by point, one point against another, straight lines."""
+"""Reads the samples of a study of waiting and clocks: medians by point, savings between points, straight lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Point:
-    """One way of running one case: all but its repeats."""
+    """One way of running one case, without its repeats."""
 
     series: str
     name: str
@@ -37,20 +37,20 @@ class Point:
 
     @property
     def policy(self) -> str:
-        """`spin`; `energy, reactive` where the governor was asked; `hybrid` of a plan."""
+        """The policy: `spin`; `energy, reactive` with a governor; `hybrid` with a plan."""
         if self.mode == "off":
             return self.wait
         return f"{self.mode}, {self.scaling}" if self.scaling else self.mode
 
 
 def own(row: Row) -> float | None:
-    """CPU and DRAM, without what the node draws anyway where that is known apart."""
+    """CPU and DRAM joules, without the node's idle joules where these are known separately."""
     cpu, dram = row["cpu_J"], row["dram_J"]
     return None if cpu is None or dram is None else cpu + dram
 
 
 def node(row: Row) -> float | None:
-    """CPU and DRAM with it: what a sensor sees."""
+    """CPU and DRAM joules with the node's idle joules, as a sensor measures them."""
     joules = own(row)
     return None if joules is None else joules + (row["idle_J"] or 0.0)
 
@@ -92,7 +92,7 @@ METRICS = {
 
 
 class Analysis:
-    """The samples, indexed. Asking for what was not measured gives None."""
+    """The samples, indexed. A point that was not measured gives None."""
 
     def __init__(self, frame: pl.DataFrame, knob: Knob, place: Place | None = None) -> None:
         self.frame = frame
@@ -104,7 +104,7 @@ class Analysis:
             self.points.setdefault(Point(*(row[key] for key in keys)), []).append(row)
 
     def select(self, **wanted: Any) -> list[Point]:
-        """The points with these values, in order of what is swept; a tuple: any of them."""
+        """The points with these values, in order of the sweep. A tuple allows any of its values."""
 
         def fits(point: Point) -> bool:
             return all(
@@ -115,7 +115,7 @@ class Analysis:
         return sorted(filter(fits, self.points), key=lambda p: (p.pes, p.x or 0, p.y or 0, p.clock or 0))
 
     def policies(self, **wanted: Any) -> list[str]:
-        """In the order they are shown: wait policies, then modes as they ran."""
+        """The policies in the order of the report: wait policies, then modes as they ran."""
         wanted_points = set(self.select(**wanted))
         return list(dict.fromkeys(p.policy for p in self.points if p in wanted_points))
 
@@ -124,7 +124,7 @@ class Analysis:
         return center(METRICS[metric].value(row) for row in rows)
 
     def saving(self, metric: str, before: Point | None, after: Point | None) -> Center | None:
-        """Percent, repeat by repeat in the order they ran. Positive is a saving."""
+        """Percent saved, repeat by repeat in the order of the runs. Positive is a saving."""
         if before not in self.points or after not in self.points:
             return None
         value = METRICS[metric].value
@@ -132,7 +132,7 @@ class Analysis:
 
     @staticmethod
     def saved(before: list[float | None], after: list[float | None]) -> Center | None:
-        """The same of figures by repeat."""
+        """Percent saved, from two lists of figures by repeat."""
         n = min(len(before), len(after))
         return center(savings(before[:n], after[:n]))
 
@@ -143,20 +143,21 @@ class Analysis:
         return line([a for a, _ in pairs], [b for _, b in pairs])
 
     def more(self, point: Point, key: str) -> list[Checked]:
-        """What the samples say beside the common, by repeat."""
+        """The values of a key that only these samples have, by repeat."""
         found = [parse_json(samples.FILE, row["more_json"]) for row in self.points.get(point, [])]
         return [told.get(key) for told in found if told.has(key)]
 
     def medians(self, point: Point, key: str, places: int) -> list[float]:
-        """Of lists of at least so many numbers that the samples say beside the common: of each place, over the repeats;
-        what a sample does not know counts as 0."""
+        """Medians over the repeats of a list of numbers that only these samples have, one for each of `places`. An
+        unknown number counts as 0.
+        """
         told = [numbers.numbers(places) for numbers in self.more(point, key)]
         if not told:
             raise DamagedFile(samples.FILE, f"column 'more_json': no sample of {shown(point.name)} says {key}")
         return [median(numbers[k] or 0.0 for numbers in told) for k in range(places)]
 
     def waits(self, point: Point) -> list[list[float]]:
-        """Shares of a job's time that each PE waited; a list for each job."""
+        """The shares of a job's time that each PE waited, as a list for each job."""
         jobs: dict[int, list[float]] = {}
         for row in self.points.get(point, []):
             told = parse_json(samples.FILE, row["job_waits_json"] or "{}")
@@ -166,7 +167,7 @@ class Analysis:
         return list(jobs.values())
 
     def changes(self, point: Point) -> float | None:
-        """Changes of clock in the jobs of this point, in the median of the jobs."""
+        """The number of clock changes in a job of this point, median over the jobs."""
         jobs = {row["job"]: row["job_changes"] for row in self.points.get(point, []) if row["job_changes"] is not None}
         found = center(jobs.values())
         return found.median if found else None
@@ -176,7 +177,7 @@ class Analysis:
         return words if self.knob.name in ACTING else f"{words}, only recorded"
 
     def like(self, point: Point, **other: Any) -> Point | None:
-        """The same with other values, if it was measured."""
+        """The point with other values, if it was measured."""
         found = replace(point, **other)
         return found if found in self.points else None
 
@@ -190,18 +191,21 @@ class Analysis:
 
     @cached_property
     def provenance(self) -> str:
-        """The weakest there is."""
+        """The weakest provenance of the samples."""
         return energy.weakest(self.frame)
 
     @cached_property
     def knows_clocks(self) -> bool:
-        """Whether joules tell what a clock costs: a sensor's do, and a simulation's."""
+        """Whether joules depend on the clock, as those of a sensor and of a simulation do."""
         return self.provenance == "measured" or (self.knob.simulated and self.provenance == "modelled")
 
     @property
     def why_no_clocks(self) -> str:
         if self.provenance == "modelled":
-            return "joules are modelled here: what a clock costs is put into the model, and cannot be found by it"
+            return (
+                "joules are modelled here: the effect of a clock is an input of the model, so the samples "
+                "cannot show it"
+            )
         return f"joules are {self.provenance} here"
 
     @cached_property
@@ -210,5 +214,5 @@ class Analysis:
 
     @cached_property
     def uncertainty(self) -> float | None:
-        """Of the CPU's joules, over them: the median."""
+        """The median of the relative uncertainty of the CPU's joules."""
         return energy.uncertainty(self.frame)

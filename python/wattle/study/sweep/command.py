@@ -19,7 +19,7 @@ from wattle.tables import table
 
 
 def of(made: Sweep, words: str) -> Callable[..., None]:
-    """`wattle study NAME` with the usual options; `words` is its help."""
+    """`wattle study NAME` with the usual options. `words` is its help."""
 
     def command(
         quick: Quick = False, output: Output = None, rounds: Rounds = None, on: OnSim = LOCAL, as_json: AsJson = False
@@ -31,13 +31,13 @@ def of(made: Sweep, words: str) -> Callable[..., None]:
 
 
 def plan_of(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | None = None) -> Plan:
-    """The plan, on a machine that is known: its knob is asked for."""
+    """The plan for this machine, with the knob that the runtime finds."""
     info.check_machine(info.ask())
     return make_plan(quick, rounds, on, place)
 
 
 def study(made: Sweep, plan: Plan, output: Path | None, as_json: bool) -> None:
-    """Runs it and shows what it found."""
+    """Runs a study and shows its results."""
 
     def run(directory: Path, command: list[str]) -> Manifest:
         if not as_json:

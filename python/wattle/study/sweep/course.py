@@ -1,4 +1,4 @@
-"""The run of a study of waiting and clocks: its jobs in turns, and the analysis of its directory afterwards."""
+"""Runs a study of waiting and clocks: its jobs alternately, then the analysis of its directory."""
 
 from __future__ import annotations
 
@@ -85,25 +85,25 @@ def _run_job(
     if len(found) != job.samples:
         raise WattleError(f"{job.program} gave {units.several(len(found), 'sample')} where {job.samples} were expected")
     told, more = of_job(folder, job.pes), thresholds_of(folder, job.pes)
-    nodes = 2 if plan.place.across else 1  # what a node draws anyway is told of PE 0's alone
+    nodes = 2 if plan.place.across else 1  # only PE 0's samples have the node's idle joules
     for entry in found:
         idle = entry["idle_J"]
         gathered.rows.append(with_more(entry | told | {"idle_J": None if idle is None else nodes * idle}, more))
 
 
 def _turns(home: Home, machine: Simulation | None) -> str:
-    """Turns of work in a millisecond, at the clock as it is: from then on a fixed amount."""
+    """Units of work in a millisecond at the current clock. Later jobs use this fixed amount."""
     with tempfile.TemporaryDirectory() as scratch:
         arguments = ["--instances", "1", "--warm", "0", "1"]
         lines = list(sweep_jobs.run(home, "slack", arguments, 1, {}, Path(scratch) / "job", machine))
     turns = next((line.get("turns") for line in lines if line.get("kind") == "setup"), None)
     if not isinstance(turns, int | float) or turns <= 0:
-        raise WattleError("slack did not say how much it computes in a millisecond")
+        raise WattleError("the program slack did not report its work in a millisecond")
     return f"{turns:.6g}"
 
 
 def _told(study: Sweep, plan: Plan) -> dict[str, Any]:
-    """How the study is run."""
+    """The settings of the study."""
     return {
         "study": {
             "name": study.name,
@@ -119,7 +119,7 @@ def _told(study: Sweep, plan: Plan) -> dict[str, Any]:
 
 
 def _others(study: Sweep, plan: Plan) -> dict[str, Any]:
-    """The machines that are not the study's one, by series."""
+    """Simulated machines other than the study's own, by series."""
     found = {job.series: simulation.as_dict(job.machine.cluster) for job in study.jobs(plan) if job.machine}
     return {"simulated_by_series": found} if found else {}
 
@@ -128,7 +128,7 @@ def _others(study: Sweep, plan: Plan) -> dict[str, Any]:
 
 
 def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
-    """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
+    """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
     told = manifest.study(directory, record)
     kept.check_finished(directory, record, told)
     frame = samples.read(directory, SCHEMA)
@@ -144,7 +144,7 @@ def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
 
 
 def judge(study: Sweep, analysis: Analysis) -> list[Row]:
-    """Every published figure, held against these samples. What is simulated is measured by nobody."""
+    """The rows of all published figures for these samples. In a simulation no figure counts as measured."""
     rows = published.judge(study.rows, analysis)
     if not analysis.knob.simulated:
         return rows

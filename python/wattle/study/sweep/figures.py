@@ -48,7 +48,7 @@ def lines(
     axis: dict[str, Any],
     height: int = 320,
 ) -> Figure:
-    """A metric against what is swept; a line for each of `series`: name, look, points."""
+    """A metric against the swept value, with a line for each of `series` (name, look, points)."""
     traces = [t for name, look, points in series if (t := _trace(a, metric, name, look, points, x))]
     kind = METRICS[metric]
     note = f"{a.provenance}; lower is better" if kind.energy else "lower is better"
@@ -96,7 +96,7 @@ def plain_axis(title: str, log: bool = False, ticks: Sequence[float] = ()) -> di
 
 
 def boxes(id: str, title: str, groups: Sequence[tuple[str, Look, Sequence[float]]], unit: str, note: str) -> Figure:
-    """A box of values for each name; every value is drawn."""
+    """A box for each group of values. Every value is drawn."""
     traces: list[Trace] = [
         {
             "type": "box",
@@ -130,7 +130,7 @@ def bars(
     note: str,
     height: int = 320,
 ) -> Figure:
-    """Horizontal bars, one for each head, of parts in a row: (name, colour, a value for each head); in milliseconds."""
+    """Horizontal bars, one for each heading, of parts in sequence: (name, colour, a value in ms for each heading)."""
     traces: list[Trace] = [
         {
             "type": "bar",

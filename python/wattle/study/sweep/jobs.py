@@ -37,8 +37,10 @@ def run(
     machine: Simulation | None = None,
     at: Start = _here,
 ) -> Iterator[dict[str, Any]]:
-    """Runs a job and yields what it prints, object by object. Its PEs' profiles go to FOLDER/profile, which must not be
-    there yet. `machine`: that is simulated. `at`: how jobs are started at the place where it runs, where it is not."""
+    """Runs a job and yields the objects that it prints. The profiles of its PEs go to FOLDER/profile, which must not
+    exist. `machine`: the simulated machine. `at`: makes the command line of a job at its place, without a
+    simulation.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     settings = {**environment, "WATTLE_PROFILE_DIR": str(folder / "profile")}
     ready = replace(machine, pes=pes, chosen=environment, profile=True).write(folder) if machine else None

@@ -1,4 +1,4 @@
-"""The knob of this machine as the runtime finds it, and the clocks that a study may ask for."""
+"""The knob of this machine as the runtime finds it, and the clocks that a study may request."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ ACTING = ("cpufreq", "powercap", SIMULATED)
 
 @dataclass(frozen=True)
 class Knob:
-    """`clocks`: GHz, rising, of all of which the machine has; empty where none can be set. `base`: the highest without
-    turbo, where it is known."""
+    """A knob. `clocks`: the machine's clocks in GHz, rising; empty where none can be set. `base`: the highest clock
+    without turbo, where it is known.
+    """
 
     name: str
     why: str
@@ -39,16 +40,16 @@ class Knob:
 
     @property
     def words(self) -> str:
-        """In a sentence."""
+        """The knob as part of a sentence."""
         if self.simulated:
             return f"time and clocks are simulated, {self.clocks[0]:g} to {self.clocks[-1]:g} GHz"
         if self.acts:
             return f"clocks are set by {self.name}, {self.clocks[0]:g} to {self.clocks[-1]:g} GHz"
         reason = self.why.rstrip(".") or "the knob only records"
-        return f"no clock can be set here ({reason}): nothing is said of clocks"
+        return f"no clock can be set here ({reason}), so there are no results on clocks"
 
     def some(self, most: int) -> tuple[float, ...]:
-        """At most so many of the clocks, both ends among them."""
+        """At most `most` of the clocks, including both ends."""
         if len(self.clocks) <= most:
             return self.clocks
         step = (len(self.clocks) - 1) / (most - 1)
@@ -65,13 +66,13 @@ def of_study(study: Checked) -> Knob:
 
 
 def of_machine(machine: Simulation) -> Knob:
-    """A simulated machine's."""
+    """The knob of a simulated machine."""
     clocks = tuple(sorted(clock.ghz for clock in machine.core.clocks))
     return Knob(SIMULATED, "", clocks, machine.core.clocks[machine.core.base].ghz)
 
 
 def find(home: Home, pes: int) -> Knob:
-    """Asks a job of `pes` PEs that is governed: what it could have set, it says in its profile."""
+    """The knob of this machine. A governed job of `pes` PEs reports it in its profile."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         arguments = ["--repeat", "1", "0.1"]
@@ -88,7 +89,9 @@ def find(home: Home, pes: int) -> Knob:
 
 
 def _steps(root: Path) -> tuple[tuple[float, ...], float | None]:
-    """What the first CPU's files say: the clocks there are, else some between the ends; and the base clock."""
+    """The clocks and the base clock from the first CPU's files. Where the files list no clocks, some between the
+    ends.
+    """
     cpus = root / "devices" / "system" / "cpu"
     folders = sorted((cpus / "cpufreq").glob("policy*")) or sorted(cpus.glob("cpu[0-9]*/cpufreq"))
     if not folders:

@@ -28,7 +28,7 @@ from wattle.units import si
 
 WAIT_WORDS = {
     "spin": "spins, as the papers' barriers do",
-    "yield": "spins, but gives the core away at each turn",
+    "yield": "spins, but yields the core in each iteration",
     "sleep": "sleeps in the kernel at once",
     "adaptive": "spins for as long as a sleep would cost, then sleeps: the default",
 }
@@ -36,8 +36,9 @@ WAIT_WORDS = {
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page. `text`: a paragraph before the figures; `legend`: what their lines are, policies by name
-    alone or whatever else with its look."""
+    """A part of the page. `text`: a paragraph before the figures. `legend`: the lines of the figures, policies by name
+    and others with their looks.
+    """
 
     id: str
     title: str
@@ -56,8 +57,10 @@ def build(made: Sweep, directory: Path, record: Manifest, sections_of: Callable[
 
 @contextmanager
 def _points_there(directory: Path) -> Iterator[None]:
-    """Each sample is checked when it is read. Only a figure shows whether its points were measured, all of them
-    equally often: a missing point is an index, an empty sequence or a zero too many."""
+    """Turns errors of figures into DamagedFile. Samples are checked one by one when they are read. Only a figure shows
+    whether all its points were measured equally often. A missing point gives an index error, an empty sequence or a
+    zero.
+    """
     try:
         with np.errstate(over="raise", divide="raise", invalid="raise"):
             yield
@@ -103,7 +106,7 @@ def _page(
 
 
 def _clusters(record: Manifest) -> list[str]:
-    """Of a simulated study: those that its jobs ran on."""
+    """The clusters on which the jobs of a simulated study ran."""
     extra = record.extra
     by_series = (extra.get("simulated_by_series") or {}).values() or [extra.get("simulated") or {}]
     return list(dict.fromkeys(str(one.get("cluster", "?")) for one in by_series))
@@ -127,7 +130,7 @@ def _legend(section: Section) -> list[tuple[str, Look, str]]:
 
 
 def _drawn_as(section: Section) -> str:
-    """How to read what its figures have in common."""
+    """An explanation of the kind of figures in a section."""
     kinds = {trace["type"] for figure in section.figures for trace in figure.traces}
     if kinds == {"box"}:
         return "A box is the middle half of the samples, the line in it their median."
@@ -135,7 +138,7 @@ def _drawn_as(section: Section) -> str:
 
 
 def _numbers(heads: list[str], lines: list[list[str]]) -> list[bool]:
-    """Columns that hold amounts, to be set flush right."""
+    """Whether each column holds amounts, which are aligned right."""
     return [all(line[k] == units.UNKNOWN or line[k][:1] in "+-0123456789" for line in lines) for k in range(len(heads))]
 
 
@@ -143,7 +146,7 @@ SHOWN = ("seconds", "cpu_s", "own", "node", "own_watts")
 
 
 def _cards(made: Sweep, a: Analysis) -> list[tuple[str, str, str]]:
-    """(value, what, how): what sleeping and adapting save of spinning's CPU time."""
+    """(value, label, remark) of the cards: the CPU time of spinning that sleeping and adapting save."""
     last = longest(a)
     found = []
     for wait in ("sleep", "adaptive"):
@@ -176,7 +179,7 @@ def _point(a: Analysis, point: Point) -> dict[str, Any]:
 
 
 def _samples(a: Analysis) -> list[list[str]]:
-    """Every sample, one line each."""
+    """Every sample, one row each."""
     return [
         [
             *_head(point),

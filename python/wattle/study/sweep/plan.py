@@ -1,4 +1,4 @@
-"""The plan of a study of waiting and clocks: its jobs, and the settings that each runs under."""
+"""The plan of a study of waiting and clocks: its jobs, and the settings of each."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from wattle.study.sweep.knob import Knob
 
 MODES = ("baseline", "performance", "energy", "hybrid")
 SCALINGS = ("reactive", "proactive")
-TURNS = "{turns}"  # among a job's arguments: turns of work in a millisecond, the same for all jobs
+TURNS = "{turns}"  # placeholder in a job's arguments: units of work in a millisecond, the same for all jobs
 QUICK_ROUNDS, FULL_ROUNDS = 2, 5
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run of one program. `samples`: lines it will print. `settings`: beyond those that wait, mode and scaling
-    make. `clock`: GHz, for the reader; the setting that asks for it is among `settings`. `planned`: settings made of
-    what jobs before it have found. `machine`: simulated, another one than the study's."""
+    """A run of one program. `samples`: the number of lines that it prints. `settings`: in addition to those of wait,
+    mode and scaling. `clock`: GHz, for the report; the setting that requests it is in `settings`. `planned`: makes
+    settings from the results of earlier jobs. `machine`: a simulated machine other than the study's.
+    """
 
     series: str
     program: str
@@ -44,7 +45,7 @@ class Job:
 
     def environment(self, acts: bool) -> dict[str, str]:
         found = {"WATTLE_WAIT": self.wait, "WATTLE_PROFILE": "on", **dict(self.settings)}
-        if self.mode in MODES and self.scaling:  # a plan is a mode without one
+        if self.mode in MODES and self.scaling:  # a plan is a mode without a scaling
             found |= {"WATTLE_GOVERN": self.mode, "WATTLE_SCALING": self.scaling}
             if not acts:
                 found["WATTLE_KNOB"] = "record"
@@ -53,8 +54,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A study. `jobs`: those of a round. `table`: title, heads and lines of what the command prints. `fits`: the
-    straight lines that it finds."""
+    """A study. `jobs`: those of a round. `table`: title, headings and lines of the command's output. `fits`: its
+    straight lines.
+    """
 
     name: str
     title: str
@@ -63,9 +65,9 @@ class Sweep:
     rows: Sequence[Published[Analysis]]
     table: Callable[[Analysis], tuple[str, list[str], list[list[str]]]]
     paper: str = "the dissertation (D: S. Jana, 2016)"
-    says: Callable[[Analysis], str] = lambda a: ""  # sentences of its own, for the summary
+    says: Callable[[Analysis], str] = lambda a: ""  # further sentences for the summary
     fits: Callable[[Analysis], list[Fit]] = lambda a: []
-    at: str = "{x}"  # what is swept in the first series, in words
+    at: str = "{x}"  # the swept value of the first series, as text
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run, on a machine with that knob. `pes`: that of the studies' small jobs."""
+    """The sweep on a machine with its knob. `pes`: that of the studies' small jobs."""
 
     quick: bool
     rounds: int
@@ -101,16 +103,16 @@ class Plan:
         return f"{SIMULATED}:{self.machine.cluster.name}" if self.machine else self.place.name
 
     def repeats(self, n: int) -> int:
-        """How often a case is measured: a simulation gives the same each time."""
+        """The number of repeats of a case. A simulation gives the same result each time, so it runs once."""
         return 1 if self.machine else n
 
     def clocks(self) -> tuple[float, ...]:
-        """Those to ask for; none where there is no knob."""
+        """The clocks to request; empty where no knob acts."""
         return self.knob.some(knob.QUICK_CLOCKS if self.quick else knob.MOST_CLOCKS) if self.knob.acts else ()
 
 
 def make_plan(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | None = None) -> Plan:
-    """`on`: local, sim, or sim:CLUSTER. `place`: of a study that knows others."""
+    """The plan of a study. `on`: local, sim, or sim:CLUSTER. `place`: of a study with other places."""
     if rounds is not None and not 1 <= rounds <= 1000:
         raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
     name, colon, cluster = on.partition(":")
@@ -125,7 +127,7 @@ def make_plan(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | N
 
 
 def of_all_modes(base: Job, waits: Sequence[str], governed: Sequence[str]) -> Iterator[Job]:
-    """The job under each wait policy, then under each mode and scaling with those of `governed`."""
+    """The job under each wait policy, then under each mode and scaling with the policies of `governed`."""
     fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
     for wait in waits:
         yield Job(**fields | {"wait": wait})

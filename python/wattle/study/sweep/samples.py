@@ -19,14 +19,14 @@ WHO = ("all", "sender", "receiver")
 
 SCHEMA: dict[str, Any] = {
     "series": pl.String,  # the part of the study
-    "name": pl.String,  # what ran: a program, a kernel, a way
-    "who": pl.String,  # whose CPU seconds and joules
+    "name": pl.String,  # the program, kernel or way
+    "who": pl.String,  # the owner of the CPU seconds and joules
     "wait": pl.String,  # WATTLE_WAIT
-    "mode": pl.String,  # the governor's, "off"; of a plan: "standard", "reduced", "hybrid"
-    "scaling": pl.String,  # "" where there is none
-    "clock": pl.Float64,  # GHz that was asked for; null: as found
+    "mode": pl.String,  # the governor's mode, "off"; of a plan: "standard", "reduced", "hybrid"
+    "scaling": pl.String,  # "" without scaling
+    "clock": pl.Float64,  # requested GHz; null: unchanged
     "pes": pl.Int64,
-    "x": pl.Float64,  # what is swept
+    "x": pl.Float64,  # the swept value
     "y": pl.Float64,
     "round": pl.Int64,
     "job": pl.Int64,
@@ -34,27 +34,28 @@ SCHEMA: dict[str, Any] = {
     "seconds": pl.Float64,
     "cpu_s": pl.Float64,
     **energy_columns(),  # of the PEs alone where modelled; of the node where measured
-    "idle_J": pl.Float64,  # what the node draws anyway, where the joules above leave it out
+    "idle_J": pl.Float64,  # the node's idle joules, where the joules above exclude them
     "energy_json": pl.String,  # every domain the meter has
-    "more_json": pl.String,  # what else the line says
+    "more_json": pl.String,  # further keys of the line
     "verified": pl.Boolean,
-    "knob": pl.String,  # of the job; "" where nothing was governed
-    "job_changes": pl.Int64,  # clocks changed, by all PEs of the job
-    "job_slack_s": pl.Float64,  # PE-seconds that the governor saw them wait
-    "job_slow_s": pl.Float64,  # of those at the lowest clock
+    "knob": pl.String,  # of the job; "" without a governor
+    "job_changes": pl.Int64,  # clock changes of all PEs of the job
+    "job_slack_s": pl.Float64,  # PE-seconds of waiting that the governor saw
+    "job_slow_s": pl.Float64,  # part of these at the lowest clock
     "job_active_s": pl.Float64,  # PE-seconds from init to finalize
     "job_spin_s": pl.Float64,
     "job_yield_s": pl.Float64,
     "job_asleep_s": pl.Float64,
-    "job_waits_json": pl.String,  # seconds that each PE waited, and how long the job ran
+    "job_waits_json": pl.String,  # seconds that each PE waited, and the time of the job
 }
 
 COMMON = ("kind", "name", "who", "x", "y", "repeat", "verified", "seconds", "cpu_s", "energy")
 
 
 def row(document: dict[str, Any], at: dict[str, Any], name: str) -> dict[str, Any]:
-    """A "sample" line as a row, without what only the finished job tells. `at`: series, wait, mode ..., job. `name`:
-    where the line has none. A line that is not what it should be is an error that says where."""
+    """A "sample" line as a row, without the columns of the finished job. `at`: series, wait, mode, ..., job. `name`:
+    used where the line has none. Raises DamagedFile with the place in a wrong line.
+    """
     line = Checked("the program's output", document)
     seconds, cpu_s = line.number("seconds"), line.number("cpu_s")
     if seconds is None or cpu_s is None:
@@ -84,7 +85,9 @@ def _figures(line: Checked) -> list[Joules]:
 
 
 def _whose(line: Checked, domain: str, who: str) -> Joules:
-    """One PE's joules are known only where they are counted by process: a sensor sees all PEs of a node."""
+    """The joules of `who`. One PE's joules are known only where they are counted by process, because a sensor measures
+    all PEs of a node.
+    """
     if who == "all":
         return sum_domain(line, "energy", domain)
     return next((f for f in _figures(line) if f.domain == domain and f.scope == "process"), unavailable(domain))
@@ -95,12 +98,13 @@ def _idle(line: Checked) -> float | None:
     return total(figures).joules if figures else None
 
 
-ENOUGH = 4  # of trials: the runtime concludes nothing of a size from fewer (FEW in src/govern/thresholds.c)
+ENOUGH = 4  # trials: the runtime learns nothing from fewer at one size (FEW in src/govern/thresholds.c)
 
 
 def thresholds_of(folder: Path, pes: int) -> dict[str, Any]:
-    """Sizes from which PE 0's transfers slept at the end of a job, where the governor of transfers was asked for and
-    tried both ways often enough to learn: else they are where they began."""
+    """The sizes from which PE 0's transfers slept at the end of a job with a governor of transfers. Empty where it
+    tried too few transfers to learn: the sizes are then the start values.
+    """
     if not any((folder / "profile").glob("pe-*.json")):
         return {}
     first = profile.load(folder, pes).pes[0]
@@ -112,7 +116,7 @@ def with_more(entry: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_job(folder: Path, pes: int) -> dict[str, Any]:
-    """What a finished job says of itself in its profile; nothing where it left none (WATTLE_PROFILE=off)."""
+    """Columns from the profile of a finished job; null where it left none (WATTLE_PROFILE=off)."""
     none = {key: None for key in SCHEMA if key.startswith("job_")} | {"knob": ""}
     if not any((folder / "profile").glob("pe-*.json")):
         return none

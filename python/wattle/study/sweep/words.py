@@ -1,4 +1,4 @@
-"""The summary of a study of waiting and clocks, for the terminal and the page. Every number is from the samples."""
+"""The summary of a study of waiting and clocks, for the terminal and the page, with numbers from the samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wattle.study.sweep.plan import Sweep
 
 
 def summary(made: Sweep, a: Analysis, rows: list[Row], record: Manifest, *, reasons: str = "below") -> str:
-    """One paragraph, every number of it from the samples. `reasons`: where the reader finds those of the verdicts."""
+    """One paragraph with numbers from the samples. `reasons`: where the reader finds the reasons of the verdicts."""
     parts = [
         _waiting(made, a),
         _fit(made, a),
@@ -21,7 +21,7 @@ def summary(made: Sweep, a: Analysis, rows: list[Row], record: Manifest, *, reas
         _verdicts(rows, reasons),
     ]
     if a.wrong:
-        parts.insert(0, f"{units.several(a.wrong, 'sample')} did not do what it should: nothing below can be trusted.")
+        parts.insert(0, f"{units.several(a.wrong, 'sample')} failed verification: no result below can be trusted.")
     return " ".join(p for p in parts if p)
 
 
@@ -30,7 +30,7 @@ def _sentence(words: str) -> str:
 
 
 def _waiting(made: Sweep, a: Analysis) -> str:
-    """What the longest case of the first series took on cores, by wait policy."""
+    """The CPU time of the longest case of the first series, by wait policy."""
     last = longest(a)
     points = a.select(series=last.series, who=last.who, mode="off", clock=None)
     found = [
@@ -44,7 +44,7 @@ def _waiting(made: Sweep, a: Analysis) -> str:
 
 
 def longest(a: Analysis) -> Point:
-    """Of what was measured first: its last case, under the first wait policy."""
+    """The last case of the first series, under the first wait policy."""
     first = next(iter(a.points))
     who = "receiver" if first.who == "sender" else first.who
     return a.select(series=first.series, name=first.name, who=who, wait=first.wait, mode="off", clock=None)[-1]
@@ -65,9 +65,11 @@ def _joules(a: Analysis, record: Manifest) -> str:
     if a.provenance == "unavailable":
         return "Joules are not known here."
     if a.provenance == "measured":
-        return f"Joules are measured ({source}): a sensor sees the whole node."
+        return f"Joules are measured ({source}): a sensor measures the whole node."
     if a.knob.simulated:
-        return f"Joules are modelled, not measured ({source}): the watts of each state and clock, as long as simulated."
+        return (
+            f"Joules are modelled, not measured ({source}): the watts of each state and clock times the simulated time."
+        )
     why = record.meter.get("why", "").rstrip(".")
     return f"Joules are modelled, not measured ({source}), all at the base clock" + (f": {why}." if why else ".")
 
@@ -75,7 +77,7 @@ def _joules(a: Analysis, record: Manifest) -> str:
 def _verdicts(rows: list[Row], reasons: str) -> str:
     tally = published.tally(rows)
     return (
-        f"Of {units.several(len(rows), 'published statement')} {tally[Verdict.AGREES]} agreed with what was found, "
+        f"Of {units.several(len(rows), 'published statement')} {tally[Verdict.AGREES]} agreed with the results, "
         f"{tally[Verdict.DIFFERS]} differed, and {tally[Verdict.NOT_TESTABLE]} could not be tested here; the reasons "
         f"are {reasons}."
     )

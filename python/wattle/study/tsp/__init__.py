@@ -1,1 +1,1 @@
-"""The travelling salesman by MPI, buckets, active messages and work stealing."""
+"""The study of the travelling salesman by MPI, buckets, active messages and work stealing."""

@@ -8,8 +8,8 @@ from wattle.study.versions import judges as rows
 from wattle.study.versions.analysis import Analysis
 
 FOUR, FOURTEEN, FIFTEEN = "4 cities", "14 cities", "15 cities"
-CLOSE = 1.25  # times this or less apart is close
-LOSS = 1.25  # slower by this is a loss
+CLOSE = 1.25  # ratio of times that counts as close
+LOSS = 1.25  # ratio of times from which the slower one loses
 
 
 def worst_on_few(a: Analysis) -> Outcome:
@@ -32,7 +32,7 @@ def bucket_falls_behind(a: Analysis, given: str) -> Outcome:
 
 
 def bucket_loses_ground(a: Analysis, given: str) -> Outcome:
-    """Does the bucket version lose ground to the one with active messages as PEs are added?"""
+    """Judges whether the bucket version loses ground to the active messages with more PEs."""
     rows.given_input(a, given)
     if len(a.pes) < 2:
         raise NotTestable("one number of PEs shows no trend")
@@ -68,7 +68,7 @@ def varies_with_few(a: Analysis) -> Outcome:
         if holds
         else (
             "One handler at a time runs on the master here, so handlers never wait for each other's lock: only the "
-            "master's own thread and a handler can meet at it.",
+            "master's own thread and a handler can contend for it.",
         )
     )
     return Outcome(f"middle half over the median: {ours}", verdict_of(holds), why)

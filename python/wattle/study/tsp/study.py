@@ -1,4 +1,4 @@
-"""The study of the travelling salesman: the same branch and bound, with its work handed out in four ways."""
+"""The study of the travelling salesman: the same branch and bound, with its work distributed in four ways."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wattle.study.versions.plan import App, Case, Size
 
 FILES = ("tsp04.txt", "tsp14.txt", "tsp15.txt")
 HELD_PES = (4,)
-SIMULATED_EACH = 6  # the least for a statement of 95 %
+SIMULATED_EACH = 6  # the minimum for 95 % confidence
 
 
 def _files(*names: str) -> Any:
@@ -35,13 +35,15 @@ PAPERS = Case(_files(*FILES), len(FILES))
 APP = App(
     name="tsp",
     title="The travelling salesman, four ways",
-    question="What does it cost to hand out the work of a branch and bound by MPI, by buckets, and by active messages?",
+    question=(
+        "What does it cost to distribute the work of a branch and bound by MPI, by buckets, and by active messages?"
+    ),
     versions=("mpi", "bucket", "am", "steal"),
     words={
         "mpi": "a master takes reports and sends work by two-sided messages with tags, yielding while it waits",
-        "bucket": "workers put reports into buckets, which the master scans over and over",
+        "bucket": "workers put reports into buckets, which the master scans repeatedly",
         "am": "a report is an active message, and its handler's reply is the next work; the master works, too",
-        "steal": "no master: PEs without work take some from others by active messages; a token finds the end",
+        "steal": "no master: PEs without work take some from others by active messages; a token detects the end",
     },
     full=Size((2, 4, 8, 16, 32), 5, 4, (PAPERS,)),
     quick=Size((2, 4, 8), 2, 10, (PAPERS,)),

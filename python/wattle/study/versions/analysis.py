@@ -1,5 +1,6 @@
 """Reads the samples of a study of a mini-app's versions: medians and spreads by version, input and number of PEs, and
-one version against another."""
+ratios between versions.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ Row = dict[str, float | None]
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure of a sample. `energy`: which provenance columns it rests on."""
+    """A figure of a sample. `energy`: the domains whose joules it uses."""
 
     name: str
     label: str
@@ -49,7 +50,7 @@ METRICS = {
 
 @dataclass(frozen=True)
 class Held:
-    """Workers that had no work, of one version: how long they waited, and how much of it on a core."""
+    """Workers without work, of one version: seconds that they waited, and the part of it on a core."""
 
     version: str
     pes: int
@@ -62,8 +63,9 @@ class Held:
 
 
 class Analysis:
-    """`versions`: in the study's order, those there are samples of. `left_out`: versions that could not run, with the
-    reason."""
+    """The samples. `versions`: those with samples, in the study's order. `left_out`: versions that could not run, with
+    the reason.
+    """
 
     def __init__(
         self,
@@ -81,7 +83,7 @@ class Analysis:
         self.inputs = list(dict.fromkeys(self.runs["input"]))
 
     def values(self, metric: str, version: str, given: str, pes: int) -> list[float | None]:
-        """In the order they ran."""
+        """The values in the order of the runs."""
         return self._values.get((metric, version, given, pes), [])
 
     @cached_property
@@ -98,8 +100,9 @@ class Analysis:
         return center(values) if values else None
 
     def ratio(self, metric: str, version: str, other: str, given: str, pes: int) -> Center | None:
-        """`version` over `other`, run by run in the order they ran; its `median` is the quotient of the two medians,
-        which is what a reader checks against the table."""
+        """The ratio of `version` to `other`, run by run in order. Its `median` is the quotient of the two medians, so
+        that it agrees with the table.
+        """
         a, b = self.values(metric, version, given, pes), self.values(metric, other, given, pes)
         pairs = [x / y for x, y in zip(a, b, strict=False) if x is not None and y]
         mine, its = center(a), center(b)
@@ -110,12 +113,12 @@ class Analysis:
         return Center(median, found.lo, found.hi, found.p25, found.p75, found.n, found.confidence)
 
     def spread(self, version: str, given: str, pes: int) -> float | None:
-        """Of the time: the middle half over the median."""
+        """The spread of the time: the middle half divided by the median."""
         found = self.center("seconds", version, given, pes)
         return None if found is None or found.median == 0 else (found.p75 - found.p25) / found.median
 
     def waits(self, version: str, pes: int) -> dict[str, float] | None:
-        """Shares of all PE-seconds of the jobs, by stage; None where nobody counted them."""
+        """Shares of all PE-seconds of the jobs, by stage; None where they were not counted."""
         jobs = self.runs.filter((pl.col("version") == version) & (pl.col("pes") == pes)).unique(
             "job", maintain_order=True
         )
@@ -129,7 +132,7 @@ class Analysis:
 
     @cached_property
     def held(self) -> list[Held]:
-        """Of each version and number of PEs, all its repeats together."""
+        """The waits of workers without work, by version and number of PEs, over all repeats."""
         rows = self.frame.filter(pl.col("series") == "held").drop_nulls(["wait_s", "wait_cpu_s"])
         found = []
         for version in self.versions:
@@ -140,7 +143,7 @@ class Analysis:
         return found
 
     def provenance(self, metric: str) -> str:
-        """The weakest there is among the samples that the metric rests on."""
+        """The weakest provenance among the samples of the metric."""
         return energy.weakest(self.runs, METRICS[metric].energy)
 
     @property
@@ -149,7 +152,7 @@ class Analysis:
 
     @property
     def uncertainty(self) -> float | None:
-        """Of the joules, over them: the median."""
+        """The median of the relative uncertainty of the joules."""
         return energy.uncertainty(self.runs)
 
     @property
@@ -158,5 +161,5 @@ class Analysis:
 
     @property
     def repeats(self) -> int:
-        """Runs that each point has, at least."""
+        """The smallest number of runs of a point."""
         return int(self.runs.group_by("version", "input", "pes").len()["len"].min())  # type: ignore[arg-type]

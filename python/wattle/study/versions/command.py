@@ -21,7 +21,7 @@ from wattle.tables import Table, table
 
 
 def of(app: App, words: str) -> Callable[..., None]:
-    """`wattle study NAME` of this mini-app; `words` is its help."""
+    """`wattle study NAME` of this mini-app. `words` is its help."""
 
     def command(
         quick: Quick = False,
@@ -53,7 +53,7 @@ def _show(app: App, record: Manifest, analysis: Analysis) -> None:
 
 
 def _table(a: Analysis, given: str) -> Table:
-    """Medians of the time and the CPU seconds of each version, by number of PEs."""
+    """A table of the medians of time and CPU seconds of each version, by number of PEs."""
     result = table(title=f"{given}: time and CPU seconds, medians of {units.several(a.repeats, 'run')}")
     result.add_column("PEs", justify="right", no_wrap=True)
     for version in a.versions:

@@ -1,4 +1,4 @@
-"""The run of a study of a mini-app: jobs of its versions in turns, and the analysis of its directory afterwards."""
+"""Runs a study of a mini-app: jobs of its versions alternately, then the analysis of its directory."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _gather(plan: Plan, gathered: Gathered) -> None:
 
 
 def _told(plan: Plan) -> dict[str, Any]:
-    """How the study is run."""
+    """The settings of the study."""
     return {
         "study": {
             "name": plan.app.name,
@@ -85,7 +85,7 @@ def _told(plan: Plan) -> dict[str, Any]:
 
 
 def load(app: App, directory: Path, record: Manifest) -> Analysis:
-    """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
+    """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
     study = manifest.study(directory, record)
     kept.check_finished(directory, record, study)
     frame = samples.read(directory, SCHEMA)
@@ -102,7 +102,7 @@ def load(app: App, directory: Path, record: Manifest) -> Analysis:
 
 
 def write_results(directory: Path, app: App, analysis: Analysis) -> Path:
-    """DIR/results.json: every point, every published row and bar, for other programs to read."""
+    """Writes DIR/results.json with every point, published row and bar, for other programs."""
     return kept.write_results(directory / kept.RESULTS, results(app, analysis))
 
 

@@ -97,15 +97,15 @@ def _box(a: Analysis, metric: str, version: str, given: str) -> Trace:
 
 
 def waits_figure(a: Analysis) -> Figure | None:
-    """Where PE-seconds went, by version and number of PEs. None where no version counted."""
+    """PE-seconds by stage, version and number of PEs. None where no version counted them."""
     points = [(v, n, shares) for n in a.pes for v in a.versions if (shares := a.waits(v, n))]
     if not points:
         return None
-    # Two rows of labels: versions, and below them the numbers of PEs.
+    # Two rows of labels: the versions, and below them the numbers of PEs.
     x = [[units.several(n, "PE") for _, n, _ in points], [v for v, _, _ in points]]
     return Figure(
         id="waits",
-        title="PE-seconds from init to finalize, by what the PE did",
+        title="PE-seconds from init to finalize, by state of the PE",
         label="Shares of all PE-seconds: active, spinning, yielding, asleep; a bar for each version and number of PEs",
         traces=[
             {

@@ -1,4 +1,4 @@
-"""The programs of the mini-apps: each version starts by oshrun, or by the MPI that it was built with."""
+"""Starts the programs of the mini-apps: each version by oshrun, or by the MPI that it was built with."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from wattle.study import program
 from wattle.study.place import Place
 from wattle.study.site import Site
 
-MPI = "mpi"  # the version that knows nothing of OpenSHMEM
+MPI = "mpi"  # the version without OpenSHMEM
 
-# Settings of the MPI's jobs: more ranks than cores are allowed, and those that wait yield the core. Not bound to cores,
-# or two ranks may share one that others use, too.
+# Settings of MPI's jobs: more ranks than cores are allowed, and ranks that wait yield the core. Ranks are not bound to
+# cores, because two ranks could then share a core that other processes use, too.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -32,7 +32,7 @@ LIBRARIES = {"libmpi.so": ("openmpi", ("--bind-to", "none"), OPEN_MPI), "libmpic
 
 @dataclass(frozen=True)
 class Launch:
-    """How jobs of one version start."""
+    """The way to start jobs of one version."""
 
     program: Path
     launcher: str
@@ -41,7 +41,7 @@ class Launch:
     simulated: Place | None = None
 
     def command(self, site: Site, n: int, environment: dict[str, str]) -> list[str]:
-        """Up to the program."""
+        """The command line up to the program."""
         if self.is_ours:
             words = site.ours(self.launcher, n)
         elif site.across:
@@ -56,7 +56,7 @@ class Launch:
 
 
 def find(home: Home, app: str, version: str, place: Place) -> Launch:
-    """A version's program and its launcher; the error says what is missing."""
+    """A version's program and launcher. Raises WattleError with the missing part."""
     path = home.root / "lib" / "wattle" / "apps" / ("simulated" if place.simulated else "") / f"{app}-{version}"
     if not os.access(path, os.X_OK):
         remedy = "`make build` builds it"
@@ -72,7 +72,7 @@ def find(home: Home, app: str, version: str, place: Place) -> Launch:
 
 
 def missing(home: Home, app: str, version: str, place: Place) -> str | None:
-    """Why a version cannot run there; None if it can."""
+    """The reason why a version cannot run at a place; None where it can."""
     try:
         find(home, app, version, place)
     except WattleError as error:
@@ -88,12 +88,12 @@ def _by_mpi(path: Path) -> Launch:
             if found := next(filter(None, map(shutil.which, launchers)), None):
                 return Launch(path, found, options, settings)
             raise WattleError(f"{path} was built with {name}, whose mpirun is not on PATH; install it (openmpi-bin)")
-    raise WattleError(f"{path} loads no MPI that is known here ({', '.join(LIBRARIES)}); build it again")
+    raise WattleError(f"{path} loads no known MPI ({', '.join(LIBRARIES)}); build it again")
 
 
 @dataclass(frozen=True)
 class Waits:
-    """PE-seconds of a job between init and finalize, by what the PEs did; None where nobody counted."""
+    """PE-seconds of a job between init and finalize, by state; None where they were not counted."""
 
     active: float | None = None
     spin: float | None = None
@@ -102,8 +102,9 @@ class Waits:
 
 
 def run(home: Home, site: Site, launch: Launch, arguments: list[str], n: int, folder: Path) -> Iterator[dict[str, Any]]:
-    """Runs a job and yields what it prints, object by object. Its PEs' profiles go to FOLDER/profile, which must not be
-    there yet; MPI's leave none."""
+    """Runs a job and yields the objects that it prints. The profiles of its PEs go to FOLDER/profile, which must not
+    exist; MPI jobs leave none.
+    """
     environment: dict[str, str] = {}
     folder.mkdir(parents=True)
     if launch.is_ours and not launch.simulated:
@@ -120,7 +121,7 @@ def run(home: Home, site: Site, launch: Launch, arguments: list[str], n: int, fo
 
 
 def waits(folder: Path, n: int) -> Waits:
-    """How a finished job waited, from its profile, if it was to leave one (WATTLE_PROFILE=off)."""
+    """The waits of a finished job, from its profile, if it left one."""
     if not any((folder / "profile").glob("pe-*.json")):
         return Waits()
     found = profile.load(folder, n)

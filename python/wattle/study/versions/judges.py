@@ -1,4 +1,4 @@
-"""Common judges of studies of a mini-app: is one version faster than another, with how many PEs, and how sure?"""
+"""Common judges of studies of a mini-app, which compare the times of versions by number of PEs."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.stats import FEWEST, Center
 from wattle.study.versions.analysis import Analysis
 
-Counts = Callable[[int], bool]  # which numbers of PEs
+Counts = Callable[[int], bool]  # selects numbers of PEs
 
 OTHER_MACHINE = (
-    "The papers ran one PE a core on many nodes over InfiniBand; here all PEs share the cores of one node, so what a "
-    "PE burns while it waits is taken from those that work."
+    "The papers ran one PE on each core of many nodes over InfiniBand. Here all PEs share the cores of one node, so a "
+    "PE that waits on a core takes time from those that work."
 )
 SIMULATED = (
-    "In simulation each PE has a core and a link of its own, computing is counted by basic blocks of one price, and "
-    "nothing disturbs a run: what is left is the order in which work is handed out, and what its messages take."
+    "In simulation each PE has its own core and link, computing is counted by basic blocks of one price, and there is "
+    "no noise. What remains is the order in which work is distributed, and the time of its messages."
 )
 
 
 def other(a: Analysis) -> str:
-    """Why a place differs from the papers'."""
+    """The reason why a place differs from the papers'."""
     return SIMULATED if a.place.simulated else OTHER_MACHINE
 
 
 def seconds(a: Analysis, version: str, given: str, pes: int) -> Center:
-    """Time of a version, s. NotTestable where it was not measured, or too seldom."""
+    """The time of a version in seconds. Raises NotTestable where there are no runs, or too few."""
     if version in a.left_out:
         raise NotTestable(f"version {version} did not run here: {a.left_out[version]}")
     found = a.center("seconds", version, given, pes)
@@ -38,14 +38,14 @@ def seconds(a: Analysis, version: str, given: str, pes: int) -> Center:
 
 
 def enough(*found: Center) -> None:
-    """A verdict needs an interval that is worth its name."""
+    """Raises NotTestable where there are too few repeats for a useful interval."""
     n = min((c.n for c in found), default=FEWEST)
     if n < FEWEST:
-        raise NotTestable(f"n = {units.several(n, 'repeat')}; six are the least for a 95 % statement")
+        raise NotTestable(f"n = {units.several(n, 'repeat')}; a 95 % statement needs at least six")
 
 
 def counted(a: Analysis, wanted: Counts, words: str) -> list[int]:
-    """The numbers of PEs of this study that a statement is about."""
+    """The numbers of PEs of this study to which a statement applies."""
     found = [n for n in a.pes if wanted(n)]
     if not found:
         raise NotTestable(f"no run with {words}: this study ran {', '.join(map(str, a.pes))}")
@@ -59,7 +59,7 @@ def given_input(a: Analysis, name: str) -> str:
 
 
 def ratio(a: Analysis, version: str, other: str, given: str, pes: int) -> Center:
-    """Time of a version over another's."""
+    """The time of a version divided by that of another."""
     seconds(a, version, given, pes)
     seconds(a, other, given, pes)
     found = a.ratio("seconds", version, other, given, pes)
@@ -69,16 +69,18 @@ def ratio(a: Analysis, version: str, other: str, given: str, pes: int) -> Center
 
 
 def ratios_text(a: Analysis, version: str, other: str, given: str, counts: Sequence[int]) -> str:
-    """`am / mpi: 0.52 (pairs 0.48 to 0.60) at 2 PEs, ...`: medians over medians, and the middle half of the pairs,
-    beside which the first may lie."""
+    """Ratios as text, such as `am / mpi: 0.52 (pairs 0.48 to 0.60) at 2 PEs, ...`: the quotient of the medians, and the
+    middle half of the pairs' ratios, which need not contain it.
+    """
     found = [(n, ratio(a, version, other, given, n)) for n in counts]
     parts = [f"{r.median:.2f} (pairs {r.p25:.2f} to {r.p75:.2f}) at {n} PEs" for n, r in found]
     return f"{version} / {other}: {', '.join(parts)}"
 
 
 def at_most(a: Analysis, version: str, other: str, given: str, bar: float, least: int, most: int) -> Outcome:
-    """A bar: the median time of a version is at most `bar` times that of another, at each number of PEs from `least`
-    to `most`. It holds only where those two were run themselves."""
+    """A bar: the median time of a version is at most `bar` times that of another, at each number of PEs from `least` to
+    `most`. It can hold only where both ends were run.
+    """
     given_input(a, given)
     counts = counted(a, lambda n: least <= n <= most, f"{least} to {most} PEs")
     missed = [n for n in counts if ratio(a, version, other, given, n).median > bar]
@@ -101,5 +103,5 @@ def asleep(a: Analysis, versions: Sequence[str], most: float) -> Outcome:
 
 
 def not_here(a: Analysis, reason: str) -> Outcome:
-    """A statement that no study of this kind can test; the reason says why."""
+    """A statement that no study of this kind can test, with the reason."""
     return Outcome("-", Verdict.NOT_TESTABLE, (reason,), "unavailable")

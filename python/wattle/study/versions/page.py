@@ -75,7 +75,7 @@ def _method(directory: Path, record: Manifest) -> dict[str, Any]:
 
 
 def _cards(a: Analysis) -> list[tuple[str, str, str]]:
-    """(value, what, how)."""
+    """(value, label, remark) of the cards at the top."""
     given, n = a.inputs[-1], a.pes[-1]
     where = f"{given.split(',')[0]}, {units.several(n, 'PE')}, ratio of the medians"
     pairs = [(other, a.ratio("seconds", "am", other, given, n)) for other in a.versions if other != "am"]
@@ -89,7 +89,7 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
 
 
 def _points(a: Analysis) -> list[dict[str, Any]]:
-    """Median and quartiles of every metric, ready to print. Versions that are compared share a unit."""
+    """Median and quartiles of every metric, as text. Versions that are compared share a unit."""
     scales = {
         (given, n): {m: _scale(m, [a.center(m, v, given, n) for v in a.versions]) for m in METRICS}
         for given in a.inputs
@@ -122,7 +122,7 @@ def _cell(metric: str, found: Center | None, scale: units.Scale) -> tuple[str, s
 
 
 def _samples(a: Analysis) -> list[list[str]]:
-    """Every sample, one line each."""
+    """Every sample, one row each."""
     return [
         [
             row["input"],
@@ -137,7 +137,7 @@ def _samples(a: Analysis) -> list[list[str]]:
             units.seconds(row["wait_cpu_s"]),
             drawn.amount("energy", row["cpu_J"]),
             row["cpu_provenance"],
-            {True: "yes", False: "NO", None: "not looked at"}[row["verified"]],
+            {True: "yes", False: "NO", None: "not checked"}[row["verified"]],
         ]
         for row in a.frame.sort("input", "series", "pes", "job", "repeat").iter_rows(named=True)
     ]

@@ -1,4 +1,4 @@
-"""The plan of a study of a mini-app: which versions run, with how many PEs, on which inputs."""
+"""The plan of a study of a mini-app: its versions, numbers of PEs and inputs."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ MOST_PES = 512
 
 @dataclass(frozen=True)
 class Case:
-    """What one job does. `inputs`: how many different ones it solves."""
+    """The work of one job. `inputs`: the number of different inputs that it solves."""
 
     arguments: Callable[[Home], list[str]]
     inputs: int = 1
     series: str = "runs"
-    pes: tuple[int, ...] | None = None  # None: as many as the plan says
+    pes: tuple[int, ...] | None = None  # None: those of the plan
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is done: rounds of a job of each version, and counted solutions of each input in a job."""
+    """The amount of work: rounds of a job of each version, and counted solutions of each input in a job."""
 
     pes: tuple[int, ...]
     rounds: int
@@ -40,25 +40,25 @@ class Size:
 
 @dataclass(frozen=True)
 class App:
-    """A mini-app. `input_of`: the name of what a sample's line was about. `held`: of its cases."""
+    """A mini-app. `input_of`: the name of the input of a sample's line. `held`: cases in which work is held back."""
 
     name: str
     title: str
     question: str
-    versions: tuple[str, ...]  # in the order they are shown
-    words: dict[str, str]  # what each version is, in a sentence
+    versions: tuple[str, ...]  # in the order of the report
+    words: dict[str, str]  # a description of each version
     full: Size
     quick: Size
     input_of: Callable[[dict[str, Any]], str]
     held: tuple[Case, ...]
-    simulated: Size  # what --on sim does: each run is the same again, so one round says all
+    simulated: Size  # for --on sim: runs do not differ, so one round is enough
     rows: Sequence[Published[Analysis]]
     bars: Sequence[Published[Analysis]]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run."""
+    """The sweep of a study."""
 
     app: App
     size: Size
@@ -72,8 +72,9 @@ class Plan:
 
     @property
     def jobs(self) -> Iterator[tuple[int, str, int, Case, int]]:
-        """(round, version, PEs, case, solutions of each input, the first included); versions take turns, and another
-        begins in each round."""
+        """(round, version, PEs, case, solutions of each input including the first). Versions alternate, and each round
+        begins with another one.
+        """
         for r in range(self.size.rounds):
             names = self.versions[r % len(self.versions) :] + self.versions[: r % len(self.versions)]
             for case in self.size.cases:
@@ -91,7 +92,7 @@ class Plan:
 
 
 def make_plan(app: App, pes: str | None, rounds: int | None, quick: bool, place: Place) -> Plan:
-    """The plan with its defaults; a version that cannot run here is left out, with the reason."""
+    """The plan with its defaults. A version that cannot run here is left out, with the reason."""
     size = app.quick if quick else app.full
     if place.simulated:
         size = replace(app.simulated, pes=size.pes) if quick else app.simulated
@@ -108,10 +109,10 @@ def make_plan(app: App, pes: str | None, rounds: int | None, quick: bool, place:
 
 
 def parse_pes(text: str, place: Place) -> tuple[int, ...]:
-    """`2,4,8` as numbers."""
+    """Numbers of PEs from a text such as `2,4,8`. Raises WattleError."""
     found = [int(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else 0 for part in text.split(",")]
     if any(not 2 <= n <= MOST_PES for n in found):
         raise WattleError(f"--pes {text}: write numbers from 2 to {MOST_PES} as in 2,4,8")
     if place.across and not place.simulated and any(n % 2 for n in found):
-        raise WattleError(f"--pes {text}: two nodes have as many PEs each; write even numbers")
+        raise WattleError(f"--pes {text}: two nodes have the same number of PEs each; write even numbers")
     return tuple(sorted(set(found)))

@@ -16,26 +16,26 @@ SCHEMA: dict[str, Any] = {
     "version": pl.String,
     "pes": pl.Int64,
     "input": pl.String,
-    # "runs": what counts; "first": a job's first solution of an input, which warms up and is left out of statistics;
-    # "held": the first work was held back, so that workers had none
+    # "runs": runs that count. "first": a job's first solution of an input, a warm-up that statistics leave out. "held":
+    # the first work was held back, so that workers had none.
     "series": pl.String,
-    "round": pl.Int64,  # versions take turns; a round is one job of each
-    "job": pl.Int64,  # a number for each job
+    "round": pl.Int64,  # versions alternate; a round is one job of each
+    "job": pl.Int64,  # the number of the job
     "repeat": pl.Int64,  # within the job
     "seconds": pl.Float64,
-    "cpu_s": pl.Float64,  # on cores, all PEs together
-    "wait_s": pl.Float64,  # workers waiting for work, all together; not known of every mini-app
-    "wait_cpu_s": pl.Float64,  # and what of it they were on a core
+    "cpu_s": pl.Float64,  # CPU seconds of all PEs
+    "wait_s": pl.Float64,  # time that all workers waited for work; null for some mini-apps
+    "wait_cpu_s": pl.Float64,  # the part of it on a core
     **energy_columns(),  # of all PEs, for one solution
     "energy_json": pl.String,  # every domain the meter has
-    "job_active_s": pl.Float64,  # PE-seconds of the whole job, by what they did; not known of MPI's
+    "job_active_s": pl.Float64,  # PE-seconds of the whole job by state; null for MPI
     "job_spin_s": pl.Float64,
     "job_yield_s": pl.Float64,
     "job_asleep_s": pl.Float64,
     "verified": pl.Boolean,
 }
 
-# By input and number of PEs; workers whose work was held back are a series of their own.
+# By input and number of PEs. Workers whose work was held back are a series of their own.
 COMPARED = Layout(
     ("series", "input", "pes", "version"),
     "version",
@@ -45,8 +45,9 @@ COMPARED = Layout(
 
 
 def row(document: dict[str, Any], at: dict[str, Any]) -> dict[str, Any]:
-    """A "sample" line as a row, without what only the finished job tells. `at`: version, pes, input, series, round,
-    job. A line that is not what it should be is an error that says where."""
+    """A "sample" line as a row, without the columns of the finished job. `at`: version, pes, input, series, round, job.
+    Raises DamagedFile with the place in a wrong line.
+    """
     line = Checked("the mini-app's output", document)
     seconds, cpu_s = line.number("seconds"), line.number("cpu_s")
     if seconds is None or cpu_s is None:
@@ -66,7 +67,7 @@ def row(document: dict[str, Any], at: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_waits(row: dict[str, Any], waits: Waits) -> dict[str, Any]:
-    """The row, with how its job waited."""
+    """The row with the waits of its job."""
     return row | {
         "job_active_s": waits.active,
         "job_spin_s": waits.spin,

@@ -1,4 +1,4 @@
-"""The summary of a study of a mini-app, for the terminal and the page. Every number of it is from the samples."""
+"""The summary of a study of a mini-app, for the terminal and the page, with numbers from the samples."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from wattle.units import si, si_scale
 
 
 def summary(app: App, a: Analysis, rows: list[Row], bars: list[Row], record: Manifest) -> str:
-    """One paragraph, every number of it from the samples."""
+    """One paragraph with numbers from the samples."""
     parts = [_quickest(a), _held(a), _joules(a, record), _bars(bars), _verdicts(rows)]
     if a.wrong:
-        parts.insert(0, f"The answer was wrong in {a.wrong} runs: nothing below can be trusted.")
+        parts.insert(0, f"The answer was wrong in {a.wrong} runs: no result below can be trusted.")
     parts += [f"Version {v} is left out: {reason}." for v, reason in a.left_out.items()]
     return " ".join(p for p in parts if p)
 
@@ -52,7 +52,7 @@ def _joules(a: Analysis, record: Manifest) -> str:
 
 def _bars(bars: list[Row]) -> str:
     tally = published.tally(bars)
-    text = f"Of {units.several(len(bars), 'bar')} this project sets itself {tally[Verdict.AGREES]} held"
+    text = f"Of this project's {units.several(len(bars), 'bar')} {tally[Verdict.AGREES]} held"
     if tally[Verdict.NOT_TESTABLE]:
         text += f" and {tally[Verdict.NOT_TESTABLE]} could not be tested here"
     return f"{text}."
@@ -61,6 +61,6 @@ def _bars(bars: list[Row]) -> str:
 def _verdicts(rows: list[Row]) -> str:
     tally = published.tally(rows)
     return (
-        f"Of {units.several(len(rows), 'published statement')} {tally[Verdict.AGREES]} agreed with what was found, "
+        f"Of {units.several(len(rows), 'published statement')} {tally[Verdict.AGREES]} agreed with the results, "
         f"{tally[Verdict.DIFFERS]} differed, and {tally[Verdict.NOT_TESTABLE]} could not be tested here."
     )
