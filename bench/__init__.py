@@ -1,1 +1,1 @@
-"""The benchmarks of `make bench`: this OpenSHMEM beside Debian's, in pairs. run.py is the command."""
+"""The benchmarks of `make bench`: this OpenSHMEM and Debian's, compared in pairs of runs. run.py is the command."""

@@ -1,4 +1,4 @@
-/* alone.c - the least that any program started by PMIx does: init, one fence, finalize. See empty.h. */
+/* alone.c - the smallest program that PMIx can start: init, one fence, finalize. See empty.h. */
 #include <pmix.h>
 
 #include "empty.h"

@@ -1,14 +1,14 @@
 /*
- * am.c - active messages beside puts: bandwidth, message rate and a token ring (am_cases.h).
+ * am.c - active messages compared with puts: bandwidth, message rate and a token ring (am_cases.h).
  *
- *   am         a request each; shmemx_am_quiet. In the ring: a request whose handler hands the token to a PE that waits for it
+ *   am         a request each; shmemx_am_quiet. In the ring: the request's handler gives the token to a PE that waits
  *   put        a blocking put each; one shmem_quiet. In the ring: shmem_p to a PE in shmem_wait_until
  *   nbi        a non-blocking put each; one shmem_quiet
  *   put_quiet  a blocking put and a shmem_quiet each
  *   reply      ring of two PEs: PE 1's handler answers by a reply, PE 1 does nothing else
- *   hop        ring of two PEs of one node: plain stores and loads, no library
+ *   hop        ring of two PEs of one node: plain stores and loads without the library
  *
- * Headers: OpenSHMEM's, shmemx.h, C's, and am_cases.h beside this file. -DUSE_WATTLE and -lwattle give joules.
+ * Headers: OpenSHMEM's, shmemx.h, C's, and am_cases.h in this folder. -DUSE_WATTLE and -lwattle give joules.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pinning a PE to its core */
@@ -25,7 +25,7 @@ static const char *const way_names[] = {"am", "put", "nbi", "put_quiet", "reply"
 enum { TAKE = 1, TOKEN, ASK }; /* handlers */
 enum { LINE = 128, SLOTS = 64, STAMP = 0x5a, MASK = 0x3fffffff };
 
-/* Symmetric; each on lines of its own, so that polling one does not slow down its neighbour. */
+/* Symmetric. Each member has its own cache lines, so that polling one does not slow down access to its neighbour. */
 typedef struct shared {
   _Alignas(LINE) int token4;
   _Alignas(LINE) long long token8;
@@ -35,16 +35,15 @@ typedef struct shared {
   _Alignas(LINE) unsigned char landing[SLOTS][LARGEST_MESSAGE];
 } shared;
 
-static shared *heap,
-    *others; /* others: PE 1's on PE 0 and the other way round, where plain stores reach it; else NULL */
+static shared *heap, *others; /* on PE 0 PE 1's, on PE 1 PE 0's, if plain stores reach it; else NULL */
 static int me, pes;
-static unsigned char stamp[LARGEST_MESSAGE]; /* what messages hold */
-static _Atomic size_t expected;              /* bytes of each message that comes now */
-static _Atomic long taken, strange;          /* by handlers: messages as expected, and others */
-static long long token;                      /* where a handler puts it */
+static unsigned char stamp[LARGEST_MESSAGE]; /* the contents of messages */
+static _Atomic size_t expected;              /* bytes of each expected message */
+static _Atomic long taken, strange;          /* counted by handlers: messages as expected, and others */
+static long long token;                      /* set by the handler */
 static long long hops;                       /* of all rings so far */
 
-/* ---- handlers: of a PE they run one at a time ---- */
+/* ---- handlers: those of a PE run one at a time ---- */
 
 static void add_one(_Atomic long *count)
 {
@@ -109,7 +108,7 @@ static bool receives(const scene *s)
   return s->t == UNI ? me == 1 : s->t == BI ? me < 2 : me == 0;
 }
 
-/* What the puts left, which is taken away for the next time. */
+/* Checks the data of the puts, and clears it for the next time. */
 static bool has_landed(const scene *s)
 {
   long slots = s->in_flight < SLOTS ? s->in_flight : SLOTS;
@@ -171,7 +170,7 @@ static void ask(const scene *s, long long v)
   shmemx_am_request(1, ASK, s->bytes == sizeof small ? (void *)&small : (void *)&v, s->bytes);
 }
 
-/* The token grows by one at each hop. */
+/* Each hop increments the token. */
 static void run_ring(int way, const scene *s, long rounds)
 {
   for (long r = 0; r < rounds; r++) {
@@ -202,7 +201,7 @@ static bool ring_is_right(int way, const scene *s, long rounds)
   return right;
 }
 
-/* ---- what am_cases.h asks for ---- */
+/* ---- functions for am_cases.h ---- */
 
 static bool can(int way, const scene *s)
 {

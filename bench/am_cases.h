@@ -1,22 +1,22 @@
 /*
- * am_cases.h - the cases of the benchmarks of messages, and their turns: what am.c (active messages and puts) and
- * am_mpi.c (MPI, two-sided) share, so that both measure the same.
+ * am_cases.h - the cases of the message benchmarks and their order, shared by am.c (active messages and puts) and
+ * am_mpi.c (MPI, two-sided), so that both measure the same.
  *
- * A case is a test, a size and a number of messages in flight. Each is done in several ways, which take turns, block
- * by block, in one process. A block is as many rounds as take the least time asked for.
+ * A case is a test, a size and a number of messages in flight. Each case runs in several ways, which alternate block
+ * by block in one process. A block has as many rounds as the shortest time of a measurement needs.
  *
- *   uni   PE 0 sends `in_flight` messages to PE 1 and waits until all are complete: a round
- *   bi    PEs 0 and 1 do so to each other at once
- *   many  all PEs but PE 0 do so to PE 0
- *   ring  a token goes from PE to PE and back to PE 0: a round. With two PEs a hop is half of the way there and back
+ *   uni   a round: PE 0 sends `in_flight` messages to PE 1 and waits until all are complete
+ *   bi    the same from PE 0 to PE 1 and from PE 1 to PE 0 at once
+ *   many  the same from all PEs but PE 0 to PE 0
+ *   ring  a round: a token goes from PE to PE and back to PE 0. With two PEs a hop is half of a round trip
  *
- * A message's time is a block's divided by its messages: those of both directions in bi, of all senders in many, hops
- * in ring. The clock is PE 0's; where several PEs send, a block ends when all have met.
+ * A message's time is the time of a block divided by its messages: those of both directions in bi, of all senders in
+ * many, hops in ring. The clock is PE 0's. Where several PEs send, a block ends with a barrier.
  *
- * Output of PE 0, one JSON object a line: "setup", "floor" (idle draw), then a "sample" for each case, way and repeat,
- * with PE 0's joules a message; with --summary instead a line {"row", "median_s", "best_s"} for each case and way
- * (bench/jobs.py reads it). Units: seconds, bytes, joules. A message that is lost, doubled or wrong makes "verified"
- * false and the exit code 1.
+ * Output of PE 0, one JSON object a line: "setup", "floor" (idle joules), then a "sample" for each case, way and
+ * repeat, with PE 0's joules a message. With --summary it is a line {"row", "median_s", "best_s"} for each case and
+ * way (bench/jobs.py reads it). Units: seconds, bytes, joules. A message that is lost, doubled or wrong makes
+ * "verified" false and the exit code 1.
  */
 #ifndef BENCH_AM_CASES_H
 #define BENCH_AM_CASES_H
@@ -42,24 +42,23 @@ typedef struct scene {
   int pes;
 } scene;
 
-/* ---- what each program says for itself ---- */
+/* ---- defined by each program ---- */
 
 static const char *const way_names[]; /* ends with NULL */
 
-/* Whether there is such a way of doing it here. The same on all PEs. */
+/* Whether the way can run this case. The same on all PEs. */
 static bool can(int way, const scene *s);
 
-/* Before the first round of a case, and before a meeting. */
+/* Called before the first round of a case, before a barrier. */
 static void prepare(const scene *s);
 
 /* This PE's part of `rounds` rounds; all PEs call it. */
 static void do_rounds(int way, const scene *s, long rounds);
 
-/* Has this PE got what it should have, exactly, from the rounds done since it was last asked? After a meeting of
- * all. */
+/* Whether this PE received exactly the data of the rounds since the last call. Called after a barrier of all PEs. */
 static bool is_right(int way, const scene *s, long rounds);
 
-static void meet(void);             /* all PEs */
+static void meet(void);             /* a barrier of all PEs */
 static double from_first(double v); /* PE 0's value, on all PEs; collective */
 static bool all_of(bool mine);      /* collective */
 
@@ -73,7 +72,7 @@ typedef struct options {
   double min_time_s;
 } options;
 
-static char bad_usage[256]; /* the first thing wrong with the command line */
+static char bad_usage[256]; /* the first error of the command line */
 
 __attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
 {
@@ -94,12 +93,12 @@ static void usage(FILE *out, const char *program)
   for (int i = 0; way_names[i]; i++) fprintf(out, "%c%s", i ? ',' : ' ', way_names[i]);
   fprintf(out,
           " (all)\n"
-          "  --bytes LIST       of a message, 1 to %d (8)\n"
-          "  --in-flight LIST   messages before completion is waited for, 1 to %d (64)\n"
-          "  --repeat N         how often each case is measured, its ways in turn (5)\n"
-          "  --min-time S       least seconds of a measurement (0.01)\n"
-          "  --summary          a median and a best for each case and way, no samples\n"
-          "  --no-pin           do not bind PEs to cores, in turn\n",
+          "  --bytes LIST       size of a message, 1 to %d (8)\n"
+          "  --in-flight LIST   messages before a wait for completion, 1 to %d (64)\n"
+          "  --repeat N         number of measurements of each case; its ways alternate (5)\n"
+          "  --min-time S       shortest time of a measurement in seconds (0.01)\n"
+          "  --summary          print median and best of each case and way instead of samples\n"
+          "  --no-pin           do not bind PEs to cores\n",
           LARGEST_MESSAGE, MOST_IN_FLIGHT);
 }
 
@@ -115,7 +114,7 @@ static long parse_whole(const char *what, const char *text, long lo, long hi)
   return v;
 }
 
-/* Cuts `text` at its commas, in place; the number of parts. */
+/* Splits `text` at its commas, in place. Returns the number of parts. */
 static int split(const char *what, char *text, char *part[MAX_LIST])
 {
   int n = 0;
@@ -143,7 +142,7 @@ static void parse_names(const char *what, char *text, const char *const *names, 
     if (k < n_names)
       chosen[k] = true;
     else
-      complain("%s: there is no '%s'; --help lists what there is", what, part[i]);
+      complain("%s: unknown value '%s'; --help lists the values", what, part[i]);
   }
 }
 
@@ -201,7 +200,7 @@ static options parse(int argc, char **argv)
   return o;
 }
 
-/* Binds this PE to a core, in turn; what a launcher has bound already is left alone. */
+/* Binds this PE to a core, one after the other. A PE that the launcher has bound already stays unchanged. */
 static void pin_to_core(int pe)
 {
   cpu_set_t may, one;
@@ -226,7 +225,7 @@ static double messages_of(const scene *s, long rounds)
   return a_round * (double)rounds;
 }
 
-/* Seconds of so many rounds, by PE 0's clock. */
+/* Seconds of a block of rounds, by PE 0's clock. */
 static double block(int way, const scene *s, long rounds, joules *j)
 {
   meet();
@@ -240,7 +239,7 @@ static double block(int way, const scene *s, long rounds, joules *j)
   return seconds;
 }
 
-/* How many rounds last as long as asked for. The first blocks also make contact and warm up. */
+/* The number of rounds that lasts at least `least_s`. The first blocks also make contact and warm up. */
 static long calibrate(int way, const scene *s, double least_s)
 {
   enum { MOST_ROUNDS = 1 << 28, GROWTH = 16 };
@@ -277,7 +276,7 @@ static void print_sample(const turn *t, const scene *s, int repeat, int place, d
   fflush(stdout);
 }
 
-/* All ways of one case, in turn. Returns whether everything arrived right. */
+/* Measures all ways of one case, alternately. Returns whether all data was correct. */
 static bool measure(const options *o, const scene *s, bool first, joules *j)
 {
   static turn turns[MAX_WAYS];
@@ -305,11 +304,11 @@ static bool measure(const options *o, const scene *s, bool first, joules *j)
   return right;
 }
 
-/* Does what the command line says; 0, 1 where a message was lost or wrong, 2 for wrong usage. */
+/* Runs the command line. Returns 0, 1 where a message was lost or wrong, 2 for wrong usage. */
 static int run_cases(const options *o, const char *program, int pe, int pes)
 {
-  if (pes < 2) complain("needs 2 PEs at least and has %d; start it with oshrun -n 2 or mpirun -n 2", pes);
-  if ((o->tests[UNI] || o->tests[BI]) && pes != 2) complain("uni and bi need 2 PEs, and there are %d", pes);
+  if (pes < 2) complain("needs at least 2 PEs and has %d; start it with oshrun -n 2 or mpirun -n 2", pes);
+  if ((o->tests[UNI] || o->tests[BI]) && pes != 2) complain("uni and bi need 2 PEs, but there are %d", pes);
   if (bad_usage[0]) {
     if (pe == 0) fprintf(stderr, "%s: %s\n", program, bad_usage);
     return 2;

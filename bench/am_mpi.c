@@ -1,8 +1,9 @@
 /*
- * am_mpi.c - the cases of am_cases.h by MPI's two-sided calls: what active messages are held against.
+ * am_mpi.c - the cases of am_cases.h by MPI's two-sided calls, for comparison with active messages.
  *
- *   uni, many  MPI_Isend, up to CHUNK at once; the receiver calls MPI_Recv for each message, and after `in_flight` of a sender
- *              answers it with an empty one, as a handler's end is known to its requester after shmemx_am_quiet
+ *   uni, many  MPI_Isend, up to CHUNK at once; the receiver calls MPI_Recv for each message. After `in_flight`
+ *              messages of a sender it answers with an empty one, as shmemx_am_quiet tells a requester that its
+ *        handlers have ended
  *   bi         the same both ways: MPI_Irecv and MPI_Isend, up to CHUNK at once
  *   ring       MPI_Recv, MPI_Send
  */
@@ -19,7 +20,7 @@ enum { CHUNK = 256, DATA = 1, DONE, TOKEN, STAMP = 0x5a, MASK = 0x3fffffff };
 
 static int me, pes;
 static unsigned char stamp[LARGEST_MESSAGE], landing[CHUNK][LARGEST_MESSAGE];
-static long *taken_from; /* by sender, since it was answered */
+static long *taken_from; /* by sender, since the last answer */
 static long taken;
 static bool strange;
 static long long token, hops;
@@ -101,7 +102,7 @@ static void run_ring(const scene *s, long rounds)
   }
 }
 
-/* ---- what am_cases.h asks for ---- */
+/* ---- functions for am_cases.h ---- */
 
 static bool can(int way, const scene *s)
 {

@@ -1,13 +1,14 @@
 /*
  * armci.c - single operations of ARMCI by process 0 on process 1, which waits in a barrier.
  *
- * Standard headers only, so that one source builds against any ARMCI. Words: the rows that are wanted; none: all of
- * them. Batches of all rows take turns, so that they can be compared within a process.
+ * It uses standard headers only, so that one source builds against any ARMCI. Arguments: the rows to measure; all by
+ * default. Batches of all rows alternate, so that rows can be compared within a process.
  *
  *   put_fence  8 bytes and a fence        puts, gets       a patch of 64 rows of 512 bytes
  *   rmw        fetch-and-add of a long    acc1, acc2       64 KiB of doubles, scale 1 and scale 2
  *   puts_fence the patch and a fence      acc1_fence       accumulate and fence
- *   daxpy1, daxpy2  what acc1 and acc2 compute, by a plain loop over the same memory: for an ARMCI whose memory can be reached
+ *   daxpy1, daxpy2  the computation of acc1 and acc2 by a plain loop over the same memory, if it can be accessed
+ *                   directly
  */
 #include <armci.h>
 #include <mpi.h>
@@ -20,8 +21,8 @@ enum { BATCHES = 25, ROWS = 64, ROW_BYTES = 512, ROW_STRIDE = 1024, DOUBLES = 81
 static const double batch_s = 2e-3;
 
 static int me;
-static char *there; /* process 1's, of SPAN bytes */
-static char *here;  /* as much, process 0's own */
+static char *there; /* process 1's memory, SPAN bytes */
+static char *here;  /* process 0's own memory, SPAN bytes */
 static long counted;
 static double one = 1, two = 2;
 static int here_stride[] = {ROW_STRIDE}, there_stride[] = {ROW_STRIDE}, count[] = {ROW_BYTES, ROWS};
@@ -69,7 +70,7 @@ static void acc2(void)
   ARMCI_Acc(ARMCI_ACC_DBL, &two, here, there, DOUBLES * (int)sizeof(double), 1);
 }
 
-/* Not inlined, and told nothing of the scale: it is to be any loop that a program might have. */
+/* Not inlined, so that the compiler knows nothing of the scale, as in an ordinary program. */
 static __attribute__((noinline)) void daxpy(double a, const double *x, double *y, int n)
 {
   for (int i = 0; i < n; i++) y[i] += a * x[i];
@@ -88,9 +89,9 @@ static void daxpy2(void)
 typedef struct row {
   const char *name;
   void (*run)(void);
-  bool by_request; /* only where it is named */
+  bool by_request; /* only if an argument names it */
   bool wanted;
-  long n; /* in a batch */
+  long n; /* operations in a batch */
   double sample[BATCHES];
 } row;
 
@@ -115,7 +116,7 @@ static double time_of(const row *r, long n)
   return (now() - start) / (double)n;
 }
 
-/* What takes as long as a batch should; the first makes contact, and finds what is to be found for the first time. */
+/* Sets the size of a batch from its time. The first operations make contact and warm up. */
 static void size_batch(row *r)
 {
   enum { FIRST = 4 };
@@ -135,7 +136,7 @@ static void measure(void)
     if (r->wanted) tell_samples(r->name, r->sample, BATCHES);
 }
 
-/* False: a word is no row. */
+/* Returns false for an unknown row. */
 static bool choose(int argc, char **argv)
 {
   for (row *r = rows; r < rows + N_ROWS; r++) r->wanted = argc < 2 && !r->by_request;
@@ -158,7 +159,7 @@ int main(int argc, char **argv)
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   if (n != 2 || !choose(argc, argv)) {
-    fprintf(stderr, "armci: needs 2 processes, and rows that there are\n");
+    fprintf(stderr, "armci: needs 2 processes, and names of existing rows\n");
     MPI_Abort(MPI_COMM_WORLD, 64);
   }
   ARMCI_Malloc(memory, SPAN);

@@ -1,4 +1,6 @@
-"""ARMCI: ours against Debian's libarmci-mpi, both under Open MPI; and how transfers between nodes wait."""
+"""ARMCI: Wattle's compared with Debian's libarmci-mpi, both under Open MPI; and the waits of transfers between
+nodes.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ COMPILER = "mpicc.openmpi"
 PEER_LIBRARY = "libarmci-openmpi.a"
 ARRAYS = "libga-openmpi.a"
 BELOW_ARRAYS = ("-lscalapack-openmpi", "-llapack", "-lblas", "-lgfortran", "-lm")
-DAXPY_BAR = 1 / 0.8  # of times: 0.8 of the speed
+DAXPY_BAR = 1 / 0.8  # ratio of times: 0.8 of the speed
 
 ROWS = [
     Row("put_fence", "put 8 B + fence", bar=0.4),
@@ -48,12 +50,12 @@ TIME_BAR, CPU_BAR = 0.95, 0.8
 
 
 def array_rows(n: int) -> list[Row]:
-    """A rank idles wherever one works alone; with more ranks than cores all the time."""
+    """The rows of Global Arrays. CPU seconds have a bar only with more ranks than cores, where ranks always wait."""
     cpu = CPU_BAR if n > len(os.sched_getaffinity(0)) else None
     found = []
     for key, label in (("dgemm", "ga_dgemm 512 x 512"), ("jacobi", "Jacobi 512 x 512")):
         found += [Row(key, f"{label}, {n} ranks", bar=TIME_BAR), Row(f"{key}_cpu", "its CPU seconds", bar=cpu)]
-        if key == "dgemm":  # what is left where an ARMCI costs nothing
+        if key == "dgemm":  # the time without an ARMCI
             alone = (("plain", "BLAS alone over the peer's ga_dgemm"), ("plain_cpu", "its CPU seconds"))
             found += [Row(row, words, against=row.replace("plain", key)) for row, words in alone]
     return [*found, Row("idle_cpu", f"CPU seconds, one of {n} ranks works", bar=CPU_BAR)]
@@ -61,7 +63,7 @@ def array_rows(n: int) -> list[Row]:
 
 @dataclass(frozen=True)
 class Libraries:
-    """What programs are linked with; `peer` None: Debian's is not here."""
+    """The libraries of the programs. `peer` is None where Debian's is not installed."""
 
     own: tuple[str, ...]
     peer: tuple[str, ...] | None
@@ -78,13 +80,13 @@ def libraries() -> Libraries:
 
 
 def is_there(library: str) -> bool:
-    """Whether the compiler finds it."""
+    """Whether the compiler finds the library."""
     words = [COMPILER, f"-print-file-name={library}"]
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip() != library
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     found = libraries()
     result: dict = {"bars": [], "raw": {}}
     if not found.peer:
@@ -105,7 +107,9 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
 
 
 def sides_of(source: str, found: Libraries, launch: Callable[[list[str]], list[str]], **more: object) -> list[Side]:
-    """Ours and, where it is there, the peer's. `below`: what comes after the ARMCI; `peer_env`: the peer's settings."""
+    """Wattle's side and, where it is installed, the peer's. `below`: libraries after the ARMCI. `peer_env`: the peer's
+    settings.
+    """
     below, peer_env = more.get("below", ()), more.get("peer_env", {})
     above = more.get("above", ())
     sides = [Side("Wattle", build(COMPILER, source, "wattle", (*above, *found.own, *below)), launch)]
@@ -116,7 +120,7 @@ def sides_of(source: str, found: Libraries, launch: Callable[[list[str]], list[s
 
 
 def show(title: str, rows: list[Row], rounds: list[list[Figures]], name: str, result: dict) -> None:
-    """The table of a comparison, or of ours alone; into the file, too."""
+    """Prints the table of a comparison, or of Wattle alone, and adds it to the file."""
     result["raw"][name] = rounds
     if len(rounds[0]) < 2:
         section(f"{title}, Wattle alone", own_table(rows, [r[0] for r in rounds]))
@@ -165,7 +169,7 @@ def arrays(options: argparse.Namespace, found: Libraries, result: dict) -> None:
 
 
 def same_sums(rounds: list[list[Figures]]) -> str:
-    """What the programs computed must not depend on the library."""
+    """Whether the results of the programs are the same with both libraries."""
     worst = 0.0
     for key in ("dgemm_sum", "jacobi_sum", "idle_sum"):
         values = [figures[key] for both in rounds for figures in both]

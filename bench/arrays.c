@@ -1,14 +1,14 @@
 /*
- * arrays.c - programs on Global Arrays, one of them with a process that idles, and one on BLAS alone: seconds and CPU
- * seconds of all processes.
+ * arrays.c - programs on Global Arrays, one of them with a process that waits, and one on BLAS alone: seconds, and
+ * CPU seconds of all processes.
  *
- *   dgemm   ga_dgemm of matrices of 512 x 512, and its product's sum
- *   plain   as much by BLAS alone, in blocks of that size and memory of its own: what no ARMCI can take off
- *   jacobi  sweeps of Laplace's equation over 512 x 512 points; each process fetches its block with its neighbours' edges, and
- *           stores what it computed; then all meet. The sum of all points at the end
- *   idle    process 0 updates an array by itself, again and again, while the others wait for it in GA_Sync
+ *   dgemm   ga_dgemm of matrices of 512 x 512, and the sum of its product
+ *   plain   the same work by BLAS alone, in blocks of that size and private memory: the part that no ARMCI can reduce
+ *   jacobi  sweeps of Laplace's equation over 512 x 512 points. Each process fetches its block with its neighbours'
+ *           edges and stores its result; then all synchronize. The sum of all points at the end
+ *   idle    process 0 updates an array repeatedly, while the others wait for it in GA_Sync
  *
- * The sums are printed, so that whoever compares two ARMCIs sees that they computed the same.
+ * The sums are printed, so that a comparison of two ARMCIs can check them.
  */
 #include <ga-mpi.h>
 #include <ga.h>
@@ -43,7 +43,7 @@ static void tell_both(const char *what, double wall, double cpu, double sum)
   fflush(stdout);
 }
 
-/* Each its own block: f of row and column. */
+/* Fills this process's block with f(row, column). */
 static void fill(int a, double (*f)(int row, int column))
 {
   int lo[2], hi[2], ld;
@@ -89,12 +89,12 @@ static void dgemm(void)
   GA_Destroy(c);
 }
 
-/* The last two arguments are Fortran's: how long the first two are. */
+/* The last two arguments are the lengths of the first two, as Fortran passes them. */
 void dgemm_(const char *turned_a, const char *turned_b, const int *rows, const int *columns, const int *inner,
             const double *alpha, const double *a, const int *lda, const double *b, const int *ldb, const double *beta,
             double *c, const int *ldc, size_t one, size_t one_too);
 
-/* Each its share of a product of N x N, in a block as GA_Dgemm gives it with 2 and 4 processes. */
+/* Computes this process's share of a product of N x N, in a block as GA_Dgemm makes it with 2 and 4 processes. */
 static void plain(void)
 {
   int rows = N / 2, columns = 2 * N / n, inner = N;
@@ -124,7 +124,7 @@ static double edge(int i, int j)
 }
 
 typedef struct block {
-  int lo[2], hi[2];       /* the points inside of the edges that this process computes */
+  int lo[2], hi[2];       /* the points inside the edges that this process computes */
   int from[2], to[2], ld; /* with their neighbours */
   double *before, *after;
 } block;

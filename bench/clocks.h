@@ -1,7 +1,7 @@
 /*
- * clocks.h - what the benchmark programs share: clocks, medians of batches, and the lines that they print.
+ * clocks.h - clocks, medians of batches and output lines for the benchmark programs.
  *
- * Every line is a JSON object {"row": NAME, "median_s": SECONDS, ...}; bench/jobs.py reads them.
+ * Each line is a JSON object {"row": NAME, "median_s": SECONDS, ...}; bench/jobs.py reads them.
  */
 #ifndef BENCH_CLOCKS_H
 #define BENCH_CLOCKS_H
@@ -17,13 +17,13 @@ static inline double seconds_of(clockid_t clock)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The machine's monotonic clock: the same in all processes. */
+/* Seconds of the machine's monotonic clock, which is the same in all processes. */
 static inline double now(void)
 {
   return seconds_of(CLOCK_MONOTONIC);
 }
 
-/* CPU seconds of this process, all threads. */
+/* CPU seconds of all threads of this process. */
 static inline double cpu_seconds(void)
 {
   return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
@@ -46,7 +46,8 @@ static inline int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Prints the median and the best of the samples, which it sorts. One call, so that lines of several PEs do not mix. */
+/* Prints the median and the best of the samples, which it sorts. It uses one call, so that lines of several PEs do
+ * not mix. */
 static inline void tell_samples(const char *row, double *samples, int n)
 {
   qsort(samples, (size_t)n, sizeof *samples, ascending);

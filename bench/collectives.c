@@ -1,14 +1,15 @@
 /*
- * collectives.c - what collective operations cost, on any number of PEs: broadcast, fcollect, sum and alltoall, of 8
- * bytes and of more.
+ * collectives.c - times of collective operations on any number of PEs: broadcast, fcollect, sum and alltoall, from 8
+ * bytes.
  *
- * Standard headers only, OpenSHMEM 1.4 or later, so that one source builds against any implementation: where there are
- * teams the world's, else its active set.
+ * It uses standard headers of OpenSHMEM 1.4 or later only, so that one source builds against any implementation.
+ * Where there are teams it uses the world team, else the active set of all PEs.
  *
- *   collectives BYTES...    each operation with each size (of what a PE brings; of alltoall, to each); PE 0 prints a JSON object a line
+ *   collectives BYTES...    each operation with each size (of a PE's contribution; for alltoall, to each PE). PE 0
+ *                           prints a JSON object a line
  *   collectives copies BYTES...    alltoall as plain copies between two barriers (PEs of one node)
  *
- * The root of a broadcast moves on from PE to PE, so that nobody runs ahead.
+ * The root of a broadcast changes from call to call, so that no PE runs ahead.
  */
 #include <shmem.h>
 #include <stdbool.h>
@@ -16,12 +17,12 @@
 
 #include "clocks.h"
 
-/* A PE whose part is done leaves while others are at theirs, which of a few operations would be much of the time. */
+/* A PE that has finished its part may leave while others still work. In a short batch that would matter. */
 enum { BATCHES = 15, LEAST_BATCH = 20, MOST_BATCH = 100, TURNS = 4 };
 static const double BATCH_SECONDS = 2e-3;
 
-static long long *dest, *source; /* as many elements as the largest size asks for, of each PE */
-static long *told;               /* symmetric: how many operations a batch has */
+static long long *dest, *source; /* elements of the largest size for each PE */
+static long *told;               /* symmetric: the number of operations of a batch */
 
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
 static void prepare(size_t most)
@@ -52,8 +53,8 @@ static void alltoall(size_t n, int turn)
   shmem_longlong_alltoall(SHMEM_TEAM_WORLD, dest, source, n);
 }
 #else
-/* An active-set call may use a pSync again once all have left the call before, which the next call with another one
- * shows. */
+/* An active-set call may reuse a pSync after all PEs have left the earlier call. The next call with another pSync
+ * ensures that. */
 static long broadcast_sync[MOST_BATCH][SHMEM_BCAST_SYNC_SIZE], collect_sync[TURNS][SHMEM_COLLECT_SYNC_SIZE],
     reduce_sync[TURNS][SHMEM_REDUCE_SYNC_SIZE], alltoall_sync[TURNS][SHMEM_ALLTOALL_SYNC_SIZE];
 static long long *work; /* symmetric, TURNS times `work_each` elements */
@@ -119,16 +120,16 @@ static const char COPIES[] = "copies";
 
 static double batch(operation *run, size_t n, int times)
 {
-  shmem_barrier_all(); /* all begin together, and nobody is in the batch before */
+  shmem_barrier_all(); /* all PEs begin together, after the last batch */
   double start = now();
   for (int turn = 0; turn < times; turn++) run(n, turn);
   return (now() - start) / times;
 }
 
-/* All PEs must do as many: PE 0 says how many. */
+/* All PEs must use the same number: PE 0 decides it. */
 static int batch_size(operation *run, size_t n)
 {
-  batch(run, n, 2); /* first touch */
+  batch(run, n, 2); /* first touch of the memory */
   double one = batch(run, n, 4);
   if (shmem_my_pe() == 0) {
     double times = BATCH_SECONDS / one;
@@ -166,7 +167,7 @@ int main(int argc, char **argv)
   source = shmem_malloc(all * sizeof *source);
   told = shmem_malloc(sizeof *told);
   if (!dest || !source || !told || argc < 2) {
-    fprintf(stderr, "usage: collectives BYTES... (PE %d: or there is too little symmetric memory)\n", shmem_my_pe());
+    fprintf(stderr, "usage: collectives BYTES... (PE %d: or there is not enough symmetric memory)\n", shmem_my_pe());
     shmem_global_exit(64);
   }
   memset(dest, 0, all * sizeof *dest);

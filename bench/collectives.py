@@ -1,4 +1,6 @@
-"""Collectives of few bytes and of many: 2, 8 and 32 PEs of one node, 2 and 8 of two; and which way of ours wins."""
+"""Collectives of small and large sizes: 2, 8 and 32 PEs of one node, 2 and 8 PEs of two nodes; and Wattle's own
+algorithms.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def arguments(sizes: tuple[int, ...]) -> list[str]:
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     result = near(options, tools)
     result["copies"] = copies(options, tools)
     result["ways"] = ways(options, tools)
@@ -56,13 +58,15 @@ def launch_of(pes: int) -> Launch:
 
 
 def near(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """One node."""
+    """The collectives of one node."""
     shapes = [(f"{pes} PEs", launch_of(pes)) for pes in NEAR_PES]
     return compared(options, tools, "one node", shapes, PEER_ENV, BAR)
 
 
 def copies(options: argparse.Namespace, tools: Toolchain) -> list[dict]:
-    """Alltoall as plain copies between two barriers: what memory leaves to gain. The figures of each round, by PEs."""
+    """Alltoall as plain copies between two barriers, which shows the limit of memory. Returns the figures of each
+    round, by PEs.
+    """
     program, size, figures = tools.ours("collectives.c"), SIZES[1], []
     with progress("alltoall as plain copies", options.pairs * len(NEAR_PES)) as steps:
         for pes in NEAR_PES:
@@ -76,7 +80,7 @@ def copies(options: argparse.Namespace, tools: Toolchain) -> list[dict]:
 
 
 def far(options: argparse.Namespace, tools: Toolchain, nodes: Nodes) -> dict:
-    """Two nodes; no slower than the peer is what is promised."""
+    """The collectives of two nodes. The bar is that they are no slower than the peer's."""
     shapes = [(f"{n}x{each} PEs", across(nodes, each)) for n, each in FAR_SHAPES]
     return compared(options, tools, "two nodes", shapes, PEER_ENV | FAR_PEER_ENV, FAR_BAR)
 
@@ -89,7 +93,7 @@ def compared(
     peer_env: dict[str, str],
     bar: float,
 ) -> dict:
-    """Each shape against the peer, alternating."""
+    """Compares each number of PEs with the peer, alternately."""
     ours, theirs = tools.ours("collectives.c"), tools.theirs("collectives.c")
     sides = {
         name: [Side("Wattle", ours, launch), *([Side("peer", theirs, launch, peer_env)] if theirs else [])]
@@ -113,7 +117,7 @@ def compared(
 
 
 def ways(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Each way that a setting can force, against the one that is taken by itself."""
+    """Compares each algorithm that a setting can force with the automatic choice."""
     program, tables = tools.ours("collectives.c"), {}
     with progress("collectives by each way", options.wait_pairs * (1 + len(WAYS)) * len(WAYS_PES)) as steps:
         for pes in WAYS_PES:
@@ -122,8 +126,6 @@ def ways(options: argparse.Namespace, tools: Toolchain) -> dict:
             rounds = alternate(sides, options.wait_pairs, arguments(WAYS_SIZES), steps.advance)
             for i, way in enumerate(WAYS, start=1):
                 found = compare(rows_of(f"{pes} PEs", None, WAYS_SIZES), between(rounds, i, 0))
-                section(
-                    f"Collectives, {pes} PEs: {way} and what is taken by itself", comparison_table(way, "auto", found)
-                )
+                section(f"Collectives, {pes} PEs: {way} and the automatic choice", comparison_table(way, "auto", found))
                 tables[f"{pes}/{way}"] = as_data(found)
     return tables

@@ -12,13 +12,13 @@ from bench.pairs import Row, as_data, between, compare
 from bench.show import comparison_table, own_table, section
 
 PES = (8, 16, 32)
-# Of what was tried the best for Debian's OSHMEM 4.1.4 here: without yielding, and unbound, it took longer.
+# The fastest settings of Debian's OSHMEM 4.1.4 here: without yielding, or unbound, it was slower.
 PEER_ENV = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 BARRIER_BAR, COLLECTIVE_BAR = 0.8, 0.6
 
 
 def rows_of(pes: int) -> list[Row]:
-    """Collectives have a bar with 8 PEs only."""
+    """The rows. Collectives have a bar only with 8 PEs."""
     bar = COLLECTIVE_BAR if pes == PES[0] else None
     return [
         Row("barrier/0/both", f"barrier, {pes} PEs", bar=BARRIER_BAR),
@@ -29,7 +29,7 @@ def rows_of(pes: int) -> list[Row]:
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     ours, theirs = tools.ours("micro.c"), tools.theirs("micro.c")
     rounds = {}
     with progress("more PEs than cores", options.pairs * (2 if theirs else 1) * len(PES)) as steps:

@@ -1,4 +1,4 @@
-/* empty.c - an OpenSHMEM program that does nothing. See empty.h. */
+/* empty.c - an OpenSHMEM program that only starts and finishes. See empty.h. */
 #include <shmem.h>
 
 #include "empty.h"

@@ -1,12 +1,12 @@
 /*
- * empty.h - what the two emptiest programs share (empty.c for OpenSHMEM, alone.c for PMIx by itself), so that whatever
- * else a job costs is the same on both sides.
+ * empty.h - the common part of two minimal programs, empty.c for OpenSHMEM and alone.c for PMIx alone. All other
+ * costs of a job are the same for both.
  *
  *   PROGRAM            start, finish; each PE prints one JSON line with its times
- *   PROGRAM hold FIFO  start, meet, stay until FIFO has a writer, finish; each PE prints "held PE PID" once it is past
- *                      the meeting. It then sleeps in the kernel: its memory can be looked at in peace.
+ *   PROGRAM hold FIFO  start, barrier, wait until FIFO has a writer, finish. Each PE prints "held PE PID" after the
+ *                      barrier. It then sleeps in the kernel, so that its memory can be measured.
  *
- * No stdio: its buffers would be counted as the library's memory.
+ * It does not use stdio, whose buffers would count as the library's memory.
  */
 #ifndef BENCH_EMPTY_H
 #define BENCH_EMPTY_H
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HOLD_SECONDS = 900 }; /* longer, and whoever holds is gone */
+enum { HOLD_SECONDS = 900 }; /* after this time the process that holds the FIFO must have failed */
 
 static double now(void)
 {
@@ -26,7 +26,7 @@ static double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One write, so that the lines of several PEs never mix. */
+/* One write, so that the lines of several PEs do not mix. */
 static void say(const char *line)
 {
   if (write(STDOUT_FILENO, line, strlen(line)) < 0) _exit(74);
@@ -38,13 +38,13 @@ static void hold(int pe, const char *fifo)
   snprintf(line, sizeof line, "held %d %ld\n", pe, (long)getpid());
   say(line);
   alarm(HOLD_SECONDS);
-  int fd = open(fifo, O_RDONLY); /* returns when somebody opens it for writing */
+  int fd = open(fifo, O_RDONLY); /* returns when a process opens it for writing */
   alarm(0);
   if (fd < 0) _exit(74);
   close(fd);
 }
 
-/* When this PE began, was ready and had finished; seconds of the machine's monotonic clock. */
+/* Prints when this PE began, was ready and had finished, in seconds of the machine's monotonic clock. */
 static void tell(int pe, double began, double ready, double leaving, double finished)
 {
   char line[200];

@@ -1,4 +1,6 @@
-"""What the governor costs by itself: programs with it and a knob that only records, against the same without it."""
+"""The cost of the governor itself: programs with a governor whose knob only records, compared with the same
+without it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from bench.show import comparison_table, section
 SECTION = "The governor, recording"
 BAR = 1.01
 GOVERNED = {"WATTLE_GOVERN": "energy", "WATTLE_KNOB": "record"}
-SAID = re.compile(r": ([\d.]+) s,")  # how the examples say their own time
+SAID = re.compile(r": ([\d.]+) s,")  # the line in which an example prints its own time
 
 REGIONS = [
     Row("barriers", "barriers in a row"),
@@ -50,7 +52,7 @@ APPS = {
 
 @dataclass
 class Program(Side):
-    """An example or a mini-app: the time that it states itself, start and end of the job left out."""
+    """An example or a mini-app. Its time is the one that it prints itself, without start and end of the job."""
 
     def run(self, *arguments: str) -> Figures:
         watch = Watch()
@@ -71,18 +73,18 @@ def home() -> Path:
 
 
 def two_sides(kind: type[Side], program: Path, launch: Launch) -> list[Side]:
-    """With the governor, and without."""
+    """The sides with and without the governor."""
     return [kind("governed", program, launch, GOVERNED), kind("off", program, launch)]
 
 
 def programs() -> dict[Path, list[str]]:
-    """What is compared beside the regions, with its arguments."""
+    """The compared programs other than the regions, with their arguments."""
     examples = {home() / "bin/examples" / name: words for name, words in EXAMPLES.items()}
     return examples | {home() / "lib/wattle/apps" / name: ["--json", *words] for name, words in APPS.items()}
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     todo, launch = programs(), pinned(2)
     raw: dict = {}
     with progress("The governor's cost", (1 + len(todo)) * 2 * options.pairs) as steps:

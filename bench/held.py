@@ -1,4 +1,4 @@
-"""A job whose PEs have met and now sleep in the kernel, so that its memory can be looked at in peace."""
+"""A job whose PEs sleep in the kernel after a barrier, so that their memory can be measured."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from types import TracebackType
 
 from bench.jobs import BenchError, Side, end
 
-PATIENCE_S = 300.0  # for PEs to meet, and for them to finish
+PATIENCE_S = 300.0  # time limit for the barrier, and for the end
 KINDS = ("Pss", "Pss_Anon", "Pss_File", "Pss_Shmem")
 
 
 @dataclass
 class Footprint:
-    """Bytes of a process, or the sum over several. `pss`: its share of each page that several processes map."""
+    """Bytes of a process, or the sum over several. `pss` counts for each shared page the process's share."""
 
     pss: int = 0
     anonymous: int = 0
     files: int = 0  # programs, libraries, files of the launcher
-    shared: int = 0  # shared memory, the arena too
-    page_tables: int = 0  # not in `pss`: the kernel does not count them there
+    shared: int = 0  # shared memory, including the arena
+    page_tables: int = 0  # not in `pss`, which excludes page tables
 
     def __add__(self, other: Footprint) -> Footprint:
         return Footprint(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
 
 
 def footprint(pid: int) -> Footprint:
-    """What one process takes now."""
+    """The present memory of one process."""
     proc = Path(f"/proc/{pid}")
     rollup = _kibibytes(proc / "smaps_rollup")
     tables = _kibibytes(proc / "status")["VmPTE"]
@@ -49,7 +49,7 @@ def _kibibytes(file: Path) -> dict[str, int]:
 
 
 def with_children(pid: int) -> list[int]:
-    """A PE and the processes it started, if any: they are its memory too."""
+    """A PE and the processes that it started, whose memory counts as its own."""
     found = [pid]
     for task in Path(f"/proc/{pid}/task").iterdir():
         for child in (task / "children").read_text(encoding="utf-8").split():
@@ -58,10 +58,11 @@ def with_children(pid: int) -> list[int]:
 
 
 class Held:
-    """`side`'s program with the word hold, from its start until all of `pes` PEs have met. Released at the end.
+    """A job of `side`'s program with the argument hold, from its start until all `pes` PEs have passed the barrier.
 
-    `launcher` is the process id of mpirun, `pids` those of the PEs; `start_s` is the time from the launcher's start
-    until the last PE was past the meeting; `finish_s`, known after the end, from the release to the launcher's end.
+    The PEs are released at the end. `launcher` is the process id of mpirun, `pids` are those of the PEs. `start_s`
+    is the time from the launcher's start until the last PE passed the barrier. `finish_s`, known after the end, is
+    the time from the release to the launcher's end.
     """
 
     def __init__(self, side: Side, pes: int, tick: Callable[[str], None] = lambda _: None) -> None:
@@ -100,14 +101,16 @@ class Held:
         while len(self.pids) < self.pes:
             ready, _, _ = select.select([pipe], [], [], max(0.0, min(1.0, deadline - time.monotonic())))
             if time.monotonic() > deadline:
-                raise BenchError(self._why(f"only {len(self.pids)} of {self.pes} PEs met within {PATIENCE_S:g} s"))
+                raise BenchError(
+                    self._why(f"only {len(self.pids)} of {self.pes} PEs passed the barrier within {PATIENCE_S:g} s")
+                )
             if ready:
                 more = os.read(pipe, 65536)
                 if not more:
-                    raise BenchError(self._why(f"ended when {len(self.pids)} of {self.pes} PEs had met"))
+                    raise BenchError(self._why(f"ended when {len(self.pids)} of {self.pes} PEs had passed the barrier"))
                 *lines, rest = (rest + more).split(b"\n")
                 self.pids += [int(line.split()[2]) for line in lines if line.startswith(b"held ")]
-            self.tick(f"{self.side.name}: {len(self.pids)} of {self.pes} PEs met")
+            self.tick(f"{self.side.name}: {len(self.pids)} of {self.pes} PEs passed the barrier")
 
     def _why(self, what: str) -> str:
         self._errors.seek(0)
@@ -125,7 +128,7 @@ class Held:
 
     def _release(self) -> None:
         released = time.monotonic()
-        # Open until the job is gone: a PE that was late to open its end does not wait for another writer.
+        # Open until the job has ended, so that a PE that opens its end late does not wait for another writer.
         go = os.open(self._fifo, os.O_WRONLY)
         try:
             code = self._job.wait(PATIENCE_S)
@@ -139,7 +142,7 @@ class Held:
 
     def _clean_up(self) -> None:
         end(self._job)
-        for pid in self.pids if self._job.returncode < 0 else []:  # it was killed and may have left them
+        for pid in self.pids if self._job.returncode < 0 else []:  # the launcher was killed and may have left them
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if self._job.stdout:
@@ -149,7 +152,7 @@ class Held:
 
 
 def take(side: Side, pes: int, tick: Callable[[str], None]) -> dict:
-    """Starts, holds, looks, lets go: the job's memory and times, as raw data."""
+    """Starts a job, measures its memory and releases it. Returns memory and times as raw data."""
     with Held(side, pes, tick) as held:
         parts = [footprint(pid) for pe in held.pids for pid in with_children(pe)]
         total = sum(parts, Footprint())

@@ -1,13 +1,13 @@
 /*
- * hops.c - what TCP takes from one process to another, and nothing else.
+ * hops.c - the time of TCP from one process to another, without any library.
  *
- *   hops listen PORT                    answers one caller, then ends
- *   hops call ADDRESS PORT              eight bytes there and back, halved: prints one JSON line for polling sockets and one for
- *                                       sockets that sleep in the kernel
- *   hops puts ADDRESS PORT BYTES...     BYTES there and eight back by sockets that sleep in the kernel, for about half a second:
- *                                       seconds each, and CPU seconds of both processes each
+ *   hops listen PORT                    serves one client, then ends
+ *   hops call ADDRESS PORT              half of a round trip of eight bytes: prints one JSON line for polling sockets
+ *                                       and one for sockets that sleep in the kernel
+ *   hops puts ADDRESS PORT BYTES...     BYTES in one direction and eight back, by sockets that sleep in the kernel,
+ *                                       for about half a second: seconds each, and CPU seconds of both processes each
  *
- * The caller says which it is going to do with its first byte, and the other side does likewise.
+ * The first byte of the client selects the mode, and the server follows it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ enum { BATCHES = 25, TRIPS = 40, MESSAGE = 8, POLLING = 'p', SLEEPING = 's', BYT
 enum { AT_A_TIME = 1 << 20 };
 static const double PATIENCE = 10, PUTS_SECONDS = 0.5;
 
-/* What says that so many bytes follow. */
+/* Announces the number of bytes that follow. */
 typedef struct announcement {
   char how, unused[3];
   uint32_t bytes;
@@ -36,7 +36,7 @@ static void fail(const char *what)
   exit(1);
 }
 
-/* False at the end of the connection. */
+/* Returns false at the end of the connection. */
 static bool receive(int fd, char *message, bool poll)
 {
   for (size_t have = 0; have < MESSAGE;) {
@@ -53,7 +53,7 @@ static void post(int fd, const char *message)
   if (send(fd, message, MESSAGE, MSG_NOSIGNAL) != MESSAGE) fail("send");
 }
 
-/* As many bytes as were announced; answers with the CPU seconds of this process so far. */
+/* Receives the announced bytes and answers with the CPU seconds of this process so far. */
 static void take_bytes(int fd, const char *message)
 {
   static char bytes[AT_A_TIME];
@@ -87,7 +87,7 @@ static void listen_at(int port)
   }
 }
 
-/* The other side may be slower to start. */
+/* Retries, because the server may start later. */
 static int call_at(const char *address, int port)
 {
   struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};

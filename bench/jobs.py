@@ -1,4 +1,4 @@
-"""Programs and the jobs that run them."""
+"""Builds benchmark programs and runs their jobs."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ from wattle.nodes import Nodes
 from bench.load import Watch
 
 ROOT = Path(__file__).resolve().parent.parent
-OUT = Path(os.environ.get("BENCH_OUT") or ROOT / "build" / "bench")  # programs, and figures unless told otherwise
+OUT = Path(os.environ.get("BENCH_OUT") or ROOT / "build" / "bench")  # programs, and by default figures
 FLAGS = ["-O3", "-g", "-std=gnu17"]
 PEER_OSHCC = Path("/usr/bin/oshcc")
-# Debian's OpenSHMEM 4.1.4 crashes in shmem_finalize with its osc/rdma part.
+# Debian's OpenSHMEM 4.1.4 crashes in shmem_finalize with its osc/rdma component.
 COMMON_ENV = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_osc": "^rdma",
 }
 
-BEST = "best:"  # before a row's key: the best batch of the run instead of the median one
-OTHERS = "others"  # the row of the share of the machine's CPU time that was not this job's
+BEST = "best:"  # prefix of a row's key: the best batch of the run instead of the median one
+OTHERS = "others"  # the row of the share of the machine's CPU time that other processes used
 Figures = dict[str, float]  # row -> seconds (or CPU seconds), from one run
-Launch = Callable[[list[str]], list[str]]  # options of mpirun, a program and its arguments -> the whole command
+Launch = Callable[[list[str]], list[str]]  # options of mpirun, a program and its arguments -> the whole command line
 
 
 class BenchError(Exception):
-    """Something that stops the benchmark, in words for the user."""
+    """An error that ends the benchmark, with a message for the user."""
 
 
 def pinned(pes: int) -> Launch:
-    """On this machine, each PE on a core of its own."""
+    """A launch on this machine, with each PE on its own core."""
     return lambda words: ["mpirun", "-q", "--bind-to", "core", "--map-by", "core", "-n", str(pes), *words]
 
 
 def crowded(pes: int) -> Launch:
-    """On this machine, however many cores it has: PEs are not bound."""
+    """A launch on this machine with any number of PEs, which are not bound."""
     return lambda words: ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-n", str(pes), *words]
 
 
 def stacked(pes: int) -> Launch:
-    """On this machine, however many cores it has: PEs are bound to its cores in turn."""
+    """A launch on this machine with any number of PEs, which are bound to its cores one after the other."""
     places = ["--map-by", "core:OVERSUBSCRIBE", "--bind-to", "core:overload-allowed"]
     return lambda words: ["mpirun", "-q", *places, "-n", str(pes), *words]
 
 
 def one_apart(pes: int) -> Launch:
-    """On this machine, PE 0 on its first core and all others together on its second."""
+    """A launch on this machine, with PE 0 on the first core and all others together on the second."""
     first, second = sorted(os.sched_getaffinity(0))[:2]
     place = f'exec taskset -c $([ "$PMIX_RANK" = 0 ] && echo {first} || echo {second}) "$@"'
     start = ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-n", str(pes)]
@@ -62,7 +62,7 @@ def one_apart(pes: int) -> Launch:
 
 
 def split_options(words: list[str], between: list[str]) -> list[str]:
-    """Options of mpirun (pairs "-x NAME"), what stands before the program, then the program and its arguments."""
+    """The command line with `between` inserted after the options of mpirun (pairs "-x NAME") and before the program."""
     n = 0
     while words[n] == "-x":
         n += 2
@@ -70,12 +70,12 @@ def split_options(words: list[str], between: list[str]) -> list[str]:
 
 
 def across(nodes: Nodes, pes: int) -> Launch:
-    """`pes` PEs on each of the nodes, which have a core each where there are enough."""
+    """A launch with `pes` PEs on each of the nodes. Each node has its own core if there are enough."""
     return lambda words: nodes.command("mpirun", pes, "-q", *words)
 
 
 def end(job: subprocess.Popen) -> None:
-    """Ends a launcher that still runs. Asked to, it takes its PEs along; killed at once, it would leave them behind."""
+    """Ends a launcher that still runs. SIGTERM lets it end its PEs; SIGKILL would leave them running."""
     if job.poll() is not None:
         return
     job.terminate()
@@ -88,7 +88,7 @@ def end(job: subprocess.Popen) -> None:
 
 @dataclass
 class Side:
-    """One of the things that are compared: a program, how it is launched and the settings it runs under."""
+    """One side of a comparison: a program, its launch and its settings."""
 
     name: str
     program: Path
@@ -96,12 +96,12 @@ class Side:
     env: dict[str, str] = field(default_factory=dict)
 
     def command(self, *arguments: str) -> list[str]:
-        """The whole command line. Settings are passed on to other nodes by name."""
+        """The whole command line. Settings reach other nodes by name (-x)."""
         exports = [word for name in self.env for word in ("-x", name)]
         return self.launch([*exports, str(self.program), *arguments])
 
     def environment(self) -> dict[str, str]:
-        """What the job runs under. A profile written to a file would be measured too."""
+        """The environment of the job, without a profile, whose writing would be measured too."""
         return {k: v for k, v in os.environ.items() if k != "WATTLE_PROFILE_DIR"} | COMMON_ENV | self.env
 
     def lines(self, *arguments: str, timeout: float = 300) -> tuple[float, list[dict]]:
@@ -147,7 +147,7 @@ def figures_of(line: dict) -> Figures:
 
 
 def alternate(sides: list[Side], n: int, arguments: list[str], tick: Callable[[], None]) -> list[list[Figures]]:
-    """Runs every side in turn, n times over; the side that begins changes from round to round."""
+    """Runs all sides alternately, n times. The side that begins changes from round to round."""
     rounds = []
     for i in range(n):
         order = sides if i % 2 == 0 else sides[::-1]
@@ -161,23 +161,25 @@ def alternate(sides: list[Side], n: int, arguments: list[str], tick: Callable[[]
 
 @dataclass(frozen=True)
 class Toolchain:
-    """What compiles the benchmark programs: our oshcc, and the peer's where there is one (else why not)."""
+    """The compilers of the benchmark programs: Wattle's oshcc, and the peer's. `peer` is None where there is none;
+    `peer_name` then gives the reason.
+    """
 
     own: Path
     peer: Path | None
     peer_name: str
 
     def ours(self, source: str) -> Path:
-        """A program of bench/ against this OpenSHMEM."""
+        """A program of bench/ built against this OpenSHMEM."""
         return build(self.own, source, "wattle")
 
     def theirs(self, source: str) -> Path | None:
-        """The same program against the peer; None where there is none."""
+        """The same program built against the peer; None where there is none."""
         return build(self.peer, source, "peer") if self.peer else None
 
 
 def build(compiler: Path | str, source: str, name: str, libraries: tuple[str, ...] = ()) -> Path:
-    """Compiles a program of bench/."""
+    """Compiles a program of bench/. Raises BenchError."""
     files.make_folder(OUT)
     program = OUT / f"{Path(source).stem}-{name}"
     command = [str(compiler), *FLAGS, str(ROOT / "bench" / source), "-o", str(program), *libraries]
@@ -188,7 +190,7 @@ def build(compiler: Path | str, source: str, name: str, libraries: tuple[str, ..
 
 
 def build_alone() -> Path:
-    """The program that uses PMIx and nothing else."""
+    """The program that uses PMIx alone."""
     done = subprocess.run(["pkg-config", "--cflags", "--libs", "pmix"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise BenchError(f"pkg-config does not know pmix; run `make deps`\n{done.stderr.strip()}")
@@ -196,7 +198,7 @@ def build_alone() -> Path:
 
 
 def own_oshcc() -> Path:
-    """Our compiler wrapper: under WATTLE_HOME, else the repository's build."""
+    """Wattle's compiler wrapper: under WATTLE_HOME, else in the repository's build. Raises BenchError."""
     home = Path(os.environ.get("WATTLE_HOME") or ROOT / "build" / "release")
     oshcc = home / "bin" / "oshcc"
     if not oshcc.exists():
@@ -205,7 +207,7 @@ def own_oshcc() -> Path:
 
 
 def peer_oshcc() -> tuple[Path | None, str]:
-    """The peer's compiler wrapper and its version; or None and why it is missing."""
+    """The peer's compiler wrapper and its version, or None and the reason why it is missing."""
     path = Path(os.environ.get("PEER_OSHCC") or PEER_OSHCC)
     if not path.exists():
         return None, f"{path} is missing; install Debian's libopenmpi-dev, or set PEER_OSHCC"

@@ -1,8 +1,9 @@
 /*
- * joules.h - what a block of a benchmark cost in joules, as members of a JSON line.
+ * joules.h - the joules of a block of a benchmark, as members of a JSON line.
  *
- * With -DUSE_WATTLE and -lwattle by Wattle's meter: the model counts the process that asks, a sensor sees the whole
- * machine. Without, joules are unavailable, and the line says why. Units: seconds, joules. What is not known is null.
+ * With -DUSE_WATTLE and -lwattle they come from Wattle's meter: the model counts the calling process, a sensor the
+ * whole machine. Otherwise joules are unavailable, and the line gives the reason. Units: seconds, joules. An unknown
+ * value is null.
  */
 #ifndef BENCH_JOULES_H
 #define BENCH_JOULES_H
@@ -18,13 +19,13 @@
 
 enum { JOULES_INTERVALS = 10 };
 
-/* A meter of this process. handle: opened anew for each block; NULL where nothing is counted. */
+/* A meter of this process. handle: opened again for each block; NULL without a meter. */
 typedef struct joules {
   wattle_energy_t *handle;
   bool counts, sensor;
 } joules;
 
-/* Ends the process with the meter's words where the settings are wrong. */
+/* Ends the process with the meter's message where the settings are wrong. */
 static inline joules joules_open(void)
 {
   joules j = {.handle = wattle_energy_open(NULL)};
@@ -43,7 +44,7 @@ static inline void joules_close(joules *j)
   wattle_energy_close(j->handle);
 }
 
-/* The least that a block must last, so that its joules mean something. */
+/* The shortest block, in seconds, for which a sensor's joules are useful. */
 static inline double joules_least_s(const joules *j)
 {
   return j->sensor ? JOULES_INTERVALS * joules_sensor_s : 0;
@@ -62,7 +63,7 @@ static inline void joules_end(joules *j)
   if (j->counts) wattle_region_end(j->handle, "block");
 }
 
-/* Joules of the block by domain, divided by `messages`. */
+/* Prints the joules of the block by domain, divided by `messages`. */
 static inline void joules_print(const joules *j, double messages)
 {
   wattle_joules_t found[JOULES_DOMAINS];

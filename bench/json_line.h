@@ -1,6 +1,4 @@
-/*
- * json_line.h - members of a JSON line: numbers, words, and joules. What is not known is null. Units: seconds, joules.
- */
+/* json_line.h - members of a JSON line: numbers, words and joules. An unknown value is null. Units: seconds, joules. */
 #ifndef BENCH_JSON_LINE_H
 #define BENCH_JSON_LINE_H
 
@@ -32,9 +30,10 @@ static inline void print_text(const char *name, const char *text)
 #include <wattle.h>
 
 enum { JOULES_DOMAINS = 32 };
-static const double joules_sensor_s = 1e-3; /* how often sensors move on, see wattle.h */
+static const double joules_sensor_s = 1e-3; /* interval between updates of a sensor, see wattle.h */
 
-/* Joules of `n` domains, divided by `share`; why there are none, where `n`, of wattle_region_joules(), is not positive. */
+/* Prints the joules of `n` domains, divided by `share`. Where `n`, the result of wattle_region_joules(), is not
+ * positive, it prints the reason. */
 static inline void print_joules(const wattle_joules_t *found, int n, double share)
 {
   if (n <= 0) {
@@ -58,7 +57,7 @@ static inline void print_joules(const wattle_joules_t *found, int n, double shar
   printf("]");
 }
 
-/* What is drawn while this process sleeps for 0.2 s, as a line of its own. */
+/* Prints the joules that are used while this process sleeps for 0.2 s, as a line of its own. */
 static inline void print_floor(wattle_energy_t *meter)
 {
   const struct timespec a_while = {.tv_nsec = 200 * 1000 * 1000};

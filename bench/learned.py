@@ -1,4 +1,4 @@
-"""Thresholds of transfers: what the runtime learns on links of three speeds, and from where on sleeping pays there."""
+"""Thresholds of transfers: the values that the runtime learns on links of three speeds, and the measured crossovers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from bench.show import section, side_table
 
 RATES = ("100mbit", "1gbit", "10gbit")
 SIZES = tuple(4096 << k for k in range(9))  # 4 KiB to 1 MiB
-LONGER = 1.05  # of polling's time: what src/govern/thresholds.c allows
+LONGER = 1.05  # times polling's time: the limit of src/govern/thresholds.c
 FACTOR_BAR = 2.0
-ROUNDS, LEARNING_S = 7, 0.4  # learning may cost a hundredth of the time: a sample of that length leaves room for it
+ROUNDS, LEARNING_S = 7, 0.4  # learning may cost a hundredth of the time, which a sample of this length allows
 
 
 def pays(polling: list[Figures], asleep: list[Figures], op: str, size: int) -> bool | None:
-    """Less time on cores, and at most LONGER, by the quartiles of the rounds' ratios; None where these do not tell."""
+    """Whether sleeping uses less CPU time and at most LONGER times the time, by the quartiles of the rounds' ratios.
+    None where these give no answer.
+    """
     both = list(zip(polling, asleep, strict=True))
     time, cpu = ([s[key] / p[key] for p, s in both] for key in (f"{op}/{size}", f"{op}/{size}/cpu"))
     (low, high), (low_cpu, high_cpu) = quartiles(time), quartiles(cpu)
@@ -34,27 +36,28 @@ def pays(polling: list[Figures], asleep: list[Figures], op: str, size: int) -> b
 
 
 def crossovers(polling: list[Figures], asleep: list[Figures], op: str) -> list[int]:
-    """The sizes with the fewest on the wrong side of them: one, or those that the measurement cannot tell apart. Twice
-    the largest stands for never."""
+    """The sizes with the fewest contradicting measurements: one, or several that the measurement cannot separate. Twice
+    the largest size means never.
+    """
     paying = {size: pays(polling, asleep, op, size) for size in SIZES}
     wrong = {place: sum(paying[size] is (size < place) for size in SIZES) for place in (*SIZES, 2 * SIZES[-1])}
     return [place for place in wrong if wrong[place] == min(wrong.values())]
 
 
 def factor(learned: int, crossing: int) -> float:
-    """How far apart they are; beyond the sizes that were tried nothing is told apart."""
+    """The ratio of the two sizes. Sizes beyond the measured range count as its ends."""
     a, b = (min(max(size, SIZES[0]), 2 * SIZES[-1]) for size in (learned, crossing))
     return max(a, b) / min(a, b)
 
 
 def span(places: list[int]) -> str:
-    """Where sleeping begins to pay, as it is shown."""
+    """The range of crossovers, as text."""
     ends = dict.fromkeys((places[0], places[-1]))
     return " to ".join(units.size(at) if at <= SIZES[-1] else f"none up to {units.size(SIZES[-1])}" for at in ends)
 
 
 def learn(nodes: Nodes) -> dict[str, int]:
-    """Where PE 0's thresholds ended, by kind."""
+    """PE 0's learned thresholds, by kind of transfer."""
     with tempfile.TemporaryDirectory() as folder:
         profiles = Path(folder) / "profile"
         profiles.mkdir()
@@ -64,7 +67,7 @@ def learn(nodes: Nodes) -> dict[str, int]:
 
 
 def run(options: argparse.Namespace, result: dict) -> None:
-    """Runs and prints; adds what goes into the file."""
+    """Runs the comparison and prints it. Adds its part of the file to `result`."""
     bars, raw = [], {}
     with progress("ARMCI, thresholds", len(RATES) * (2 * ROUNDS + 1)) as steps:
         for rate in RATES:
@@ -78,7 +81,7 @@ def run(options: argparse.Namespace, result: dict) -> None:
                 steps.advance()
             raw[rate] = {"rounds": rounds, "learned": learned}
             bars += bars_of(rate, rounds, learned, options.pairs >= FEWEST)
-    section("Thresholds learned, and from where on sleeping pays", side_table(bars, "learned", "measured", "apart"))
+    section("Learned thresholds and measured crossovers", side_table(bars, "learned", "measured", "apart"))
     result["bars"] += bars
     result["raw"]["learned"] = raw
 

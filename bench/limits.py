@@ -1,4 +1,4 @@
-"""What the machine, its network and UCX do by themselves: the figures that any library's are held against."""
+"""The limits of the machine, its network and UCX alone, with which the figures of libraries are compared."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NEAR, FAR = "one node", "two nodes"
 ITERATIONS = {NEAR: 20000, FAR: 2000}
 TRANSPORTS = {NEAR: {}, FAR: {"UCX_TLS": "tcp,self"}}
 
-Limit = tuple[str, int, list[float]]  # label, bytes where it is a bandwidth, seconds of each run
+Limit = tuple[str, int, list[float]]  # label, bytes for a bandwidth, seconds of each run
 Place = Callable[[int, list[str]], list[str]]  # a command on core or node 0 or 1
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     rounds = 1 if options.quick else 5
     found = measure(NEAR, here, "127.0.0.1", rounds)
     if reason := unavailable():
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
 
 
 def here(i: int, words: list[str]) -> list[str]:
-    """On this machine, bound to one of two cores."""
+    """A command on this machine, bound to one of two cores."""
     cores = sorted(os.sched_getaffinity(0))
     return ["taskset", "-c", str(cores[i % len(cores)]), *words]
 
@@ -94,7 +94,7 @@ def plain_puts(nodes: Nodes, sizes: dict[str, int], rounds: int) -> list[Limit]:
 
 
 class Server:
-    """A server in the background, from when it runs until the end of the block."""
+    """A server in the background for the duration of the block."""
 
     def __init__(self, command: list[str], env: dict[str, str]) -> None:
         self.job = subprocess.Popen(
@@ -113,7 +113,7 @@ class Server:
 
 
 def perftests(where: str, place: Place, address: str) -> list[tuple[str, float]]:
-    """UCX by itself, 8 bytes; nothing where its tool is missing."""
+    """UCX alone with 8 bytes; empty where its tool is missing."""
     if not shutil.which(PERFTEST):
         return []
     return [(f"UCX {what}, {where}", perftest(test, where, place, address) * 1e-6) for test, what in UCX_TESTS.items()]
@@ -135,7 +135,9 @@ def of_perftest(column: str, test: str, where: str, place: Place, address: str, 
 
 
 def connected(command: list[str], env: dict[str, str], server: subprocess.Popen) -> subprocess.CompletedProcess:
-    """A caller, started again while the server does not listen yet, which it tells nobody."""
+    """Runs a client. It is restarted while the server does not listen yet, because the server does not report when it
+    does.
+    """
     deadline = time.monotonic() + PATIENCE_S
     while True:
         time.sleep(0.05)
@@ -147,7 +149,7 @@ def connected(command: list[str], env: dict[str, str], server: subprocess.Popen)
 
 
 def value_of(column: str, text: str, command: str) -> float:
-    """From the tool's table of commas: a head, then one line of numbers."""
+    """The value of a column in the tool's comma-separated table: a heading, then one line of numbers."""
     lines = [line.split(",") for line in text.splitlines() if "," in line]
     for head, values in pairwise(lines):
         if column in head:
@@ -156,7 +158,7 @@ def value_of(column: str, text: str, command: str) -> float:
 
 
 def as_data(label: str, size: int, values: list[float]) -> dict:
-    """For the JSON file."""
+    """A limit as a dictionary for the JSON file."""
     return {"label": label, "bytes": size, "s": values, "median_s": statistics.median(values)}
 
 

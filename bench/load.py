@@ -1,7 +1,8 @@
-"""What else ran on the machine while a job did.
+"""Measures the CPU time of other processes while a job runs.
 
-A launcher's daemons on made nodes outlive it a little and would be init's children then, their CPU time lost to us.
-So this process adopts orphans (PR_SET_CHILD_SUBREAPER), waits for them, and has their CPU time with its own children's.
+The launcher's daemons on made nodes end a little after it. They would then be init's children, and their CPU time
+would be lost. So this process adopts orphans (PR_SET_CHILD_SUBREAPER), waits for them, and counts their CPU time as
+its children's.
 """
 
 from __future__ import annotations
@@ -13,24 +14,24 @@ import resource
 import time
 from pathlib import Path
 
-BUSY_KINDS = (0, 1, 2, 7)  # of /proc/stat: user, nice, system, and stolen by what runs beside this virtual machine
+BUSY_KINDS = (0, 1, 2, 7)  # fields of /proc/stat: user, nice, system, and stolen by the virtual machine's host
 PR_SET_CHILD_SUBREAPER = 36
 PATIENCE_S = 0.5  # for orphans to end
 
 
 def adopt_orphans() -> None:
-    """From now on orphaned descendants become children of this process."""
+    """Makes this process the parent of its orphaned descendants from now on."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def children() -> set[int]:
-    """Of this process, ended ones that nobody has waited for among them."""
+    """The children of this process, including ended ones that were not waited for."""
     tasks = Path("/proc/self/task").iterdir()
     return {int(pid) for task in tasks for pid in (task / "children").read_text(encoding="ascii").split()}
 
 
 def wait_for(pids: set[int], patience_s: float = PATIENCE_S) -> None:
-    """Those that have ended, for as long as others may still be ending."""
+    """Waits for the children that have ended, as long as others may still be ending."""
     deadline = time.monotonic() + patience_s
     while pids and time.monotonic() < deadline:
         for pid in sorted(pids):
@@ -43,7 +44,7 @@ def wait_for(pids: set[int], patience_s: float = PATIENCE_S) -> None:
 
 
 def busy_seconds() -> float:
-    """CPU seconds that all of the machine's CPUs have been busy for, interrupts left out."""
+    """CPU seconds during which the machine's CPUs were busy, without interrupts."""
     fields = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:]
     return sum(int(fields[kind]) for kind in BUSY_KINDS) / os.sysconf("SC_CLK_TCK")
 
@@ -57,7 +58,7 @@ def own_seconds() -> float:
 
 
 class Watch:
-    """From its making on; the job that is watched begins and ends within."""
+    """Measures from its creation on. The job runs meanwhile."""
 
     def __init__(self) -> None:
         adopt_orphans()
@@ -65,7 +66,7 @@ class Watch:
         self.began, self.busy, self.own = time.monotonic(), busy_seconds(), own_seconds()
 
     def others(self) -> float:
-        """The share of the machine's CPU time that somebody else has used, 0 to 1."""
+        """The share of the machine's CPU time that other processes have used, 0 to 1."""
         wait_for(children() - self.before)
         wall = time.monotonic() - self.began
         used = (busy_seconds() - self.busy) - (own_seconds() - self.own)

@@ -1,4 +1,4 @@
-"""Memory of a job whose PEs have met in one barrier: a PE, an added PE, and what grows with every pair of PEs."""
+"""Memory of a job after one barrier: of a PE, of an additional PE, and the part that grows with each pair of PEs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ PE_BAR = 8 * MIB
 PAIR_BAR = 256.0  # bytes
 PES = (32, 64, 128, 256)
 QUICK_PES = (8, 16, 32)
-PEER_MOST = 64  # PEs that spin; more of them only take time here
+PEER_MOST = 64  # the peer's PEs spin, so more of them only take time
 PER_NODE = (4, 16)
 COMPARED = ("Wattle", "PMIx")
-# What is fitted. Pages of mapped files are shared with whatever else runs on the machine, so their share says little;
-# the kernel's page tables are no part of PSS, but mapping memory of other PEs costs them.
+# Kinds of memory to fit. Pages of mapped files are shared with other programs of the machine, so their share has little
+# meaning. The kernel's page tables are not in PSS, but mapping memory of other PEs needs them.
 CONTROL = "private+shared+tables"
 FITTED = {
     "PSS": ("pss",),
@@ -37,7 +37,9 @@ FITTED = {
 
 @dataclass(frozen=True)
 class Fit:
-    """Bytes of a job of n PEs: once + per_pe * n + per_pair * n^2. A pair is a PE and one it may talk to, so n * n."""
+    """Bytes of a job of n PEs: once + per_pe * n + per_pair * n^2. A pair is an ordered pair of PEs, so there are n *
+    n.
+    """
 
     once: float
     per_pe: float
@@ -45,13 +47,13 @@ class Fit:
 
 
 def fit(sizes: list[int], totals: list[float]) -> Fit:
-    """Least squares, each size counted with its relative error: what varies does so in every PE."""
+    """A least-squares fit with relative errors, because the variation is that of every PE."""
     per_pair, per_pe, once = numpy.polyfit(sizes, totals, 2, w=[1 / n for n in sizes])
     return Fit(float(once), float(per_pe), float(per_pair))
 
 
 def amount(size: float) -> str:
-    """Bytes for people."""
+    """Bytes as text."""
     return f"{size / MIB:.2f} MiB" if abs(size) >= MIB else f"{size / 1024:.0f} KiB"
 
 
@@ -68,7 +70,7 @@ def median_of(samples: list[dict], side: str, pes: int, *path: str) -> float:
 
 
 def sizes_of(samples: list[dict], side: str) -> list[int]:
-    """The sizes a side was run at."""
+    """The sizes of a side's jobs."""
     return sorted({s["pes"] for s in samples if s["side"] == side})
 
 
@@ -80,7 +82,7 @@ def fits(samples: list[dict], side: str, kinds: tuple[str, ...]) -> list[Fit]:
 
 
 def size_table(samples: list[dict]) -> Table:
-    """A line a side and size: KiB a PE by kind, and how long the job took."""
+    """A table with one line for each side and size: KiB a PE by kind, and the time of the job."""
     table = tables.table()
     for name in ("", "PEs", "PSS", "private", "files", "shared", "page tables", "start", "finish"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
@@ -100,7 +102,7 @@ def spread(values: list[float]) -> str:
 
 
 def added_pes(samples: list[dict]) -> dict[str, dict[str, float]]:
-    """Bytes of PSS that a PE more costs, from each size to the next."""
+    """Bytes of PSS of an additional PE, from each size to the next."""
 
     def pss(side: str, n: int) -> float:
         return median_of(samples, side, n, "total", "pss")
@@ -112,7 +114,7 @@ def added_pes(samples: list[dict]) -> dict[str, dict[str, float]]:
 
 
 def growth(samples: list[dict], judge: bool) -> dict:
-    """What the project promises about memory, and whether it is kept."""
+    """The project's bars on memory and their verdicts."""
     most = sizes_of(samples, "Wattle")[-1]
     each = {side: median_of(samples, side, most, "total", "pss") / most for side in COMPARED}
     found = {name: {side: fits(samples, side, kinds) for side in COMPARED} for name, kinds in FITTED.items()}
@@ -128,7 +130,7 @@ def growth(samples: list[dict], judge: bool) -> dict:
 
 
 def growth_table(data: dict) -> Table:
-    """The same for people."""
+    """The bars as a table."""
     table = tables.table()
     table.add_column("", no_wrap=True)
     for side in COMPARED:
@@ -146,7 +148,7 @@ def growth_table(data: dict) -> Table:
 
 
 def on_one_node(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Every size on this machine, all sides by turns."""
+    """Measures all sizes on this machine, all sides alternately."""
     programs = {"Wattle": tools.ours("empty.c"), "PMIx": build_alone(), "peer": tools.theirs("empty.c")}
     plan = [
         (Side(name, program, crowded(n)), n)
@@ -156,17 +158,17 @@ def on_one_node(options: argparse.Namespace, tools: Toolchain) -> dict:
     ]
     samples = sample("memory", plan, options.memory_rounds)
     most = sizes_of(samples, "Wattle")[-1]
-    section("Memory, one node, empty program past one barrier, KiB a PE (medians)", size_table(samples))
+    section("Memory, one node, empty program after one barrier, KiB a PE (medians)", size_table(samples))
     launcher = median_of(samples, "Wattle", most, "launcher", "pss")
-    out.print(f"mpirun itself, apart from these: {amount(launcher)} at {most} PEs", style="faint")
+    out.print(f"mpirun itself, not included: {amount(launcher)} at {most} PEs", style="faint")
     out.print()
     data = growth(samples, judge=not options.quick)
-    section("Memory, one node: what an added PE and a pair of PEs cost", growth_table(data))
+    section("Memory, one node: an additional PE and a pair of PEs", growth_table(data))
     return {"samples": samples} | data
 
 
 def on_two_nodes(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """PEs on two nodes have the network's memory too. For information."""
+    """Measures PEs on two nodes, which also have the network's memory. There is no bar."""
     if reason := unavailable():
         note(f"memory on two nodes is skipped: {reason}")
         return {"skipped": reason}
@@ -174,12 +176,12 @@ def on_two_nodes(options: argparse.Namespace, tools: Toolchain) -> dict:
     with Nodes(2) as nodes:
         plan = [(Side(name, program, across(nodes, n)), 2 * n) for n in PER_NODE for name, program in programs.items()]
         samples = sample("memory, two nodes", plan, options.memory_rounds)
-    section("Memory, two nodes, empty program past one barrier, KiB a PE (medians)", size_table(samples))
+    section("Memory, two nodes, empty program after one barrier, KiB a PE (medians)", size_table(samples))
     return {"samples": samples}
 
 
 def sample(what: str, plan: list[tuple[Side, int]], rounds: int) -> list[dict]:
-    """Takes every job of the plan once a round."""
+    """Runs every job of the plan once a round."""
     samples = []
     with progress(what, len(plan) * rounds) as steps:
         for _ in range(rounds):
@@ -190,5 +192,5 @@ def sample(what: str, plan: list[tuple[Side, int]], rounds: int) -> list[dict]:
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     return {"one_node": on_one_node(options, tools), "two_nodes": on_two_nodes(options, tools)}

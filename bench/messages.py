@@ -1,4 +1,4 @@
-"""Active messages: against this machine, UCX by itself, puts of the same processes, and MPI's two-sided messages."""
+"""Active messages compared with this machine, UCX alone, puts of the same processes, and MPI's two-sided messages."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from bench.show import comparison_table, say_skipped, section
 RINGS = (2, 4, 8, 16, 32, 64)
 IN_FLIGHT = 1024
 PRODUCERS = 8
-PERFTEST_RUNS = 3  # short ones a round: their median, and the best of them
+PERFTEST_RUNS = 3  # short runs in a round; their median and best are used
 RATE_ITERATIONS = {limits.NEAR: 200000, limits.FAR: 50000}
 YIELDING = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 MPI_FAR = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self"}
 
-# Of times: a rate that must be twice as high has a bar of a half.
+# Ratios of times: a rate that must be twice as high has a bar of a half.
 HOP_BAR, LATENCY_BAR, RATE_BAR, MANY_BAR = 2.0, 0.7, 1 / 2, 1.0
 FAR_LATENCY_BAR, FAR_RATE_BAR, PAIRS_BAR, NBI_BAR = 1.2, 1 / 5, 1 / 10, 1 / 0.8
 RING_BAR = 1.1
@@ -39,7 +39,7 @@ def put(how: str) -> str:
 
 
 def arguments(tests: str, size: int, seconds: float) -> list[str]:
-    """Of am.c and am_mpi.c: 25 short blocks of each way, in turn."""
+    """Arguments of am.c and am_mpi.c: 25 short blocks of each way, alternately."""
     return [
         *("--tests", tests, "--bytes", str(size), "--in-flight", str(IN_FLIGHT)),
         *("--repeat", "25", "--min-time", str(seconds), "--summary"),
@@ -47,7 +47,7 @@ def arguments(tests: str, size: int, seconds: float) -> list[str]:
 
 
 class Ucx:
-    """UCX by itself, as a side that takes its turns: ucx_perftest's active messages."""
+    """UCX alone as a side: the active messages of ucx_perftest."""
 
     name = "UCX"
 
@@ -55,7 +55,7 @@ class Ucx:
         self.place = where, place, address
 
     def run(self, *_: str) -> Figures:
-        """Seconds one way, and seconds a message of a stream."""
+        """Seconds of one direction, and seconds a message of a stream."""
         where, place, address = self.place
         found: dict[str, list[float]] = {UCX_LATENCY: [], UCX_RATE: []}
         for _run in range(PERFTEST_RUNS):
@@ -67,7 +67,7 @@ class Ucx:
 
 
 class Hops:
-    """Plain sockets between the nodes, as a side that takes its turns."""
+    """Plain sockets between the nodes as a side."""
 
     name = "TCP"
 
@@ -75,25 +75,25 @@ class Hops:
         self.place = place
 
     def run(self, *_: str) -> Figures:
-        """Seconds of a hop by sockets that are polled, and by ones that sleep."""
+        """Seconds of a hop by sockets that are polled, and by sockets that sleep."""
         found = limits.hops(limits.FAR, self.place, f"{SUBNET}.1")
         return dict(zip(("tcp/polling", "tcp/sleeping"), (seconds for _, seconds in found), strict=True))
 
 
 def mpi_program() -> Path | None:
-    """am_mpi.c, compiled by Open MPI's wrapper; None where there is none."""
+    """am_mpi.c, compiled by Open MPI's wrapper; None where there is no wrapper."""
     compiler = shutil.which("mpicc.openmpi") or shutil.which("mpicc")
     return build(compiler, "am_mpi.c", "mpi", ("-lm",)) if compiler else None
 
 
 class Measured:
-    """Tables that were printed, for the file."""
+    """The printed tables, for the file."""
 
     def __init__(self) -> None:
         self.result: dict = {"rows": {}, "bars": [], "raw": {}}
 
     def compared(self, where: str, title: str, other: str, rows: list[Row], pairs: Pairs) -> list[Comparison]:
-        """Prints ours beside another's, where both were measured."""
+        """Prints Wattle's figures beside another's, where both were measured."""
         found = compare(rows, pairs)
         if found:
             section(f"{where}: {title}", comparison_table("Wattle", other, found, best=True))
@@ -103,7 +103,7 @@ class Measured:
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     ours, mpi = build(tools.own, "am.c", "wattle", ("-lm",)), mpi_program()
     measured = Measured()
     for name, found in (("ucx_perftest (Debian: ucx-utils)", shutil.which(limits.PERFTEST)), ("mpicc", mpi)):
@@ -120,19 +120,19 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
 
 
 def rounds_of(sides: list, n: int, words: list[str], what: str) -> list[dict[str, Figures]]:
-    """Every side in turn, n times; by the sides' names."""
+    """Runs all sides alternately, n times. Returns the figures by the sides' names."""
     with progress(what, n * len(sides)) as steps:
         rounds = alternate(sides, n, words, steps.advance)
     return [{side.name: figures for side, figures in zip(sides, r, strict=True)} for r in rounds]
 
 
 def against(rounds: list[dict[str, Figures]], other: str) -> Pairs:
-    """Ours with another side's figures of the same round; with our own where they are compared among themselves."""
+    """Wattle's figures paired with another side's of the same round, or with its own."""
     return [(r["Wattle"], r[other]) for r in rounds if other in r]
 
 
 def near(options: argparse.Namespace, measured: Measured, ours: Path, mpi: Path | None) -> None:
-    """Two PEs on a core each; then eight that send to one."""
+    """Two PEs on a core each; then eight PEs that send to one."""
     two, nine = pinned(2), stacked(PRODUCERS + 1)
     ucx = [Ucx(limits.NEAR, limits.here, "127.0.0.1")] if shutil.which(limits.PERFTEST) else []
     beside = [Side("MPI", mpi, two)] if mpi else []
@@ -147,7 +147,7 @@ def near(options: argparse.Namespace, measured: Measured, ours: Path, mpi: Path 
         Row(ONE_WAY, "AM request 8 B, one way", bar=HOP_BAR, against="ring/hop/8/1/2"),
         Row(REPLY, "request and reply, half", against="ring/hop/8/1/2"),
     ]
-    measured.compared(where, "Wattle and the machine, by turns", "hop", by_turns, against(rounds, "Wattle"))
+    measured.compared(where, "Wattle and the machine, alternately", "hop", by_turns, against(rounds, "Wattle"))
     others = [
         Row(ONE_WAY, "AM request 8 B, one way", bar=LATENCY_BAR, against=UCX_LATENCY),
         Row(RATE, "AM 8 B, each of a stream", bar=RATE_BAR, against=UCX_RATE),
@@ -171,18 +171,18 @@ def two_sided(measured: Measured, where: str, rounds: list[dict[str, Figures]]) 
 
 
 def puts(measured: Measured, where: str, rounds: list[dict[str, Figures]], bars: dict[str, float]) -> None:
-    """Active messages over puts of the same process."""
+    """Compares active messages with puts of the same process."""
     rows = [
         Row(RATE, "AM over put+quiet pairs", bar=bars.get("put_quiet"), against=put("put_quiet")),
         Row(RATE, "AM over puts, one quiet", against=put("put")),
         Row(RATE, "AM over put_nbi, one quiet", bar=bars.get("nbi"), against=put("nbi")),
         Row(ONE_WAY, "AM request over p+wait_until", against="ring/put/8/1/2"),
     ]
-    measured.compared(where, "AM and puts, by turns", "put", rows, against(rounds, "Wattle"))
+    measured.compared(where, "AM and puts, alternately", "put", rows, against(rounds, "Wattle"))
 
 
 def rings(options: argparse.Namespace, measured: Measured, ours: Path, mpi: Path | None) -> None:
-    """A token round 2 to 64 PEs of one node: AM and put by turns in the same processes, MPI beside them."""
+    """A token round 2 to 64 PEs of one node: AM and put alternately in the same processes, then MPI."""
     by_put: list[Comparison] = []
     by_mpi: list[Comparison] = []
     with progress("token rings", options.pairs * len(RINGS) * (2 if mpi else 1)) as steps:
@@ -192,7 +192,7 @@ def rings(options: argparse.Namespace, measured: Measured, ours: Path, mpi: Path
             by_put += compare([Row(key, label, bar=RING_BAR, against=f"ring/put/4/1/{pes}")], between(rounds, 0, 0))
             by_mpi += compare([Row(key, label, against=f"ring/mpi/4/1/{pes}")], between(rounds, 0, -1))
             measured.result["raw"][f"ring {pes}"] = rounds
-    section("Token rings: AM and put, by turns", comparison_table("AM", "put", by_put, best=True))
+    section("Token rings: AM and put, alternately", comparison_table("AM", "put", by_put, best=True))
     measured.result["rows"]["rings by put"] = as_data(by_put)
     measured.result["bars"] += verdicts.of_comparisons("token rings by AM", "put", by_put)
     if by_mpi:

@@ -1,17 +1,18 @@
 /*
- * micro.c - what single OpenSHMEM operations cost between PEs, of one node or of two.
+ * micro.c - times of single OpenSHMEM operations between PEs, of one node or of two.
  *
- * Standard headers only, OpenSHMEM 1.4 or later, so that one source builds against any implementation.
+ * It uses standard headers of OpenSHMEM 1.4 or later only, so that one source builds against any implementation.
  *
  *   micro              every operation below, on 2 PEs; PE 0 prints one JSON object a line
- *   micro far TARGET   those that are measured between nodes, on 2 PEs, in longer batches. TARGET: waiting or computing
+ *   micro far TARGET   the operations between nodes, on 2 PEs, in longer batches. TARGET: waiting or computing
  *   micro crowd        barrier, broadcast and sum, on any number of PEs
- *   micro passive SEC  on 2 PEs: how long one put, get or atomic takes whose target computes for SEC seconds and then waits
+ *   micro passive SEC  on 2 PEs: the time of one put, get or atomic whose target computes for SEC seconds and then
+ *                      waits
  *
- * One-sided operations are measured twice, because an implementation may wake a sleeping target, or need the target's
- * help: "computing" (PE 1 runs its own code and never calls the library) and "waiting" (PE 1 waits in a barrier). Each
- * figure is the median of many short batches. Where an operation has a limit that this machine sets (memcpy, a cache
- * line's way to the other core and back), its batches take turns with batches of that, in the same process.
+ * One-sided operations are measured twice, because an implementation may wake a sleeping target or need the target's
+ * help: "computing" (PE 1 runs its own code and never calls the library) and "waiting" (PE 1 waits in a barrier).
+ * Each figure is the median of many short batches. Some operations have a limit of the machine, such as memcpy or
+ * the round trip of a cache line. Their batches alternate with batches of the limit in the same process.
  */
 #include <shmem.h>
 #include <stdatomic.h>
@@ -32,10 +33,9 @@ enum {
 static const double NEAR_BATCH_SECONDS = 0.4e-3, FAR_BATCH_SECONDS = 2e-3;
 static double batch_seconds = NEAR_BATCH_SECONDS;
 
-/*
- * Symmetric memory, on the heap: where static variables can be reached at all, some implementations need the target's
- * help. Each on lines of its own, so that polling a flag does not slow down the data beside it.
- */
+/* Symmetric memory on the heap. Static variables may not be accessible, or need the target's help in some
+ * implementations. Each member has its own cache lines, so that polling a flag does not slow down access to the data
+ * beside it. */
 typedef struct shared {
   _Alignas(LINE) long long word;
   _Alignas(LINE) int stop;
@@ -48,11 +48,11 @@ typedef struct shared {
 
 static shared *heap;
 static _Alignas(LINE) long long static_word[LINE / 8];
-static shared *others;        /* PE 1's, where it can be reached by plain stores; else NULL */
+static shared *others;        /* PE 1's, if plain stores reach it; else NULL */
 static unsigned char *source; /* LARGEST bytes, private */
-static unsigned char *copied; /* as many */
+static unsigned char *copied; /* LARGEST bytes */
 static int collective_batch = COLLECTIVE_BATCH;
-static volatile long long sink; /* keeps values read from being optimised away */
+static volatile long long sink; /* keeps values that were read from being optimized away */
 
 /* ---- one-sided operations: PE 0 does n of them on PE 1 ---- */
 
@@ -64,7 +64,7 @@ static void put_quiet(size_t bytes, int n)
   }
 }
 
-/* A stream of puts and one quiet: bandwidth. */
+/* A stream of puts and one quiet, for the bandwidth. */
 static void put(size_t bytes, int n)
 {
   for (int i = 0; i < n; i++) shmem_putmem(heap->bytes, source, bytes, 1);
@@ -89,7 +89,7 @@ static void get_one(size_t bytes, int n)
   for (int i = 0; i < n; i++) sink = shmem_longlong_g(&heap->word, 1);
 }
 
-/* Many puts under way, one quiet for all. */
+/* Many puts in flight and one quiet for all. */
 static void put_nbi(size_t bytes, int n)
 {
   for (int i = 0; i < n; i++) {
@@ -99,7 +99,7 @@ static void put_nbi(size_t bytes, int n)
   shmem_quiet();
 }
 
-/* So many that what is under way fills every buffer, then one quiet: n such floods. */
+/* Enough puts in flight to fill every buffer, then one quiet; n times. */
 static void put_flood(size_t bytes, int n)
 {
   for (int i = 0; i < n; i++) {
@@ -120,7 +120,7 @@ static void fetch_add_static(size_t bytes, int n)
   for (int i = 0; i < n; i++) sink = shmem_longlong_atomic_fetch_add(static_word, 1, 1);
 }
 
-/* Streams of atomics, and one quiet: n of them, in rows of ABREAST. */
+/* n atomics in streams of ABREAST, with one quiet for each. */
 static void add_stream(size_t bytes, int n)
 {
   (void)bytes;
@@ -131,7 +131,7 @@ static void add_stream(size_t bytes, int n)
   shmem_quiet();
 }
 
-/* Before 1.5 there are only those that wait. */
+/* Before OpenSHMEM 1.5 there are only blocking ones. */
 static void fetch_stream(size_t bytes, int n)
 {
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
@@ -148,17 +148,17 @@ static void fetch_stream(size_t bytes, int n)
 #endif
 }
 
-/* ---- the machine's own limits, which those take turns with ---- */
+/* ---- the machine's own limits, which alternate with the operations ---- */
 
 static void copy_private(size_t bytes, int n)
 {
   for (int i = 0; i < n; i++) {
     memcpy(copied, source, bytes);
-    atomic_signal_fence(memory_order_seq_cst); /* none of the copies is left out */
+    atomic_signal_fence(memory_order_seq_cst); /* keeps the compiler from omitting copies */
   }
 }
 
-/* To where a put goes. */
+/* A copy to the target of a put. */
 static void copy_there(size_t bytes, int n)
 {
   for (int i = 0; i < n; i++) {
@@ -167,7 +167,7 @@ static void copy_there(size_t bytes, int n)
   }
 }
 
-/* And what quiet promises: all of it is visible before any later load of this PE. */
+/* A copy with the guarantee of quiet: all of it is visible before any later load of this PE. */
 static void copy_fenced(size_t bytes, int n)
 {
   for (int i = 0; i < n; i++) {
@@ -176,7 +176,7 @@ static void copy_fenced(size_t bytes, int n)
   }
 }
 
-/* Between two looks at a line; a core that asks for it all the time slows down who writes it. */
+/* Pauses between two polls of a line. A core that reads it without pause slows down its writer. */
 static void pause_core(void)
 {
 #if defined(__x86_64__)
@@ -186,7 +186,7 @@ static void pause_core(void)
 #endif
 }
 
-/* As ping_pong, by plain stores and loads: what the caches themselves take. */
+/* Like ping_pong, by plain stores and loads: the time of the caches alone. */
 static void hop(size_t bytes, int n)
 {
   static long round;
@@ -214,10 +214,10 @@ static void p(size_t bytes, long round, int pe)
   shmem_long_p(&heap->ping, round, pe);
 }
 
-/* There and back n/2 times, so n one-way trips. */
+/* n/2 round trips, so n trips in one direction. */
 static void there_and_back(void (*tell)(size_t bytes, long round, int pe), size_t bytes, int n)
 {
-  static long round; /* goes on from batch to batch */
+  static long round; /* continues from batch to batch */
   for (int i = 0; i < n / 2; i++) {
     round++;
     if (shmem_my_pe() == 0) tell(bytes, round, 1);
@@ -257,10 +257,8 @@ static void put_signal(size_t bytes, long round, int pe)
   shmem_long_p(&heap->ping, round, pe);
 }
 
-/*
- * The active-set calls may use a pSync again only once all have left the call before. Sums see to that with two, by
- * turns; broadcasts have one for each call of a batch, and between batches there is a barrier.
- */
+/* An active-set call may reuse a pSync only after all PEs have left the earlier call. Sums alternate between two.
+ * Broadcasts have one for each call of a batch, with a barrier between batches. */
 enum { TURNS = COLLECTIVE_BATCH, WORK = 2 > SHMEM_REDUCE_MIN_WRKDATA_SIZE ? 2 : SHMEM_REDUCE_MIN_WRKDATA_SIZE };
 static long broadcast_sync[TURNS][SHMEM_BCAST_SYNC_SIZE], reduce_sync[2][SHMEM_REDUCE_SYNC_SIZE];
 static long long reduce_work[2][WORK];
@@ -289,13 +287,13 @@ static void sum(size_t bytes, int n)
 }
 #endif
 
-/* As ping_pong, with data before the flag. */
+/* Like ping_pong, with data before the flag. */
 static void signal_ping_pong(size_t bytes, int n)
 {
   there_and_back(put_signal, bytes, n);
 }
 
-/* Each PE is the root in its turn, once it has what the one before it sent: nobody runs ahead. */
+/* Each PE is the root in turn, after it received the data of the last root, so that no PE runs ahead. */
 static void broadcast(size_t bytes, int n)
 {
   int pes = shmem_n_pes();
@@ -310,16 +308,16 @@ static void broadcast_stream(size_t bytes, int n)
 
 typedef void operation(size_t bytes, int n);
 
-/* How an operation is measured: as one of these, or several. */
+/* Flags: how an operation is measured. */
 enum {
-  FAR = 1,        /* between nodes, too */
+  FAR = 1,        /* also between nodes */
   ONLY_FAR = 2,   /* between nodes only */
   SERVED = 4,     /* some implementations need PE 1 inside the library for it */
   COLLECTIVE = 8, /* all PEs call it */
-  CROWD = 16,     /* with more PEs than two as well */
-  COPY = 32,      /* against memcpy */
-  HOP = 64,       /* against a cache line's way */
-  LAST = 128      /* PE 0 may run ahead of the others, so the last PE's time is what it takes */
+  CROWD = 16,     /* also with more than two PEs */
+  COPY = 32,      /* compared with memcpy */
+  HOP = 64,       /* compared with the transfer of a cache line */
+  LAST = 128      /* PE 0 may run ahead of the others, so the last PE's time counts */
 };
 
 typedef struct test {
@@ -357,12 +355,12 @@ static const test tests[] = {
     {"sum", sum, 8, COLLECTIVE | CROWD},
 };
 
-/* So many operations that a batch takes about batch_seconds. */
+/* The number of operations of a batch of about batch_seconds. */
 static int batch_size(const test *t)
 {
   if (t->how & COLLECTIVE) return collective_batch; /* all PEs must agree, so it is fixed */
   int n = 1;
-  t->run(t->bytes, 1); /* first touch */
+  t->run(t->bytes, 1); /* first touch of the memory */
   for (double took = 0; took < batch_seconds / 2 && n < 1 << 20;) {
     double start = now();
     t->run(t->bytes, n);
@@ -372,7 +370,7 @@ static int batch_size(const test *t)
   return n;
 }
 
-/* An operation, or a limit that it takes turns with. */
+/* An operation, or a limit that alternates with it. */
 typedef struct turn {
   const char *name;
   operation *run;
@@ -381,7 +379,7 @@ typedef struct turn {
 
 enum { MOST_TURNS = 4 };
 
-/* The test and its limits, where PE 1's memory can be reached by plain stores. */
+/* The test and its limits, if plain stores reach PE 1's memory. */
 static int turns_of(const test *t, turn *turns)
 {
   int n = 0;
@@ -397,10 +395,10 @@ static void measure(const test *t, const char *target)
 {
   turn turns[MOST_TURNS];
   int count = turns_of(t, turns), n = batch_size(t);
-  for (int k = 0; k < count; k++) turns[k].run(t->bytes, n); /* warm */
+  for (int k = 0; k < count; k++) turns[k].run(t->bytes, n); /* warm up */
   for (int i = 0; i < BATCHES; i++)
     for (int k = 0; k < count; k++) {
-      if (t->how & COLLECTIVE) shmem_barrier_all(); /* all begin together */
+      if (t->how & COLLECTIVE) shmem_barrier_all(); /* all PEs begin together */
       double start = now();
       turns[k].run(t->bytes, n);
       turns[k].seconds[i] = (now() - start) / n;
@@ -413,7 +411,7 @@ static void measure(const test *t, const char *target)
   }
 }
 
-/* PE 1 runs until PE 0 says stop, without a call into the library: it only looks at its own memory. */
+/* PE 1 computes until PE 0 stores the end, without a call of the library: it only reads its own memory. */
 static void compute_until(int round)
 {
   volatile int *told = &heap->stop;
@@ -426,7 +424,7 @@ static void compute_until(int round)
       }
 }
 
-/* One test with each kind of target, or with `only` that. */
+/* Runs one test with each kind of target, or only with `only`. */
 static void run_test(const test *t, const char *only)
 {
   static int round;
@@ -450,7 +448,7 @@ static void run_test(const test *t, const char *only)
   shmem_barrier_all();
 }
 
-/* PE 1 computes for a while, then waits in a barrier: does an operation on it wait for that? */
+/* PE 1 computes for a while, then waits in a barrier. Shows whether an operation on it waits for that. */
 static void passive(double seconds)
 {
   static const struct {
@@ -464,7 +462,7 @@ static void passive(double seconds)
     if (shmem_my_pe() == 1) {
       compute_for(seconds);
     } else {
-      sleep_for(seconds / 10); /* by now it computes */
+      sleep_for(seconds / 10); /* PE 1 computes by then */
       start = now();
       ops[i].run(8, 1);
       char row[100];
@@ -491,7 +489,7 @@ static void allocate(void)
   shmem_barrier_all();
 }
 
-/* Does one of these measure it? "all", "far" or "crowd". */
+/* Whether the test belongs to "all", "far" or "crowd". */
 static bool belongs(const test *t, const char *what)
 {
   if (!strcmp(what, "far")) return t->how & (FAR | ONLY_FAR);
@@ -506,7 +504,7 @@ static void run_all(const char *what, const char *only)
     if (belongs(&tests[i], what)) run_test(&tests[i], only);
 }
 
-/* Does what the command line says; 0, or the exit code for wrong usage. */
+/* Runs the command line. Returns 0, or the exit code for wrong usage. */
 static int run(int argc, char **argv)
 {
   const char *what = argc > 1 ? argv[1] : "all", *how = argc > 2 ? argv[2] : "";

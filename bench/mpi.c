@@ -1,10 +1,11 @@
 /*
- * MPI programs whose processes wait, for bench/mpi.py: the same binary runs with and without Wattle's library.
+ * mpi.c - MPI programs whose processes wait, for bench/mpi.py: the same binary runs with and without Wattle's
+ * library.
  *
  *   mpi imbalanced   rank 0 computes 100 ms, the others 1 ms, then a barrier; 20 times
  *   mpi balanced     both compute 50 us, then exchange 1 KiB with each other; 10,000 times
  *
- * A line of JSON a row: seconds an iteration; and CPU seconds of a waiting rank in all of the loop.
+ * It prints a line of JSON a row: seconds an iteration, and CPU seconds of a waiting rank in the whole loop.
  */
 #include <mpi.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-"""MPI programs with Wattle's library preloaded, against the same binaries without it."""
+"""MPI programs with Wattle's library preloaded, compared with the same binaries without it."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from bench.show import comparison_table, say_skipped, section
 
 INPUT = ROOT / "tests/mpi/inputs/water.nw"
 ENERGY = re.compile(r"Total SCF energy\s*=\s*(-?\d+\.\d+)")
-WAITING_BAR = 0.03  # of wall time, of which the waiting rank's own work is a third
+WAITING_BAR = 0.03  # of wall time; the waiting rank's own work is a third of it
 SECTION = "MPI programs"
-CLOSE = 3  # so many times as many pairs where the bar is as narrow as the spread of a run
+CLOSE = 3  # factor for the number of pairs where the bar is as narrow as the spread of a run
 PATIENCE_S = 180  # for a run of nwchem, which takes seconds
 
 
 @dataclass
 class MpiSide(Side):
-    """A program under its MPI's own launcher. Settings reach the processes of this machine by themselves."""
+    """A program under its MPI's own launcher. Its processes on this machine inherit the settings."""
 
     def command(self, *arguments: str) -> list[str]:
         return self.launch([str(self.program), *arguments])
@@ -42,7 +42,7 @@ class MpiSide(Side):
 
 @dataclass
 class Chemistry(Side):
-    """nwchem: seconds and CPU seconds from start to end, and the energy as it prints it."""
+    """nwchem: seconds and CPU seconds from start to end, and the energy that it prints."""
 
     def run(self, *arguments: str) -> Figures:
         watch, started, before = Watch(), time.monotonic(), _children_cpu_s()
@@ -61,7 +61,7 @@ class Chemistry(Side):
             except subprocess.TimeoutExpired:
                 raise BenchError(f"{self.name}: nwchem did not end within {PATIENCE_S} s") from None
             finally:
-                end(job)  # and its processes with it: killed at once, the launcher would leave them computing
+                end(job)  # and its processes: a killed launcher would leave them running
         found = ENERGY.search(output)
         if job.returncode or not found:
             raise BenchError(f"{self.name}: nwchem ended with exit code {job.returncode}\n{errors.strip()}")
@@ -84,7 +84,9 @@ def launcher(mpi: str, n: int, *options: str) -> Callable[[list[str]], list[str]
 
 
 def preloaded(mpi: str) -> dict[str, str]:
-    """What puts the library into a program; without its module for that MPI it would do nothing, and be measured so."""
+    """The setting that preloads the library. Raises BenchError without the module for this MPI, because the library
+    would then do nothing.
+    """
     home = Path(os.environ.get("WATTLE_HOME") or ROOT / "build" / "release")
     library = home / "lib" / "libwattle-mpi.so"
     for file in (library, home / "lib" / f"libwattle-mpi-{mpi}.so"):
@@ -96,7 +98,7 @@ def preloaded(mpi: str) -> dict[str, str]:
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     result: dict = {"rows": [], "bars": [], "raw": {}}
     for mpi, (name, _) in KINDS.items():
         compiler = shutil.which(f"mpicc.{mpi}")

@@ -1,22 +1,22 @@
 /*
- * network.c - what messages between two PEs take, in the few ways that a description of a network is made of: PE 0 is
- * one, the last PE is the other.
+ * network.c - times of messages between two PEs, in the ways that a network description is made of. One is PE 0, the
+ * other the last PE.
  *
  *   ping     n bytes there and n bytes back, each PE waiting for the other's flag: half of it
- *   woken    a flag there and a flag back, the other having waited for long enough to sleep: half of it
+ *   woken    a flag there and a flag back, after the other has waited long enough to sleep: half of it
  *   stream   many non-blocking puts of n bytes and one quiet: one of them
- *   exchange the same from both PEs at once: one of those that a PE sends
+ *   exchange the same from both PEs at once: one of the puts of a PE
  *   meet     a flag from each PE to the other at once, each waiting for the other's
  *   get      a blocking get of n bytes
  *   quiet    a blocking put of n bytes and a quiet
  *   add      an atomic that fetches
- *   update   many atomics that do not, from both PEs at once, and one quiet: one of those that a PE asks for
+ *   update   many atomics that do not fetch, from both PEs at once, and one quiet: one of the atomics of a PE
  *   barrier  of all PEs
  *   compute  a step of a loop that only computes
  *   copy     n bytes from one place in memory to another
  *
- * Output, on PE 0: one JSON object a line, {"kind":"sample","what":...,"bytes":...,"seconds":...}: the median of the
- * rounds, each a few in a row, so that what disturbs some of them does not show.
+ * Output on PE 0: one JSON object a line, {"kind":"sample","what":...,"bytes":...,"seconds":...}, the median of the
+ * rounds. Each round has a few operations in a row, so that a disturbance of some of them has no effect.
  *
  *   wattle-bench-network [--rounds N] WHAT[:BYTES]...
  *
@@ -33,7 +33,7 @@
 enum { A_ROUND = 20, A_FEW = 3, A_STREAM = 200, WARM = 5, MOST_ROUNDS = 10000, MOST_BYTES = 1 << 20, STEPS = 20000 };
 
 static int me, other, last;
-static unsigned char *here, *there;    /* symmetric: what is sent, and where it goes */
+static unsigned char *here, *there;    /* symmetric: source and target */
 static uint64_t flag, late, met, word; /* symmetric */
 
 static double now_s(void)
@@ -65,7 +65,7 @@ static void meet(size_t n)
   }
 }
 
-static double napped; /* seconds of a round that are not told */
+static double napped; /* seconds of a round that are not counted */
 
 static void nap(void)
 {
@@ -87,7 +87,7 @@ static void woken(size_t n)
   }
 }
 
-/* As many as make a steady stream, but of long ones so few that a round ends soon. */
+/* Enough puts for a steady stream, but few of long ones, so that a round ends soon. */
 static int stream_puts(size_t n)
 {
   size_t room = ((size_t)8 << 20) / (n ? n : 1);
@@ -129,7 +129,7 @@ static void barrier(size_t n)
   for (int i = 0; i < A_ROUND; i++) shmem_barrier_all();
 }
 
-/* A step is the body of a loop, and depends on the one before. */
+/* A step is the body of a loop, and depends on the step before. */
 static void compute(size_t n)
 {
   static volatile uint64_t result;
@@ -150,7 +150,7 @@ static void copy(size_t n)
   }
 }
 
-/* `both`: the other PE does its part. `parts`: of a round, of which one is told (of a stream: stream_puts). */
+/* `both`: the other PE takes part. `parts`: the round's time is divided by this (for a stream: by stream_puts). */
 static const struct kind {
   const char *name;
   void (*run)(size_t n);
@@ -173,7 +173,7 @@ static void measure(const struct kind *k, size_t n, int rounds)
 {
   static double seconds[MOST_ROUNDS];
   bool takes_part = me == 0 || (k->both && (me == last || k->run == barrier));
-  if (takes_part) k->run(n); /* what is set up at first use is not told */
+  if (takes_part) k->run(n); /* warm up: excludes setup at first use */
   for (int i = 0; i < rounds; i++) {
     shmem_barrier_all();
     napped = 0;
@@ -191,7 +191,7 @@ static void measure(const struct kind *k, size_t n, int rounds)
   fflush(stdout);
 }
 
-/* "ping:8" -> its kind and bytes; NULL if it is none. */
+/* Parses "ping:8" into its kind and bytes; NULL for an unknown kind. */
 static const struct kind *parse(const char *word_, size_t *n)
 {
   const char *colon = strchr(word_, ':');
@@ -229,10 +229,10 @@ int main(int argc, char **argv)
   here = shmem_calloc(MOST_BYTES, 1);
   there = shmem_calloc(MOST_BYTES, 1);
   if (!here || !there) {
-    fprintf(stderr, "network: no room for twice %d bytes; a larger SHMEM_SYMMETRIC_SIZE helps\n", MOST_BYTES);
+    fprintf(stderr, "network: no space for twice %d bytes; set a larger SHMEM_SYMMETRIC_SIZE\n", MOST_BYTES);
     shmem_global_exit(3);
   }
-  if (me == 0 || me == last) /* the first messages of a job take longer, whatever they are */
+  if (me == 0 || me == last) /* the first messages of a job always take longer */
     for (int i = 0; i < WARM * rounds; i++) ping(sizeof flag);
   for (int i = first; i < argc; i++) {
     const struct kind *k = parse(argv[i], &n);

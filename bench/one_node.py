@@ -1,4 +1,6 @@
-"""Two PEs of one node: single operations against the peer and the machine's limits, the price of checks and profile."""
+"""Two PEs of one node: single operations compared with the peer and the machine's limits, and the cost of checks and
+profile.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +40,12 @@ ROWS = [
     Row("job", "whole job, mpirun"),
 ]
 
-COPY_BAR = 1 / 0.95  # of times: 0.95 of the bandwidth
+COPY_BAR = 1 / 0.95  # ratio of times: 0.95 of the bandwidth
 HOP_BAR = 1.15
 
 
 def copied(test: str, label: str, size: int, bar: float | None = COPY_BAR) -> list[Row]:
-    """A put against memcpy of as much to the same place, by batches that take turns in one process."""
+    """A put compared with memcpy of the same size to the same place, by batches that alternate in one process."""
     targets = {"computing": "busy", "waiting": "waits"}
     return [
         Row(f"{test}/{size}/{target}", f"{label}, {does}", size, bar, against=f"copy_there/{size}/{target}")
@@ -52,7 +54,7 @@ def copied(test: str, label: str, size: int, bar: float | None = COPY_BAR) -> li
 
 
 def fenced(label: str, size: int) -> list[Row]:
-    """The same against a copy with a full fence after it, which is what quiet promises."""
+    """A put compared with a copy and a full fence, the guarantee of quiet."""
     return [
         Row(
             f"put_quiet/{size}/computing",
@@ -93,7 +95,7 @@ def without_bars(rows: list[Row]) -> list[Row]:
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     two = pinned(2)
     ours = Side("Wattle", tools.ours("micro.c"), two)
     theirs = tools.theirs("micro.c")
@@ -112,7 +114,7 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     else:
         section("One node, Wattle alone (no peer)", own_table(ROWS, [r[0] for r in rounds]))
     limits = compare(LIMITS, between(rounds, 0, 0))
-    section("One node: Wattle and the machine, by turns in one process", comparison_table("Wattle", "limit", limits))
+    section("One node: Wattle and the machine, alternately in one process", comparison_table("Wattle", "limit", limits))
     result["rows_limits"] = as_data(limits)
     result["bars"] += verdicts.of_comparisons("one node: the machine's limits", "limit", limits)
     if peer:
@@ -127,7 +129,7 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
 
 
 def limits_of(rounds: list[list[dict[str, float]]]) -> list[tuple[str, int, list[float]]]:
-    """The machine's own figures: label, bytes where they are bandwidths, samples."""
+    """The machine's own figures: label, bytes for bandwidths, samples."""
     found = [("cache line to another core and back, half", "hop/8/both", 0)]
     found += [
         (f"memcpy {label}", f"copy_private/{size}/computing", size)

@@ -1,4 +1,4 @@
-"""Rows, ratios within pairs of runs, and what they say about a bar."""
+"""Rows, ratios within pairs of runs, and the verdict about a bar."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from dataclasses import asdict, dataclass, field
 
 from bench.jobs import BEST, OTHERS, Figures
 
-FEWEST = 7  # pairs, below which quartiles mean nothing and no verdict is given
-DISTURBED = 0.1  # share of the machine that others used in a run, from which on the run's pair is disturbed
+FEWEST = 7  # with fewer pairs, quartiles have no meaning and there is no verdict
+DISTURBED = 0.1  # share of the machine used by others, above which the run's pair counts as disturbed
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the comparison. `bar` is what the project promises: the most the ratio of times may be. `lenient`: an
-    older, weaker promise that is still told. `against`: the second side's key, where it is another one than `key`."""
+    """One row of a comparison. `bar` is the largest ratio of times that the project promises. `lenient`: an older,
+    weaker bar that is still reported. `against`: the second side's key, where it differs from `key`.
+    """
 
     key: str
     label: str
-    bytes: int = 0  # shown as bandwidth where not zero
+    bytes: int = 0  # shown as a bandwidth where not zero
     bar: float | None = None
     lenient: float | None = None
     against: str = ""
 
 
 def one_sided(test: str, label: str, size: int = 8, *, bandwidth: bool = False, bar: float | None = None) -> list[Row]:
-    """Two rows: the target is busy with work of its own, the target waits."""
+    """Two rows: the target computes, the target waits."""
     shown = size if bandwidth else 0
     targets = {"computing": "busy", "waiting": "waits"}
     return [Row(f"{test}/{size}/{target}", f"{label}, {does}", shown, bar) for target, does in targets.items()]
 
 
 def quartiles(values: list[float]) -> tuple[float, float]:
-    """The lower and the upper one; of one value, that."""
+    """The lower and the upper quartile; of one value, the value itself."""
     if len(values) < 2:
         return values[0], values[0]
     cuts = statistics.quantiles(values, n=4, method="inclusive")
@@ -48,7 +49,7 @@ class Comparison:
     first: float
     second: float
     ratios: list[float]
-    best_ratios: list[float] = field(default_factory=list)  # of the best batches of both runs; not for every row
+    best_ratios: list[float] = field(default_factory=list)  # of the best batches of both runs; some rows have none
     disturbed_pairs: int = 0
 
     @property
@@ -65,12 +66,12 @@ class Comparison:
 
     @property
     def disturbed(self) -> bool:
-        """Other work ran beside more than a third of the pairs."""
+        """Whether other work ran during more than a third of the pairs."""
         return 3 * self.disturbed_pairs > len(self.ratios)
 
     @property
     def verdict(self) -> str:
-        """Empty where nothing was promised or too few pairs were run."""
+        """The verdict; empty without a bar or with too few pairs."""
         if self.row.bar is None or len(self.ratios) < FEWEST:
             return ""
         low, high = self.quartiles
@@ -78,7 +79,7 @@ class Comparison:
         return f"{word} (close)" if low <= self.row.bar <= high else word
 
     def as_data(self) -> dict:
-        """For the JSON file; times in seconds."""
+        """The comparison as a dictionary for the JSON file; times in seconds."""
         return asdict(self) | {
             "median_ratio": self.median,
             "quartiles": list(self.quartiles),
@@ -92,12 +93,12 @@ Pairs = list[tuple[Figures, Figures]]
 
 
 def both_of(first: str, second: str, pairs: Pairs) -> Pairs:
-    """The pairs where both sides have their figure."""
+    """The pairs in which both sides have their figure."""
     return [(a, b) for a, b in pairs if first in a and second in b]
 
 
 def comparison(row: Row, pairs: Pairs) -> Comparison | None:
-    """The row's figures; None where a side has none."""
+    """The comparison of a row; None where a side has no figures."""
     keys = row.key, row.against or row.key
     pairs = both_of(*keys, pairs)
     if not pairs:
@@ -115,13 +116,13 @@ def comparison(row: Row, pairs: Pairs) -> Comparison | None:
 
 
 def compare(rows: Iterable[Row], pairs: Iterable[tuple[Figures, Figures]]) -> list[Comparison]:
-    """Every row that both sides have figures for."""
+    """The comparisons of all rows for which both sides have figures."""
     pairs = list(pairs)
     return [found for row in rows if (found := comparison(row, pairs))]
 
 
 def between(rounds: list[list[Figures]], first: int, second: int) -> Pairs:
-    """Pairs of two of the sides that alternated; of one with itself, where two of its own figures are compared."""
+    """Pairs of two alternating sides; of one side with itself, to compare two of its own figures."""
     return [(r[first], r[second]) for r in rounds]
 
 

@@ -1,7 +1,7 @@
 /*
- * patterns.c - what five ways of writing the same bytes to another PE cost in time and in joules.
+ * patterns.c - time and joules of five ways of writing the same bytes to another PE.
  *
- * A payload lies in N discrete user buffers (fragments). A PE writes it to another in one of five patterns, named by
+ * A payload is in N discrete user buffers (fragments). A PE writes it to another in one of five patterns, named by
  * their steps:
  *   P put, Q quiet, M copy between a user buffer and a pinned (symmetric) buffer, A atomic flag; a repeated part is
  *   one user buffer.
@@ -11,20 +11,19 @@
  *     MPMPQ    user buffers are private; copy and non-blocking put each, one quiet
  *     MMPQAMM  user buffers are private; pack all, one put, quiet, atomic flag; the receiver polls
  *              the flag and unpacks into its user buffers
- * The first half of the PEs sends, each to one of the other half: with 2 PEs, PE 0 to PE 1. All do so at the same time,
- * and PE 0 tells what it saw.
+ * The first half of the PEs sends, each to one of the other half: with 2 PEs, PE 0 to PE 1. All pairs run at the
+ * same time, and PE 0 prints its own figures.
  *
- * Discrete means discrete: no two user buffers share a cache line, at either end, so merging them takes real copies.
- * Before each iteration all PEs clear the buffers involved from their caches. Data are verified, gaps included, before
- * and after each block of timed iterations. The timed part is what PE 0 does; its receiver's unpacking is timed apart
- * (unpack_s).
+ * No two user buffers share a cache line, at either end, so merging them takes real copies. Before each iteration
+ * all PEs clear the buffers from their caches. Data, including the gaps, are verified before and after each block of
+ * timed iterations. The timed part is PE 0's work; its receiver's unpacking is timed separately (unpack_s).
  *
- * Output: on PE 0, one JSON object a line: "setup", "floor" (idle draw), then a "sample" for each configuration and
- * repeat. Units: seconds, bytes, joules; energy is per iteration, that is, per payload written. What is not known is
+ * Output on PE 0: one JSON object a line, "setup", "floor" (idle joules), then a "sample" for each configuration and
+ * repeat. Units: seconds, bytes, joules. Energy is per iteration, that is, per payload written. An unknown value is
  * null, with a reason.
  *
- * Standard OpenSHMEM 1.4 and C11; builds with any implementation. Built with -DUSE_WATTLE and linked with -lwattle, it
- * also gives PE 0's energy.
+ * Standard OpenSHMEM 1.4 and C11; builds with any implementation. Built with -DUSE_WATTLE and linked with -lwattle,
+ * it also prints PE 0's energy.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pinning a PE to its core, on Linux */
@@ -61,40 +60,40 @@ static const char *const pattern_names[N_PATTERNS] = {"PQPQ", "PPQ", "MPQMPQ", "
 typedef enum { CLEAR_CLFLUSH, CLEAR_SWEEP, CLEAR_NONE } clearing;
 static const char *const clearing_names[] = {"clflush", "sweep", "none"};
 
-/* What the command line asks for. */
+/* The options of the command line. */
 typedef struct {
   size_t payload[MAX_LIST], fragments[MAX_LIST];
   int n_payload, n_fragments;
   pattern patterns[N_PATTERNS];
   int n_patterns;
   int repeats, min_iterations;
-  double min_time_s; /* wall time of a block of iterations, clearing included */
-  size_t gap;        /* bytes between user buffers, at least; at least a cache line */
+  double min_time_s; /* shortest wall time of a block of iterations, including clearing */
+  size_t gap;        /* smallest number of bytes between user buffers; at least a cache line */
   clearing clear;
   bool pin, help;
 } options;
 
-/* One way to move one payload. */
+/* A configuration: one way to move one payload. */
 typedef struct {
   pattern p;
   size_t payload, n, size, stride; /* n fragments of `size` bytes, `stride` apart */
 } config;
 
-/* Memory of one PE, for the largest configuration. Symmetric parts: each PE has its own at the same address. */
+/* Memory of one PE for the largest configuration. Each PE has the symmetric parts at the same address. */
 typedef struct {
   unsigned char *pinned_user, *target; /* symmetric user buffers: sources of P patterns, targets of all but MMPQAMM */
-  unsigned char *staging, *arrival;    /* symmetric: copies (M) lie here; MMPQAMM's one put lands here */
+  unsigned char *staging, *arrival;    /* symmetric: copies (M), and the target of MMPQAMM's one put */
   unsigned char *user, *unpacked;      /* private user buffers */
   unsigned char *sweep;                /* private, for clearing without a flush instruction */
   size_t sweep_bytes, span;
   int *flag, *go,
-      *wrong; /* symmetric: sequence number of the last arrival; run another iteration?; bytes found wrong, by PE */
-  double *unpack_s; /* symmetric: the median time that PE 0's receiver takes to unpack, put here for PE 0 */
+      *wrong; /* symmetric: sequence number of the last arrival; whether another iteration follows; wrong bytes by PE */
+  double *unpack_s; /* symmetric: the median time of unpacking at PE 0's receiver, put to PE 0 */
 } memory;
 
-static int me, n_pes, partner; /* partner: whom it sends to, or receives from */
+static int me, n_pes, partner; /* the PE to which it sends, or from which it receives */
 static bool sends;
-static char bad_usage[512]; /* the first thing wrong with the command line; PE 0 prints it once there is a PE 0 */
+static char bad_usage[512]; /* the first error of the command line; PE 0 prints it after the start */
 
 /* ---- command line ---- */
 
@@ -113,15 +112,16 @@ static void usage(FILE *out)
                "  --payload LIST      bytes to move, K and M allowed (512K)\n"
                "  --fragments LIST    numbers of user buffers, or FIRST-LAST in powers of two (1-131072)\n"
                "  --patterns LIST     of PQPQ,PPQ,MPQMPQ,MPMPQ,MMPQAMM (all)\n"
-               "  --repeat N          how often each configuration is measured, patterns in turn (5)\n"
-               "  --min-time SECONDS  least wall time of one measurement (0.1)\n"
-               "  --min-iterations N  least iterations of one measurement (5)\n"
+               "  --repeat N          measurements of each configuration; patterns alternate (5)\n"
+               "  --min-time SECONDS  shortest wall time of one measurement (0.1)\n"
+               "  --min-iterations N  fewest iterations of one measurement (5)\n"
                "  --gap BYTES         space between user buffers, at least a cache line (64)\n"
                "  --clear HOW         clflush|sweep|none: how caches are cleared before each iteration\n"
                "  --no-pin            do not bind each PE to a core\n");
 }
 
-/* A whole number with an optional K or M, lo to hi. If it is none, complains, naming the option `what`; returns lo. */
+/* A whole number from lo to hi with an optional K or M. For any other text it complains, names the option `what` and
+ * returns lo. */
 static size_t parse_size(const char *what, const char *text, size_t lo, size_t hi)
 {
   char *end = NULL;
@@ -139,7 +139,7 @@ static size_t parse_size(const char *what, const char *text, size_t lo, size_t h
   return (size_t)(v * unit);
 }
 
-/* Cuts `text` at its commas, in place. Returns the number of parts. */
+/* Splits `text` at its commas, in place. Returns the number of parts. */
 static int split(const char *what, char *text, char *part[MAX_LIST])
 {
   int n = 0;
@@ -182,9 +182,9 @@ static void parse_patterns(options *o, char *text)
     int p = 0;
     while (p < N_PATTERNS && strcmp(part[i], pattern_names[p]) != 0) p++;
     for (int k = 0; k < o->n_patterns; k++)
-      if (p < N_PATTERNS && o->patterns[k] == (pattern)p) complain("--patterns: '%s' is there twice", part[i]);
+      if (p < N_PATTERNS && o->patterns[k] == (pattern)p) complain("--patterns: '%s' is given twice", part[i]);
     if (p == N_PATTERNS)
-      complain("--patterns: '%s' is none of PQPQ, PPQ, MPQMPQ, MPMPQ, MMPQAMM", part[i]);
+      complain("--patterns: '%s' is not one of PQPQ, PPQ, MPQMPQ, MPMPQ, MMPQAMM", part[i]);
     else if (o->n_patterns < N_PATTERNS)
       o->patterns[o->n_patterns++] = (pattern)p;
   }
@@ -194,7 +194,7 @@ static void parse_clear(options *o, const char *text)
 {
   int how = 0;
   while (how <= CLEAR_NONE && strcmp(text, clearing_names[how]) != 0) how++;
-  if (how > CLEAR_NONE) complain("--clear: '%s' is none of clflush, sweep, none", text);
+  if (how > CLEAR_NONE) complain("--clear: '%s' is not one of clflush, sweep, none", text);
 #if !defined(__x86_64__)
   else if (how == CLEAR_CLFLUSH)
     complain("--clear: clflush is an instruction of x86; use sweep");
@@ -219,15 +219,16 @@ static void parse_payloads(options *o, char *text)
   for (int i = 0; i < parts; i++) o->payload[o->n_payload++] = parse_size("--payload", part[i], 1, (size_t)256 << 20);
 }
 
-/* Every fragment must have the same whole number of bytes, at least one. */
+/* Checks that every fragment has the same whole number of bytes, at least one. */
 static void check_options(const options *o)
 {
   for (int i = 0; i < o->n_payload; i++)
     for (int k = 0; k < o->n_fragments; k++)
       if (o->payload[i] % o->fragments[k])
-        complain("--payload %zu cannot be cut into %zu equal fragments of at least one byte; choose --fragments that "
-                 "divide it",
-                 o->payload[i], o->fragments[k]);
+        complain(
+            "--payload %zu cannot be divided into %zu equal fragments of at least one byte; choose --fragments that "
+            "divide it",
+            o->payload[i], o->fragments[k]);
 }
 
 static options parse(int argc, char **argv)
@@ -287,17 +288,15 @@ static options parse(int argc, char **argv)
 static void die(const char *what, size_t bytes)
 {
   fprintf(stderr,
-          "patterns: PE %d: no room for %zu bytes of %s; a smaller --payload or a larger SHMEM_SYMMETRIC_SIZE helps\n",
+          "patterns: PE %d: no space for %zu bytes of %s; use a smaller --payload or a larger SHMEM_SYMMETRIC_SIZE\n",
           me, bytes, what);
   shmem_global_exit(3);
   exit(3);
 }
 
-/*
- * A copy whose source and target lie at like offsets within a page can take several times as long, by accident of
- * address: the processor takes loads for matches of stores to the other page. So each buffer lies 3 KiB beyond, within
- * the page, the one it is filled from.
- */
+/* A copy can take several times as long if source and target have similar offsets within a page: the processor takes
+ * loads for matches of stores to the other page. So each buffer begins 3 KiB, within the page, after the buffer that
+ * it is filled from. */
 enum { PAGE = 4096 };
 typedef enum {
   AT_PINNED = 0,
@@ -324,7 +323,7 @@ static unsigned char *private(size_t bytes, page_offset at)
   return p + at;
 }
 
-/* Both kinds begin less than a page after the address that the allocator gave. */
+/* Returns the allocator's address. Both kinds of buffers begin less than a page after it. */
 static void *allocated(void *p)
 {
   return (void *)((uintptr_t)p & ~(uintptr_t)(PAGE - 1));
@@ -406,7 +405,7 @@ static void flush_fragments(const unsigned char *p, const config *c)
   for (size_t i = 0; i < c->n; i++) flush_bytes(p + i * c->stride, c->size);
 }
 
-/* A flush reaches every cache of the machine, so each PE flushes only memory of its own. */
+/* A flush clears every cache of the machine, so each PE flushes only its own memory. */
 static void flush(const memory *m, const config *c)
 {
   if (sends) {
@@ -494,7 +493,7 @@ static double now_s(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The receiver's part of MMPQAMM. Returns the time to unpack, s. */
+/* The receiver's part of MMPQAMM. Returns the time of unpacking in seconds. */
 static double receive_payload(const memory *m, const config *c, int sequence)
 {
   shmem_int_wait_until(m->flag, SHMEM_CMP_EQ, sequence);
@@ -507,7 +506,7 @@ static double receive_payload(const memory *m, const config *c, int sequence)
 
 enum { GUARD = 0xa5 };
 
-/* Bytes 8 j to 8 j + 7 of fragment i in a round: of other fragments, places and rounds they are others. */
+/* Bytes 8 j to 8 j + 7 of fragment i in a round. They differ from those of other fragments, places and rounds. */
 static uint64_t eight_of(unsigned round, size_t i, size_t j)
 {
   uint64_t x = (uint64_t)i * 0x9e3779b97f4a7c15u + (uint64_t)(j + 1) * 0xc2b2ae3d27d4eb4fu + round;
@@ -519,7 +518,7 @@ static void fill(const memory *m, const config *c, unsigned round)
 {
   unsigned char *out = source_of(m, c);
   for (size_t i = 0; i < c->n; i++) {
-    memset(out + i * c->stride, (unsigned char)~GUARD, c->stride); /* copied by mistake, a gap shows */
+    memset(out + i * c->stride, (unsigned char)~GUARD, c->stride); /* a gap that is copied by mistake shows */
     for (size_t j = 0; j < c->size / 8; j++) {
       uint64_t eight = eight_of(round, i, j);
       memcpy(out + i * c->stride + 8 * j, &eight, sizeof eight);
@@ -531,7 +530,7 @@ static void fill(const memory *m, const config *c, unsigned round)
   }
 }
 
-/* Parts of fragments, and bytes between fragments, that are not what they must be. */
+/* The number of parts of fragments, and of bytes between fragments, with wrong values. */
 static int count_wrong(const unsigned char *in, const config *c, unsigned round)
 {
   size_t wrong = 0;
@@ -551,7 +550,7 @@ static int count_wrong(const unsigned char *in, const config *c, unsigned round)
   return wrong > 1000000000 ? 1000000000 : (int)wrong;
 }
 
-/* Fresh data at the sender; nothing but guard bytes where they must arrive. */
+/* Writes new data at the sender, and guard bytes at the receiver. */
 static void prepare(const memory *m, const config *c, unsigned round)
 {
   if (sends)
@@ -561,7 +560,7 @@ static void prepare(const memory *m, const config *c, unsigned round)
   shmem_barrier_all();
 }
 
-/* On PE 0: true if every byte arrived and no gap was touched. */
+/* On PE 0: whether every byte arrived and no gap was changed. */
 static bool verify(const memory *m, const config *c, unsigned round)
 {
   int wrong = 0;
@@ -573,11 +572,11 @@ static bool verify(const memory *m, const config *c, unsigned round)
 
 static int next_sequence(void)
 {
-  static int sequence; /* all PEs count alike: each transfer takes the next number */
+  static int sequence; /* equal on all PEs: each transfer takes the next number */
   return ++sequence;
 }
 
-/* One transfer, not timed; also brings up whatever the library sets up on first use. */
+/* One transfer that is not timed. The library then completes its setup at first use. */
 static void transfer_once(const memory *m, const config *c)
 {
   int sequence = next_sequence();
@@ -588,14 +587,14 @@ static void transfer_once(const memory *m, const config *c)
   shmem_barrier_all();
 }
 
-/* PE 0 says whether there is more to do; the barrier that follows brings the answer. */
+/* PE 0 stores whether another iteration follows; the barrier after it completes the stores. */
 static void tell_to_go_on(const memory *m, bool on)
 {
   if (me != TELLER) return;
   for (int pe = 0; pe < n_pes; pe++) shmem_int_p(m->go, on, pe);
 }
 
-/* All PEs must agree on it, and only PE 0 knows. */
+/* All PEs must agree, and only PE 0 knows the answer. */
 static bool needs_clears(const memory *m, const meter *e)
 {
   tell_to_go_on(m, meter_interval_s(e) > 0);
@@ -609,7 +608,7 @@ static bool needs_clears(const memory *m, const meter *e)
 typedef struct {
   double s[MAX_ITERATIONS];
   int n;
-  double wall_s; /* of the block, clearing and barriers included */
+  double wall_s; /* of the block, including clearing and barriers */
 } timings;
 
 static void one_iteration(const memory *m, const config *c, meter *e, timings *t)
@@ -626,10 +625,8 @@ static void one_iteration(const memory *m, const config *c, meter *e, timings *t
   }
 }
 
-/*
- * Iterates until `least_s` have passed and `least_n` iterations are done; with transfer = false, only clears caches and
- * meets at the barriers, so that a measured meter's joules for that can be taken off.
- */
+/* Iterates until `least_s` have passed and `least_n` iterations are done. With transfer = false it only clears
+ * caches and calls the barriers, so that their joules can be subtracted. */
 static void block(const options *o, const memory *m, const config *c, meter *e, bool transfer, double least_s,
                   int least_n, timings *t)
 {
@@ -719,7 +716,8 @@ static void print_setup(const options *o, const meter *e)
 
 /* ---- the sweep ---- */
 
-/* One line of output. `round` makes these data differ from those before. Returns whether they arrived right. */
+/* Prints one line of output. `round` makes its data differ from earlier data. Returns whether they arrived
+ * correctly. */
 static bool measure(const options *o, const memory *m, const config *c, meter *e, timings *t, int repeat, int turn,
                     unsigned round)
 {
@@ -746,7 +744,7 @@ static bool measure(const options *o, const memory *m, const config *c, meter *e
   return verified;
 }
 
-/* Patterns take turns within each repeat, another one first each time: what disturbs the machine hits all alike. */
+/* Patterns alternate within each repeat, and each repeat begins with another one, so that noise affects all equally. */
 static bool sweep(const options *o, const memory *m, meter *e)
 {
   static timings t;
@@ -764,7 +762,8 @@ static bool sweep(const options *o, const memory *m, meter *e)
   return verified;
 }
 
-/* Binds this PE to a core of its own, if it may use enough of them; what a launcher has bound already is left alone. */
+/* Binds this PE to its own core, if it may use enough cores. A PE that the launcher has bound already stays
+ * unchanged. */
 static void pin(options *o)
 {
   bool pinned = false;
@@ -797,7 +796,7 @@ int main(int argc, char **argv)
   sends = me < n_pes / 2;
   partner = sends ? me + n_pes / 2 : me - n_pes / 2;
   if (n_pes % 2)
-    complain("needs 2 PEs, a sender and a receiver, or more pairs, and has %d; start it with oshrun -n 2", n_pes);
+    complain("needs an even number of PEs, half of them senders, and has %d; start it with oshrun -n 2", n_pes);
   if (bad_usage[0]) {
     if (me == TELLER) fprintf(stderr, "patterns: %s\n", bad_usage);
     shmem_finalize();
@@ -813,7 +812,7 @@ int main(int argc, char **argv)
   shmem_barrier_all();
   bool verified = sweep(&o, &m, &e);
   if (me == TELLER && !verified)
-    fprintf(stderr, "patterns: some bytes did not arrive, or arrived where they should not; see the samples with "
+    fprintf(stderr, "patterns: some bytes did not arrive, or arrived at a wrong place; see the samples with "
                     "\"verified\":false\n");
   meter_close(&e);
   free_memory(&m);

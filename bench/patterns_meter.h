@@ -1,11 +1,11 @@
 /*
- * patterns_meter.h - joules of an iteration of patterns.c, which are PE 0's to find out.
+ * patterns_meter.h - joules of an iteration of patterns.c, which PE 0 determines.
  *
- * A sensor counts the whole node and is slow, so it sees a block of iterations, clearing included, and then a block of
- * as much clearing alone. The power of that, for the time the first block spent outside its timed parts, is taken off:
- * clearing takes longer after a transfer, so its joules alone would be too few. The model counts this PE, and so does a
- * simulated core's meter, so they see the timed parts only; what reading it costs is found by regions around nothing,
- * and taken off, too.
+ * A sensor counts the whole node and is slow. It measures a block of iterations including clearing, and then a block
+ * of clearing alone. The power of the second, for the time that the first spent outside its timed parts, is
+ * subtracted. Clearing takes longer after a transfer, so subtracting its joules alone would be too little. The model
+ * counts this PE, as does a simulated core's meter, so they measure only the timed parts. The cost of reading them
+ * is measured by empty regions and subtracted, too.
  */
 #ifndef BENCH_PATTERNS_METER_H
 #define BENCH_PATTERNS_METER_H
@@ -19,9 +19,9 @@
 
 #if defined(USE_WATTLE)
 
-static const double least_covered = 0.5; /* of the iterations; with less, joules are not known */
+static const double least_covered = 0.5; /* share of the iterations; with less, joules are not known */
 
-/* A region, and for each domain how often it had a figure: an iteration without one (disturbed) is left out. */
+/* A region, with the number of its figures by domain. An iteration without a figure (disturbed) is left out. */
 typedef struct {
   const char *name;
   int n, known[JOULES_DOMAINS];
@@ -29,11 +29,11 @@ typedef struct {
 } span;
 
 typedef struct {
-  wattle_energy_t *handle; /* opened anew for each block; NULL on other PEs than PE 0 and where it cannot be opened */
-  bool modelled, measured; /* how its joules are to be taken; neither: the meter is "none" */
+  wattle_energy_t *handle; /* opened again for each block; NULL on PEs other than PE 0, and where it cannot be opened */
+  bool modelled, measured; /* how its joules are taken; neither: the meter is "none" */
   bool free;               /* reading it takes no time, as in simulation */
-  span work, rest;         /* what is wanted, and what comes with it: clearing, or the reading itself */
-  double rest_share;       /* how much of `rest` came with `work` */
+  span work, rest;         /* the wanted joules, and those to subtract: clearing, or the reading itself */
+  double rest_share;       /* the share of `rest` that `work` includes */
 } meter;
 
 static void span_begin(const meter *e, const span *s)
@@ -88,7 +88,7 @@ static void meter_iteration_begin(meter *e)
   span_begin(e, &e->work);
 }
 
-/* The runtime counts the bytes of its puts, but not those of the user's own copies: `copied`. */
+/* The runtime counts the bytes of its puts, but not those of the user's own copies (`copied`). */
 static void meter_iteration_end(meter *e, double copied)
 {
   if (!e->modelled) return;
@@ -96,7 +96,7 @@ static void meter_iteration_end(meter *e, double copied)
   span_end(e, &e->work);
 }
 
-/* A meter of a PE that tells of energy; on the others nothing is counted. */
+/* A meter. Only the PE that prints energy counts. */
 static meter meter_open(bool tells)
 {
   meter e = {0};
@@ -123,7 +123,7 @@ static double meter_interval_s(const meter *e)
   return e->measured ? joules_sensor_s : 0;
 }
 
-/* Joules of a domain for one of the intervals that had a figure. A sensor's one interval is a block of `iterations`. */
+/* Joules of a domain for one interval with a figure. A sensor's interval is a block of `iterations`. */
 static void for_one(const meter *e, const span *s, int d, int iterations, wattle_joules_t *j)
 {
   double per = e->measured ? iterations : s->known[d];
@@ -133,7 +133,7 @@ static void for_one(const meter *e, const span *s, int d, int iterations, wattle
   j->uncertainty /= per;
 }
 
-/* Takes off what came with the work; the two errors are independent. */
+/* Subtracts the rest; the two errors are independent. */
 static void take_off(wattle_joules_t *work, const wattle_joules_t *rest)
 {
   if (rest->provenance == WATTLE_UNAVAILABLE) work->provenance = WATTLE_UNAVAILABLE;
@@ -141,7 +141,7 @@ static void take_off(wattle_joules_t *work, const wattle_joules_t *rest)
   work->uncertainty = hypot(work->uncertainty, rest->uncertainty);
 }
 
-/* Joules of each domain for one iteration. */
+/* Prints the joules of each domain for one iteration. */
 static void meter_print(const meter *e, int iterations)
 {
   wattle_joules_t work[JOULES_DOMAINS], rest[JOULES_DOMAINS];

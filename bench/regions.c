@@ -1,10 +1,9 @@
 /*
- * Regions from barrier to barrier, for bench/governor.py: what a governor costs who has nothing to gain by it, or
- * something.
+ * regions.c - regions from barrier to barrier, for bench/governor.py: the cost of a governor with and without slack.
  *
  *   barriers in a row; 20 us and 2 ms of work between two; 2 ms for the last PE, none for the others
  *
- * A line of JSON a row: seconds of a region, the median of 25 batches.
+ * It prints a line of JSON a row: seconds of a region, the median of 25 batches.
  */
 #include <shmem.h>
 

@@ -1,7 +1,7 @@
-"""Compares this OpenSHMEM with Debian's: one source, pinned, the two alternating in one run, and paired ratios.
+"""Compares this OpenSHMEM with Debian's, in pairs of runs that alternate.
 
-A small machine can change its speed from one second to the next, so only runs that follow each other are compared: they
-are a pair, and what is reported is the median of the pairs' ratios with its quartiles. docs/bench.md explains the rows.
+A small machine can change its speed from one second to the next, so only consecutive runs are compared. Two of them
+are a pair. The report gives the median of the pairs' ratios with its quartiles. docs/bench.md explains the rows.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ SECTIONS: dict[str, Callable[[argparse.Namespace, Toolchain], dict]] = {
 }
 
 
-SCHEMA = 3  # docs/bench.md says what is in the file
-BUSY = 0.7  # load average before the first job, beyond which something else runs
+SCHEMA = 3  # docs/bench.md describes the file
+BUSY = 0.7  # load average before the first job, above which other work runs
 
 
 def sections(text: str) -> list[str]:
@@ -83,19 +83,19 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--pairs", type=int, help=f"pairs of runs (default 9, at least {FEWEST})")
     parser.add_argument("--wait-pairs", type=int, help="pairs of runs of the waiting tests (default 2)")
-    parser.add_argument("--wait-seconds", type=float, default=3, help="how long the PE waits (default 3)")
-    parser.add_argument("--memory-rounds", type=int, help="how often memory is looked at (default 2)")
+    parser.add_argument("--wait-seconds", type=float, default=3, help="seconds that the PE waits (default 3)")
+    parser.add_argument("--memory-rounds", type=int, help="number of memory measurements (default 2)")
     parser.add_argument("--quick", action="store_true", help="few runs and small jobs, for development: no verdicts")
     parser.add_argument(
-        "--within", type=float, metavar="SECONDS", help="begin no section later than this; those left out are named"
+        "--within", type=float, metavar="SECONDS", help="begin no section later than this; sections left out are listed"
     )
-    parser.add_argument("--out", type=Path, default=OUT / "bench.json", help="where the figures go")
+    parser.add_argument("--out", type=Path, default=OUT / "bench.json", help="file for the figures")
     options = parser.parse_args(arguments)
     for name, usual, quick in (("pairs", 9, 3), ("wait_pairs", 2, 1), ("memory_rounds", 2, 1)):
         if getattr(options, name) is None:
             setattr(options, name, quick if options.quick else usual)
     if options.pairs < (1 if options.quick else FEWEST):
-        parser.error(f"--pairs must be at least {FEWEST}, or the quartiles mean nothing (with --quick, at least 1)")
+        parser.error(f"--pairs must be at least {FEWEST} for useful quartiles (with --quick, at least 1)")
     if options.within is not None and not options.within > 0:
         parser.error("--within must be more than 0 seconds")
     if options.wait_pairs < 1 or options.memory_rounds < 1 or options.wait_seconds <= 0:
@@ -104,7 +104,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
-    """What compiles, and what the file says about this run; prints the lines above the tables."""
+    """The compilers, and the file's description of this run. Prints the lines above the tables."""
     if not shutil.which("mpirun"):
         raise BenchError("mpirun is missing; run `make deps`")
     peer, peer_name = peer_oshcc()
@@ -113,7 +113,11 @@ def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
     out.print(f"{manifest.cpu_name()}, {cores} cores; {several(options.pairs, 'pair')}, alternating; profile on")
     out.print("ratio: Wattle's time over the other's, median of pairs; below 1: Wattle faster")
     if (load := os.getloadavg()[0]) > BUSY:
-        out.print(plain(f"load average {load:.1f}: other work is running here, and ratios will spread", "partly"))
+        out.print(
+            plain(
+                f"load average {load:.1f}: other work is running here; expect a larger spread of the ratios", "partly"
+            )
+        )
     out.print(f"peer: {peer_name}" if peer else plain(f"No peer to compare with: {peer_name}", "partly"))
     out.print()
     return tools, {
@@ -131,7 +135,7 @@ def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
 
 
 def measure(options: argparse.Namespace, result: dict) -> None:
-    """Runs the chosen sections, each of which prints its tables, and adds what goes into the file to `result`."""
+    """Runs the chosen sections, which print their tables, and adds their parts of the file to `result`."""
     tools, result["about"] = prepare(options)
     result |= {"bars": [], "limits": [], "left_out": []}
     started = time.monotonic()
@@ -147,17 +151,19 @@ def measure(options: argparse.Namespace, result: dict) -> None:
 
 
 def tell(result: dict) -> None:
-    """The two tables at the end: every promise, and what the machine does by itself."""
+    """Prints the two tables at the end: every bar, and the machine's own limits."""
     if result["bars"]:
         section("The bars", verdicts.table_of([Bar(**bar) for bar in result["bars"]]))
     if result["limits"]:
         section("The machine's own limits", limits.table_of(result["limits"]))
     if result["left_out"]:
-        note(f"bench: left out, their time was over (--within): {', '.join(result['left_out'])}")
+        note(f"bench: left out for lack of time (--within): {', '.join(result['left_out'])}")
 
 
 def unusable(folder: Path) -> str | None:
-    """Why no programs can be built there and started: others may write to it, or nobody may."""
+    """The reason why programs cannot be built and started in the folder: other users may write to it, or this user may
+    not.
+    """
     try:
         files.make_folder(folder)
         files.try_writing(folder)
@@ -167,7 +173,7 @@ def unusable(folder: Path) -> str | None:
 
 
 def unwritable(file: Path) -> str | None:
-    """Why there can be no such file; before minutes are spent on what goes into it."""
+    """The reason why the file cannot be written, checked before the benchmark spends minutes."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         files.check_replaceable(file)
@@ -178,23 +184,23 @@ def unwritable(file: Path) -> str | None:
 
 
 def write(options: argparse.Namespace, result: dict) -> None:
-    """The file: what is complete, with the samples it was made of."""
+    """Writes the file with the complete sections and their samples."""
     files.write_atomically(options.out, json_text({"schema": SCHEMA, **result}, indent=1))
     out.print(f"figures: {options.out}", soft_wrap=True)
     out.print(f"page: {report.write(options.out)}", soft_wrap=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit code says whether figures were got, never whether they are good."""
+    """Runs the benchmark. The exit code shows whether there are figures, not whether they are good."""
     options = parse(arguments)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that jobs and nodes are taken down
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that jobs and nodes are removed
     result: dict = {}
     code = 0
     if why := unusable(OUT):
         note(f"bench: nothing can be written into {OUT}: {why}; BENCH_OUT names another folder")
         return 73
     if why := unwritable(options.out):
-        note(f"bench: {options.out} cannot be written: {why}; --out names another")
+        note(f"bench: {options.out} cannot be written: {why}; --out names another file")
         return 73
     try:
         measure(options, result)
@@ -202,7 +208,7 @@ def main(arguments: list[str] | None = None) -> int:
         note(f"bench: {error}")
         code = 1
     except (KeyboardInterrupt, SystemExit) as ended:
-        note("bench: interrupted; sections that were complete are kept")
+        note("bench: interrupted; complete sections are kept")
         code = 130 if isinstance(ended, KeyboardInterrupt) else int(ended.code or 0)
     if any(name in result for name in SECTIONS):
         tell(result)

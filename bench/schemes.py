@@ -1,4 +1,4 @@
-"""Transfers of ARMCI between nodes: asleep or polling over a slow link, power-aware or polling where small."""
+"""Transfers of ARMCI between nodes: sleeping or polling over a slow link, power-aware or polling for small sizes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from bench.show import comparison_table, section, side_table
 RATE = "1gbit"
 OPS = {"put": "put", "get": "get", "acc": "accumulate", "strided": "strided put"}
 LARGE = {"64 KiB": 65536, "1 MiB": 1 << 20}
-SMALL = {"8 B": 8, "1 KiB": 1024, "4 KiB": 4096}  # below every threshold, the learned ones too
-MACHINE = "nw-ice"  # whose watts are taken, whatever is found
+SMALL = {"8 B": 8, "1 KiB": 1024, "4 KiB": 4096}  # below every threshold, including learned ones
+MACHINE = "nw-ice"  # the profile whose watts are used on any machine
 NODES = SOCKETS = 2
 TIME_BAR, CPU_BAR, SMALL_BAR = 1.05, 0.4, 1.02
 ASLEEP, POLLING = {"WATTLE_WAIT": "sleep"}, {"WATTLE_WAIT": "spin"}
@@ -59,7 +59,7 @@ class Rings(Side):
 
 
 def run(options: argparse.Namespace, result: dict) -> None:
-    """Runs and prints both; adds what goes into the file."""
+    """Runs both comparisons and prints them. Adds their parts of the file to `result`."""
     slow_link(options, result)
     below_thresholds(options, result)
 
@@ -123,7 +123,7 @@ Corner = dict[str, float]  # W by key
 
 
 def corners() -> tuple[Corner, list[Corner]]:
-    """The profile's watts: its middle, and all combinations of their ends."""
+    """The profile's watts: the middle values, and all combinations of their ends."""
     document = info.ask({**os.environ, "WATTLE_MACHINE": MACHINE}).machine
     numbers = {row["key"]: (float(row["value"]), float(row["plus_minus"])) for row in document["numbers"]}
     keys = ("clocks[0].active", "clocks[0].asleep", "idle.cpu", "idle.dram")
@@ -133,14 +133,18 @@ def corners() -> tuple[Corner, list[Corner]]:
 
 
 def joules(watts: Corner, seconds: float, cpu_s: float, with_idle: bool) -> float:
-    """Of an operation of each PE: awake as long as they had a core, asleep for the rest; and the nodes' idle draw."""
+    """The joules of an operation of each PE: awake while it had a core, asleep for the rest; with `with_idle` also the
+    nodes' idle joules.
+    """
     own = watts["clocks[0].active"] * cpu_s + watts["clocks[0].asleep"] * max(0.0, NODES * seconds - cpu_s)
     idle = NODES * SOCKETS * (watts["idle.cpu"] + watts["idle.dram"]) * seconds
     return own + (idle if with_idle else 0.0)
 
 
 def energy_bars(title: str, op: str, label: str, rounds: list[list[Figures]]) -> Iterable[Bar]:
-    """A MB is the same on both sides, so the ratio is that of an operation. At its worst it must be below 1."""
+    """The bars of energy. A MB is the same on both sides, so the ratio is that of an operation. The worst ratio must be
+    below 1.
+    """
     middle, ends = corners()
     key = f"{op}/{LARGE[label]}"
     asleep, polling = ([(r[side][key], r[side][f"{key}/cpu"]) for r in rounds] for side in (0, 1))

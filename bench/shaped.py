@@ -1,4 +1,4 @@
-"""Large puts over a link of 1 Gbit/s: what sleeping costs in time, and what it saves in CPU seconds."""
+"""Large puts over a link of 1 Gbit/s: the time that sleeping costs, and the CPU seconds that it saves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.show import comparison_table, say_skipped, section
 
 RATE = "1gbit"
 SIZES = {"64 KiB": 65536, "1 MiB": 1 << 20}
-CPU_BAR, TIME_BAR = 0.4, 1 / 0.95  # of times: 0.95 of the bandwidth
+CPU_BAR, TIME_BAR = 0.4, 1 / 0.95  # ratio of times: 0.95 of the bandwidth
 
 ROWS = [
     row
@@ -22,14 +22,14 @@ ROWS = [
     for row in (
         Row(f"puts/{size}", f"put+quiet {label}", size, TIME_BAR),
         Row(f"puts_cpu/{size}", f"{label}: CPU a put", bar=CPU_BAR),
-        Row(f"puts_cpu_origin/{size}", "of that, who puts"),
+        Row(f"puts_cpu_origin/{size}", "of that, the origin"),
         Row(f"puts_cpu_target/{size}", "of that, the target"),
     )
 ]
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     if reason := unavailable():
         say_skipped(f"A link of {RATE}: skipped, {reason}")
         return {"skipped": reason}
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     section(f"Two nodes, links of {RATE}: WATTLE_WAIT=sleep and spin", comparison_table("sleep", "spin", rows))
     unbarred = [Row(row.key, row.label, row.bytes) for row in ROWS]
     usual = compare(unbarred, between(rounds, 2, 1))
-    section("The same, as settings are by default, and spin", comparison_table("adaptive", "spin", usual))
+    section("The same with default settings, and spin", comparison_table("adaptive", "spin", usual))
     return {
         "rows": as_data(rows),
         "rows_adaptive": as_data(usual),

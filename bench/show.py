@@ -1,4 +1,4 @@
-"""Figures for people: units, and tables that fit 80 columns."""
+"""Formats figures for people: units, and tables that fit 80 columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.pairs import Comparison, Row
 
 
 def duration(seconds: float) -> str:
-    """Three figures and a unit."""
+    """A duration with three digits and a unit."""
     for limit, unit, factor in ((1e-6, "ns", 1e9), (1e-3, "us", 1e6), (1, "ms", 1e3)):
         if seconds < limit:
             return f"{seconds * factor:.3g} {unit}"
@@ -27,7 +27,7 @@ def shown_seconds(seconds: float) -> str:
 
 
 def shown(row: Row, seconds: float) -> str:
-    """A figure of a row: a time, or the bandwidth it means."""
+    """A figure of a row: a time or a bandwidth."""
     if not row.bytes:
         return duration(seconds)
     rate = row.bytes / seconds
@@ -35,19 +35,21 @@ def shown(row: Row, seconds: float) -> str:
 
 
 def judged(bar: str, verdict: str) -> Text:
-    """`1.5 met`, in colour where there is any, with a ~ where it was close; just the bar where no verdict is given."""
+    """A bar with its verdict, such as `1.5 met`, in colour on a terminal, with a ~ where it is close. Without a verdict
+    only the bar.
+    """
     style = "" if not verdict else "good" if verdict.startswith("met") else "bad"
     word = verdict.replace("not met", "missed").replace(" (close)", "~")
     return plain(f"{bar} {word}".strip(), style)
 
 
 def ratio(value: float) -> str:
-    """Two decimals; three, or two figures, where those would say nothing."""
+    """A ratio with two decimals, or more for small ratios."""
     return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}" if value >= 0.01 else f"{value:.1g}"
 
 
 def say_skipped(words: str) -> None:
-    """What is not measured here, and why."""
+    """Prints a part that is not measured here, with the reason."""
     out.print(plain(words, "partly"))
     out.print()
 
@@ -60,8 +62,9 @@ def section(title: str, table: Table) -> None:
 
 
 def comparison_table(first: str, second: str, comparisons: list[Comparison], *, best: bool = False) -> Table:
-    """A comparison for people. Names of sides are column headings: keep them short and say more in the title.
-    `best`: with the ratio of both runs' best batches, which other work on the machine disturbs less."""
+    """A comparison as a table. The sides' names are column headings, so they must be short. `best`: with the ratio of
+    the best batches of both runs, which other work on the machine affects less.
+    """
     table = tables.table()
     table.add_column("operation")
     for name in (first, second, "ratio", "quartiles"):
@@ -87,7 +90,7 @@ def comparison_table(first: str, second: str, comparisons: list[Comparison], *, 
 
 
 def own_table(rows: list[Row], figures: list[Figures]) -> Table:
-    """Medians of one side alone, where there is nothing to compare with."""
+    """Medians of one side alone, where there is no peer."""
     table = tables.table()
     table.add_column("operation")
     table.add_column("median", justify="right")
@@ -99,7 +102,7 @@ def own_table(rows: list[Row], figures: list[Figures]) -> Table:
 
 
 def side_table(bars: list[Bar], ours: str, other: str, value: str) -> Table:
-    """Bars as figures beside each other, under these headings."""
+    """Bars as figures side by side, under these headings."""
     table = tables.table()
     table.add_column("operation")
     for name in (ours, other, value):

@@ -1,4 +1,4 @@
-"""What starting and finishing a job costs beyond PMIx_Init, a fence and PMIx_Finalize by themselves."""
+"""The cost of starting and finishing a job, compared with PMIx_Init, a fence and PMIx_Finalize alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PES = (2, 32)
 
 
 def rows_of(pes: int, bar: float | None) -> list[Row]:
-    """The job as a whole, and what of it is spent in the calls. Of several PEs, the slowest counts."""
+    """The rows: the whole job, and the time in the calls. Of several PEs, the slowest counts."""
     return [
         Row("job", f"{pes} PEs: whole job, mpirun", bar=bar),
         Row("init", f"{pes} PEs: init"),
@@ -25,7 +25,7 @@ def rows_of(pes: int, bar: float | None) -> list[Row]:
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     programs = {"Wattle": tools.ours("empty.c"), "PMIx": build_alone(), "peer": tools.theirs("empty.c")}
     known = {name: program for name, program in programs.items() if program}
     rounds = {}

@@ -1,8 +1,8 @@
-"""Two PEs, each on a node of its own: single operations against the peer over the same network namespaces.
+"""Two PEs, each on its own node: single operations compared with the peer over the same network namespaces.
 
-The peer's PE spins on its core; ours shares it with the progress agent. Three rows that the peer pays for in another
-way are apart: operations on a PE that computes for a while (the peer's wait until it calls the library again), many of
-those (ours alone), and CPU seconds of a wait.
+The peer's PE spins on its core; Wattle's shares it with the progress agent. Three kinds of rows are separate,
+because the peer differs in them: single operations on a PE that computes for a while (the peer's wait until it calls
+the library again), many of those (Wattle alone), and CPU seconds of a wait.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from bench.jobs import Side, Toolchain, across, alternate
 from bench.pairs import Row, as_data, between, compare
 from bench.show import comparison_table, own_table, say_skipped, section
 
-PASSIVE_S = 0.5  # how long the target of the passive rows computes
-# What makes Debian's OSHMEM 4.1.4 (UCX 1.13.1) use TCP. Open MPI's own for what it does by MPI (start, barriers) beat
-# UCX there.
+PASSIVE_S = 0.5  # computing time of the target in the passive rows
+# Settings by which Debian's OSHMEM 4.1.4 (UCX 1.13.1) uses TCP. For its MPI part (start, barriers) Open MPI's own TCP
+# was faster than UCX.
 AS_INSTALLED = {"UCX_TLS": "tcp,self", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self"}
-# The best of what was tried over veth: long segments make its 1 MiB five times as fast.
+# The fastest settings over veth: long segments make its 1 MiB five times as fast.
 PEER_ENV = AS_INSTALLED | {"UCX_TCP_TX_SEG_SIZE": "256k", "UCX_TCP_RX_SEG_SIZE": "256k"}
 
 
-NO_SLOWER = 1.0  # the older bar of the rows that have a stricter one now
+NO_SLOWER = 1.0  # the older bar of the rows that now have a stricter one
 
 
 def waiting(test: str, label: str, size: int = 8, *, bandwidth: bool = False, bar: float | None = None) -> Row:
-    """The target waits in a barrier: all that the peer can be measured with."""
+    """A row whose target waits in a barrier, the only kind that the peer supports."""
     return Row(f"{test}/{size}/waiting", label, size if bandwidth else 0, bar, NO_SLOWER if bar else None)
 
 
@@ -68,7 +68,7 @@ PASSIVE = [
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     if reason := unavailable():
         say_skipped(f"Two nodes: skipped, {reason}")
         return {"skipped": reason}
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
 
 
 def measure(options: argparse.Namespace, tools: Toolchain, nodes: Nodes) -> dict:
-    """The section, on nodes that are there."""
+    """Runs the section on existing nodes."""
     one_each = across(nodes, 1)
     program, theirs = tools.ours("micro.c"), tools.theirs("micro.c")
     ours, spin = Side("Wattle", program, one_each), Side("spin", program, one_each, {"WATTLE_WAIT": "spin"})
@@ -104,7 +104,7 @@ def measure(options: argparse.Namespace, tools: Toolchain, nodes: Nodes) -> dict
 
 
 def compared(rounds: list[list[dict[str, float]]], passive: list[list[dict[str, float]]]) -> dict:
-    """Prints the tables with a peer: as settings are by default, spinning, and with a target that computes."""
+    """Prints the tables with a peer: with default settings, spinning, and with a target that computes."""
     usual = compare(ROWS, between(rounds, 0, 1))
     section(
         "Two nodes, 2 PEs: Wattle and its peer (targets wait)", comparison_table("Wattle", "peer", usual, best=True)
@@ -116,7 +116,7 @@ def compared(rounds: list[list[dict[str, float]]], passive: list[list[dict[str, 
     )
     installed = compare(LARGE, between(rounds, 0, 3))
     section(
-        "Two nodes: Wattle and its peer with the segments that UCX chooses",
+        "Two nodes: Wattle and its peer with the segments that UCX selects",
         comparison_table("Wattle", "installed", installed, best=True),
     )
     alone = compare(PASSIVE, between(passive, 0, 1))

@@ -1,4 +1,4 @@
-"""The bars: every promise of the project with what this run says about it, in one table."""
+"""The bars: every bar of the project with its verdict from this run, in one table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from bench.show import ratio, shown, shown_seconds
 
 
 def of_comparisons(section: str, other_name: str, comparisons: Iterable[Comparison]) -> list[Bar]:
-    """The rows that have a bar. Without a verdict too (too few pairs), so that --quick shows where things stand."""
+    """The bars of all rows that have one. With too few pairs they have no verdict, so that --quick still shows the
+    ratios.
+    """
     return [of_comparison(section, other_name, c) for c in comparisons if c.row.bar is not None]
 
 
@@ -48,8 +50,9 @@ def of_cpu_seconds(
     judge: bool,
     text: Callable[[float], str] = shown_seconds,
 ) -> Bar:
-    """A promise of CPU seconds, or of their share, held against the worst of the runs. `judge`: enough was run for a
-    verdict."""
+    """A bar of CPU seconds, or of their share, which the worst run must meet. `judge`: whether there are enough runs
+    for a verdict.
+    """
     worst = max(values)
     return Bar(
         section=section,
@@ -69,8 +72,9 @@ def of_cpu_seconds(
 
 
 def said(v: Bar) -> Text:
-    """`met`, `not met by 12 %`, with a ~ where another run may judge otherwise; where no verdict is given, how things
-    stand."""
+    """The verdict as text: `met`, `not met by 12 %`, with a ~ where another run may have another verdict. In
+    parentheses where there are too few pairs.
+    """
     word = "met" if v.met else f"not met by {max(1, round(100 * v.beyond))} %"
     style = "" if not v.verdict else "good" if v.met else "bad"
     close = "~" if v.close else ""
@@ -79,7 +83,7 @@ def said(v: Bar) -> Text:
 
 
 def table_of(verdicts: list[Bar]) -> Table:
-    """One line a promise. `!`: other work ran beside it."""
+    """One row a bar. `!`: other work ran meanwhile."""
     table = tables.table()
     table.add_column("promise")
     table.add_column("ratio", justify="right", no_wrap=True)
@@ -102,5 +106,5 @@ def ratio_bar(v: Bar) -> str:
 
 
 def as_data(verdicts: list[Bar]) -> list[dict]:
-    """For the JSON file."""
+    """Bars for the JSON file."""
     return [asdict(v) for v in verdicts]

@@ -1,11 +1,11 @@
 /*
- * waits.c - the CPU seconds that a wait costs, between two PEs of one node or of two.
+ * waits.c - the CPU seconds of a wait, between two PEs of one node or of two.
  *
- * Standard headers only, OpenSHMEM 1.4 or later, so that one source builds against any implementation.
+ * It uses standard headers of OpenSHMEM 1.4 or later only, so that one source builds against any implementation.
  *
- *   waits slack SEC   CPU seconds of PE 0 while PE 1 comes SEC seconds late: in wait_until, in a barrier, at a lock
- *   waits quiet SEC   CPU seconds of PE 0 in a quiet that cannot end, because PE 1's process is stopped for SEC seconds.
- *                     Between nodes only: on one node a put is done before quiet is called
+ *   waits slack SEC   CPU seconds of PE 0 while PE 1 is SEC seconds late: in wait_until, in a barrier, at a lock
+ *   waits quiet SEC   CPU seconds of PE 0 in a quiet that cannot end, because PE 1's process is stopped for SEC
+ *                     seconds. Between nodes only: on one node a put is complete before quiet is called
  *   waits puts BYTES...  PE 0 puts BYTES and waits for them (quiet), for about half a second: seconds a put, and CPU
  *                     seconds of both PEs a put. PE 1 waits in a barrier
  */
@@ -22,14 +22,14 @@ typedef struct shared {
   long flag;
   long lock;
   long long word;
-  double cpu; /* of PE 1, for PE 0 to read */
+  double cpu; /* of PE 1, read by PE 0 */
 } shared;
 
 static shared *heap;
 
 static const double STOPPED_BY_NOW = 0.3, PUTS_SECONDS = 0.5;
 
-/* ---- PE 1 comes late ---- */
+/* ---- PE 1 is late ---- */
 
 static void late_flag(double seconds)
 {
@@ -67,7 +67,7 @@ static void late_unlock(double seconds)
 
 /* ---- PE 1 is stopped ---- */
 
-/* Stops this process until a child of it, which the library knows nothing of, lets it go on. */
+/* Stops this process until a child process, which the library does not know, continues it. */
 static void stop_for(double seconds)
 {
   pid_t parent = getpid(), child = fork();
@@ -88,7 +88,7 @@ static void contact(double seconds)
   (void)seconds;
   if (shmem_my_pe() == 0) shmem_longlong_p(&heap->word, 1, 1);
   shmem_barrier_all();
-  if (shmem_my_pe() == 0) sleep_for(STOPPED_BY_NOW); /* PE 1 is in stopped_target by now */
+  if (shmem_my_pe() == 0) sleep_for(STOPPED_BY_NOW); /* PE 1 is in stopped_target by then */
 }
 
 static void stopped_target(double seconds)
@@ -128,9 +128,9 @@ static void measure(const lateness *w, double seconds)
   shmem_barrier_all();
 }
 
-/* ---- transfers that the network makes wait ---- */
+/* ---- transfers that wait for the network ---- */
 
-/* What PE 0's puts take until quiet; how many fit into about PUTS_SECONDS. */
+/* The number of puts with quiet that fit into about PUTS_SECONDS. */
 static int how_many(void *to, const void *from, size_t bytes)
 {
   enum { FIRST = 8 };
@@ -187,7 +187,7 @@ static void puts_of(size_t bytes)
   free(from);
 }
 
-/* Does what the command line says; 0, or the exit code for wrong usage. */
+/* Runs the command line. Returns 0, or the exit code for wrong usage. */
 static int run(int argc, char **argv)
 {
   const char *what = argc > 1 ? argv[1] : "";

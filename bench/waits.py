@@ -1,4 +1,4 @@
-"""What waiting costs: CPU seconds of long waits; with how waits end (wakes.py) one section."""
+"""The cost of waiting: CPU seconds of long waits. With the ends of waits (wakes.py) it is one section."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SLACK_BAR_S = 0.01  # CPU seconds in a wait of 3 s
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs and prints the section; returns what goes into the file."""
+    """Runs the section and prints it. Returns its part of the file."""
     slack = long_waits(options, tools)
     ends = wakes.run(options, tools)
     return {
@@ -64,7 +64,7 @@ def add_slack(
     rounds: list[list[Figures]],
     options: argparse.Namespace,
 ) -> None:
-    """Prints the table. The bar holds for the first side, at its worst."""
+    """Prints the table. The bar applies to the worst run of the first side."""
     seconds, judge = options.wait_seconds, not options.quick
     limit = SLACK_BAR_S * max(1.0, seconds / 3)
     table = tables.table()

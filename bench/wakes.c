@@ -1,14 +1,14 @@
 /*
- * wakes.c - how fast a wait ends, and whom waiting disturbs, between PEs of one node.
+ * wakes.c - how fast a wait ends, and how much waiting disturbs other PEs of the node.
  *
- * Standard headers only (and Linux's futex, for the bare one), OpenSHMEM 1.4 or later, so that one source builds
- * against any implementation.
+ * It uses standard headers of OpenSHMEM 1.4 or later only, and Linux's futex for comparison, so that one source
+ * builds against any implementation.
  *
- *   wakes long    on 2 PEs: from a p to the end of a wait_until that has lasted long enough to sleep, taking turns with
+ *   wakes long    on 2 PEs: from a p to the end of a wait_until that has lasted long enough to sleep, alternately with
  *                 a bare futex between the same two processes
- *   wakes short   on 2 PEs: a wait_until that ends after 1, 5 and 20 us; the round trip, the other's delay included
- *   wakes beside  on 3 PEs, PE 0 on a core of its own: how long PE 0's own computation takes while the others sleep and
- *                 wake each other, and while they are still
+ *   wakes short   on 2 PEs: a wait_until that ends after 1, 5 and 20 us; the round trip including the other's delay
+ *   wakes beside  on 3 PEs, PE 0 on its own core: the time of PE 0's computation while the others sleep and
+ *                 wake each other, and while they sleep only
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -23,7 +23,7 @@
 #include "clocks.h"
 
 enum { LINE = 128, ROUNDS = 60, BATCHES = 25, SHORT_BATCH = 40, PHASES = 25, NAPS = 15 };
-/* NAPS twice a phase, one a PE, are longer than WINDOW together and shorter than PHASE. */
+/* The NAPS of both PEs in a phase are together longer than WINDOW and shorter than PHASE. */
 static const double LONG = 3e-3, PHASE = 12e-3, WINDOW = 4e-3, NAP = 150e-6;
 
 typedef struct shared {
@@ -48,7 +48,7 @@ static void futex_wake(_Atomic uint32_t *word, uint32_t value)
   syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* PE 0 wakes PE 1: by a p, or by the bare futex of `other`, its memory. PE 0 computes before, so that its core is
+/* PE 0 wakes PE 1: by a p, or by the bare futex in `other`, PE 1's memory. PE 0 computes before, so that its core is
  * awake. */
 static void wake_now(long round, shared *other)
 {
@@ -60,7 +60,7 @@ static void wake_now(long round, shared *other)
     shmem_long_p(&heap->bell, round, 1);
 }
 
-/* Seconds from before the write to after the wait, on PE 1. */
+/* On PE 1: seconds from before the write to after the wait. */
 static double wake_once(long round, shared *other)
 {
   double woken = 0;
@@ -94,7 +94,7 @@ static void wake_long(void)
 
 /* ---- waits shorter than a wake ---- */
 
-/* PE 0 asks, PE 1 answers after a while. Seconds a round. */
+/* PE 0 asks, and PE 1 answers after a delay. Returns seconds a round. */
 static double short_batch(double delay)
 {
   static long round;
@@ -129,9 +129,9 @@ static void wake_short(void)
   }
 }
 
-/* ---- computing beside others that sleep and wake ---- */
+/* ---- computing while others sleep and wake ---- */
 
-/* Work in registers, always the same. */
+/* A fixed amount of work in registers. */
 static void work(void)
 {
   uint64_t x = 88172645463325252u;
@@ -149,7 +149,7 @@ static void sleep_until(double when)
   if (left > 0) sleep_for(left);
 }
 
-/* Seconds a piece of work, in a phase that begins at `start`. */
+/* Seconds of a piece of work, in a phase that begins at `start`. */
 static double compute_phase(double start)
 {
   long pieces = 0;
@@ -159,7 +159,7 @@ static double compute_phase(double start)
   return (end - began) / (double)pieces;
 }
 
-/* PEs 1 and 2 wake each other, so often that it lasts for WINDOW at least. */
+/* PEs 1 and 2 wake each other for at least WINDOW. */
 static void sleep_and_wake(double start)
 {
   static long round;
@@ -179,7 +179,7 @@ static void sleep_and_wake(double start)
   }
 }
 
-/* By turns, the others are still for a phase and sleep and wake for one. */
+/* The others sleep only for a phase, then sleep and wake for a phase, alternately. */
 static void beside(void)
 {
   double still[PHASES], busy[PHASES];
@@ -201,7 +201,7 @@ static void beside(void)
   tell_samples("beside/waking", busy, PHASES);
 }
 
-/* Does what the command line says; 0, or the exit code for wrong usage. */
+/* Runs the command line. Returns 0, or the exit code for wrong usage. */
 static int run(int argc, char **argv)
 {
   const char *what = argc == 2 ? argv[1] : "";

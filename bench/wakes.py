@@ -1,4 +1,4 @@
-"""How fast waits end, what short ones take, and whom they disturb."""
+"""How fast waits end, the time of short waits, and how much waits disturb other PEs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PEER_BESIDE = [Row("beside/waking", "computing beside waits", against="beside/st
 
 
 def sides_apart(program: Path, theirs: Path | None) -> list[Side]:
-    """PE 0 on a core of its own; nobody where there is only one."""
+    """PE 0 on its own core; empty where there is only one core."""
     if len(os.sched_getaffinity(0)) < 2:
         return []
     return [Side(name, each, one_apart(3)) for name, each in (("Wattle", program), ("peer", theirs)) if each]
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Wake-ups against a bare futex, short waits against spinning, others' work beside waits."""
+    """Wake-ups compared with a bare futex, short waits with spinning, and other PEs' work beside waits."""
     program, theirs = tools.ours("wakes.c"), tools.theirs("wakes.c")
     ours, spin = Side("Wattle", program, pinned(2)), Side("spin", program, pinned(2), {"WATTLE_WAIT": "spin"})
     apart = sides_apart(program, theirs)
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
 
 
 def told(rows: list[Row], pairs: Pairs, sides: tuple[str, str], title: str) -> list[Comparison]:
-    """Compares, prints the table and returns what it was made of."""
+    """Compares, prints the table and returns its comparisons."""
     found = compare(rows, pairs)
     section(title, comparison_table(*sides, found, best=True))
     return found

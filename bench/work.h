@@ -1,4 +1,4 @@
-/* work.h - so much work, whoever else uses the core meanwhile. */
+/* work.h - a fixed amount of work, however other processes use the core meanwhile. */
 #ifndef BENCH_WORK_H
 #define BENCH_WORK_H
 
@@ -6,7 +6,7 @@
 
 static volatile double work_done;
 
-/* So many steps. */
+/* Runs `steps` steps. */
 static inline void work(long steps)
 {
   double x = 1;
@@ -14,7 +14,7 @@ static inline void work(long steps)
   work_done = x;
 }
 
-/* Steps that take a second: the best of some short tries. */
+/* Steps in a second: the best of some short tries. */
 static inline double work_speed(void)
 {
   double best = 0;
