@@ -1,4 +1,4 @@
-/* clocks.h - time, and time on a core. */
+/* clocks.h - wall-clock time, CPU time and sleep. */
 #ifndef APPS_CLOCKS_H
 #define APPS_CLOCKS_H
 
@@ -16,7 +16,7 @@ static inline double seconds_now(void)
   return clock_seconds(CLOCK_MONOTONIC);
 }
 
-/* Of all threads of this process. */
+/* CPU seconds of all threads of this process. */
 static inline double cpu_seconds_now(void)
 {
   return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);

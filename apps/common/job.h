@@ -1,6 +1,7 @@
 /*
- * job.h - the little that every mini-app needs of its library besides what it shows: begin, end, meet, gather on PE 0.
- * job_shmem.c and job_mpi.c are the two that do it. Every call is made by all PEs together.
+ * job.h - the operations of a job that every mini-app needs apart from the messages that it demonstrates.
+ *
+ * job_shmem.c and job_mpi.c implement it. All calls are collective over all PEs.
  */
 #ifndef APPS_JOB_H
 #define APPS_JOB_H
@@ -14,16 +15,16 @@ int job_me(void);
 int job_n_pes(void);
 void job_barrier(void);
 
-/* Everyone's `mine`, one after the other, to PE 0's `all`; on others `all` may be NULL. */
+/* Gathers `mine` of every PE, in order, in PE 0's `all`. On other PEs `all` may be NULL. */
 void job_gather(const void *mine, size_t bytes, void *all);
 
-/* PE 0's on every PE. */
+/* Copies PE 0's data to every PE. */
 void job_broadcast(void *data, size_t bytes);
 
-/* The sum of everyone's, on every PE. */
+/* The sum of `mine` over all PEs, on every PE. */
 int64_t job_sum(int64_t mine);
 
-/* Ends every PE, at once; the caller has said why. */
+/* Ends every PE at once. The caller has printed the reason. */
 _Noreturn void job_abort(int code);
 
 #endif

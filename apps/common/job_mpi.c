@@ -1,4 +1,4 @@
-/* job_mpi.c - see job.h; by MPI. */
+/* job_mpi.c - implements job.h by MPI. */
 #include "job.h"
 
 #include <mpi.h>

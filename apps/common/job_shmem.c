@@ -1,4 +1,4 @@
-/* job_shmem.c - see job.h; by OpenSHMEM. */
+/* job_shmem.c - implements job.h by OpenSHMEM. */
 #include "job.h"
 
 #include <shmem.h>
@@ -35,7 +35,7 @@ static void *symmetric(size_t bytes)
 {
   void *p = shmem_malloc(bytes);
   if (p) return p;
-  fprintf(stderr, "PE %d: no room for %zu bytes of symmetric memory; set a larger SHMEM_SYMMETRIC_SIZE\n",
+  fprintf(stderr, "PE %d: no space for %zu bytes of symmetric memory; set a larger SHMEM_SYMMETRIC_SIZE\n",
           shmem_my_pe(), bytes);
   shmem_global_exit(1);
   abort();

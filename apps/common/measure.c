@@ -1,4 +1,4 @@
-/* measure.c - see measure.h. */
+/* measure.c - measures a section, see measure.h. */
 #include "measure.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "job.h"
 
 static struct {
-  wattle_energy_t *meter; /* NULL: no section is open */
+  wattle_energy_t *meter; /* NULL while no section is open */
   double start, cpu_start;
   double seconds, cpu_seconds; /* of the pieces that have ended */
 } now;
@@ -101,7 +101,7 @@ void measure_end(measured *m)
   measure_own(&mine);
   measured *all = job_me() == 0 ? calloc((size_t)job_n_pes(), sizeof *all) : NULL;
   if (job_me() == 0 && !all) {
-    fprintf(stderr, "PE 0: no memory for what %d PEs measured\n", job_n_pes());
+    fprintf(stderr, "PE 0: no memory for the measurements of %d PEs\n", job_n_pes());
     job_abort(1);
   }
   job_gather(&mine, sizeof mine, all);

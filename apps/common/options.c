@@ -1,4 +1,4 @@
-/* options.c - see options.h. */
+/* options.c - parses the command line of a mini-app, see options.h. */
 #include "options.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ static const char *program_of(char **argv)
   return slash ? slash + 1 : argv[0];
 }
 
-/* What may be given: "(1 to 24; default 4)". Empty for what is there or is not. */
+/* The allowed values, such as "(1 to 24; default 4)". Empty for a flag. */
 static void put_range(char *text, size_t size, const option *o)
 {
   size_t at = 0;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The k-th number of the stream of `seed`, without the ones before it. */
+/* The k-th number of the stream of `seed`, computed directly. */
 static inline uint64_t random_at(uint64_t seed, uint64_t k)
 {
   uint64_t z = seed + (k + 1) * 0x9e3779b97f4a7c15u;

@@ -1,4 +1,4 @@
-/* boruvka.c - the algorithm, see mst.h: a PE's own work, and when the PEs exchange what. */
+/* boruvka.c - Boruvka's algorithm, see mst.h: the work of a PE, and the order of the exchanges. */
 #include "mst.h"
 
 #include <stdio.h>
@@ -9,13 +9,13 @@
 
 static const uint32_t none = UINT32_MAX;
 
-/* What a round needs besides the part. */
+/* The data of a round, apart from the part. */
 typedef struct round_state {
   part *p;
   uint32_t *of_vertex; /* by component of the whole graph: a number, or none */
-  uint32_t *touched;   /* components of which of_vertex is not none */
+  uint32_t *touched;   /* components whose of_vertex is not none */
   size_t n_touched;
-  offer *offers; /* and these, by owner */
+  offer *offers; /* these three are ordered by owner */
   uint32_t *asked;
   uint64_t *answers;
   size_t *first; /* by PE, one more than there are PEs */
@@ -85,7 +85,7 @@ void answer(const part *p, word which, const uint32_t *vertex, size_t n, uint64_
   for (size_t i = 0; i < n; i++) value[i] = p->words[which][vertex[i] % p->share];
 }
 
-/* Where those of each PE begin, of `n` vertices; `vertex(i)` by array. */
+/* Finds where the vertices of each PE begin, among `n` vertices. */
 static void count_owners(const part *p, const uint32_t *vertex, size_t n, size_t *first)
 {
   memset(first, 0, ((size_t)p->n_pes + 1) * sizeof *first);
@@ -93,7 +93,7 @@ static void count_owners(const part *p, const uint32_t *vertex, size_t n, size_t
   for (int pe = 0; pe < p->n_pes; pe++) first[pe + 1] += first[pe];
 }
 
-/* Moves the begins, which filling has moved on to the ends, back. */
+/* Restores the begins, which filling has advanced to the ends. */
 static void first_again(const part *p, size_t *first)
 {
   memmove(first + 1, first, (size_t)p->n_pes * sizeof *first);
@@ -118,7 +118,7 @@ static void consider(round_state *r, uint32_t component, uint32_t number)
   if (before == none || r->p->edges[number].key < r->p->edges[before].key) touch(r, component, number);
 }
 
-/* The lightest of our edges for every component that they leave, to its owner. */
+/* Sends for each component the lightest of this PE's edges that leave it, to the component's owner. */
 static void offer_lightest(round_state *r)
 {
   part *p = r->p;
@@ -137,8 +137,8 @@ static void offer_lightest(round_state *r)
   forget_touched(r);
 }
 
-/* Asks for the words of vertices in r->touched; afterwards r->of_vertex[vertex] says where in r->answers its word
- * is. */
+/* Requests the words of the vertices in r->touched. Afterwards r->of_vertex[vertex] is the index of its word in
+ * r->answers. */
 static void look_up_touched(round_state *r, word which)
 {
   part *p = r->p;
@@ -153,8 +153,8 @@ static void look_up_touched(round_state *r, word which)
   look_up(p, which, r->asked, r->first, r->answers);
 }
 
-/* Joins own components along their best offers. Of two that chose the same edge, the one with the smaller name stays.
- * Returns how many were joined to others. */
+/* Joins this PE's components along their best offers. Where two chose the same edge, the one with the smaller name
+ * remains. Returns the number of components joined to others. */
 static size_t join(round_state *r, forest *f)
 {
   part *p = r->p;
@@ -176,8 +176,8 @@ static size_t join(round_state *r, forest *f)
   return joined;
 }
 
-/* Makes every own vertex's parent the component it now belongs to: each goes to its parent's parent until nobody
- * moves. */
+/* Sets every own vertex's parent to its present component. Each vertex repeatedly takes its parent's parent, until
+ * no PE changes one. */
 static void jump(round_state *r)
 {
   part *p = r->p;
@@ -185,7 +185,7 @@ static void jump(round_state *r)
   size_t n = own_vertices(p);
   int64_t moved;
   do {
-    job_barrier(); /* parents are written */
+    job_barrier(); /* all parents are written */
     for (size_t i = 0; i < n; i++)
       if (p->words[PARENT][i] != from + i) touch(r, (uint32_t)p->words[PARENT][i], 0);
     look_up_touched(r, PARENT);
@@ -201,7 +201,7 @@ static void jump(round_state *r)
   } while (moved);
 }
 
-/* Gives our edges' ends their new components' names and drops the edges that lie inside one. */
+/* Renames the ends of this PE's edges to their new components, and drops the edges inside one component. */
 static void rename_ends(round_state *r)
 {
   part *p = r->p;
@@ -246,7 +246,7 @@ int boruvka(part *p, forest *f)
   int rounds = 0;
   for (int64_t joined = 1; joined; rounds++) {
     memset(p->words[BEST_KEY], 0xff, p->share * sizeof *p->words[BEST_KEY]);
-    job_barrier(); /* before the first offer comes */
+    job_barrier(); /* before the first offer arrives */
     offer_lightest(&r);
     joined = job_sum((int64_t)join(&r, f));
     if (!joined) break;

@@ -1,12 +1,15 @@
-/* graph.c - edges from a seed: each can be made by itself, so every PE makes its own and none are sent. */
+/*
+ * graph.c - generates edges from a seed. Each edge can be generated alone, so every PE makes its own and none are
+ * sent.
+ */
 #include "mst.h"
 
 #include "../common/random.h"
 
-enum { WEIGHT_BITS = 20, WORDS = 8 }; /* random numbers an edge may use */
+enum { WEIGHT_BITS = 20, WORDS = 8 }; /* random numbers that an edge may use */
 
-/* One of four quarters of the adjacency matrix a level, as R-MAT has it, with the probabilities of Graph500: 0.57,
- * 0.19, 0.19, 0.05. */
+/* Chooses one of four quarters of the adjacency matrix at each level, as R-MAT does, with the probabilities of
+ * Graph500: 0.57, 0.19, 0.19, 0.05. */
 static void rmat(const graph *g, uint64_t k, edge *e)
 {
   uint64_t word = 0;

@@ -1,4 +1,4 @@
-/* kruskal.c - the answer to check against: edges by weight, each taken that joins two pieces. */
+/* kruskal.c - computes the reference result: takes edges in order of weight, each that joins two components. */
 #include "mst.h"
 
 #include <stdlib.h>

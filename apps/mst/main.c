@@ -1,6 +1,6 @@
 /*
- * main.c - the minimum spanning tree, whichever way its messages go: makes graphs from seeds, solves each several
- * times, checks every answer against Kruskal's, and says what it took.
+ * main.c - the main program of all versions of the minimum spanning tree: makes graphs from seeds, solves each
+ * several times, checks every result against Kruskal's, and prints the cost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +18,9 @@ static option options[N_OPTIONS] = {
     [GRAPH] = {"graph", UNIFORM, 0, 0, "how edges lie", kinds},
     [LOG_VERTICES] = {"log-vertices", 17, 0, 28, "log2 of the vertices", NULL},
     [EDGES] = {"edges", 1000000, 0, 1e9, "edges", NULL},
-    [SEED] = {"seed", 1, 0, 1e15, "where the random numbers begin", NULL},
-    [GRAPHS] = {"graphs", 1, 1, 100000, "so many graphs, each with the next seed", NULL},
-    [REPEAT] = {"repeat", 1, 1, 10000, "how often each is solved", NULL},
+    [SEED] = {"seed", 1, 0, 1e15, "seed of the random numbers", NULL},
+    [GRAPHS] = {"graphs", 1, 1, 100000, "number of graphs, each with the next seed", NULL},
+    [REPEAT] = {"repeat", 1, 1, 10000, "number of solutions of each graph", NULL},
     [JSON] = {"json", 0, 0, 0, "print one JSON object a line", NULL},
 };
 
@@ -29,7 +29,7 @@ static bool same(const forest *a, const forest *b)
   return a->weight == b->weight && a->edges == b->edges && a->check == b->check;
 }
 
-/* All PEs' parts together. The check is a sum, too, and may wrap. */
+/* The sum of all PEs' parts. The check is a sum, too, and may wrap. */
 static forest sum_forests(const forest *mine)
 {
   return (forest){.weight = (uint64_t)job_sum((int64_t)mine->weight),
@@ -81,7 +81,7 @@ static bool solve(const graph *g, part *p, int repeat, const forest *wanted)
   return right;
 }
 
-/* The number of wrong answers on this PE. */
+/* Returns the number of wrong results on this PE. */
 static int64_t run(const graph *g)
 {
   int64_t wrong = 0;

@@ -1,10 +1,9 @@
 /*
- * mst_am.c - the minimum spanning tree by active messages. Offers are requests whose handler takes them in where they
- * belong; a look-up is a request that its owner's handler answers in the reply. Nobody keeps buckets or looks into
- * them.
+ * mst_am.c - the minimum spanning tree by active messages. An offer is a request whose handler processes it at the
+ * owner. A look-up is a request that the owner's handler answers in the reply. There are no buckets to scan.
  *
- * Handlers of a PE run one at a time, and its own thread touches what they write only between meetings, so nothing
- * needs a lock.
+ * Handlers of a PE run one at a time, and its own thread accesses their data only between barriers, so no lock is
+ * needed.
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -20,7 +19,7 @@ const char mst_version[] = "am";
 
 typedef struct questions {
   uint32_t which, n;
-  uint64_t first; /* where in the asker's values the answers go */
+  uint64_t first; /* index of the answers among the asker's values */
   uint32_t vertex[QUESTIONS_MOST];
 } questions;
 
@@ -31,13 +30,13 @@ typedef struct answers {
 
 static struct {
   part *p;
-  uint64_t *value; /* where answers go, during look_up */
+  uint64_t *value; /* destination of answers during look_up */
 } self;
 
 static void on_offers(void *buf, size_t nbytes, int from, shmemx_am_token_t token)
 {
   offer offers[OFFERS_MOST];
-  memcpy(offers, buf, nbytes); /* buf need not lie where an offer may */
+  memcpy(offers, buf, nbytes); /* buf may not be aligned for an offer */
   take_offers(self.p, offers, nbytes / sizeof *offers);
 }
 
@@ -75,7 +74,7 @@ void version_start(part *p)
   shmemx_am_attach(ON_OFFERS, on_offers);
   shmemx_am_attach(ON_QUESTIONS, on_questions);
   shmemx_am_attach(ON_ANSWERS, on_answers);
-  shmem_barrier_all(); /* self.p is there before the first request */
+  shmem_barrier_all(); /* self.p is set before the first request */
 }
 
 void version_end(void)
@@ -99,8 +98,8 @@ void send_offers(part *p, const offer *offers, const size_t *first)
       shmemx_am_request(pe, ON_OFFERS, (void *)(offers + k), n * sizeof *offers);
     }
   }
-  shmemx_am_quiet();   /* ours are taken in */
-  shmem_barrier_all(); /* and everyone's */
+  shmemx_am_quiet();   /* this PE's offers are processed */
+  shmem_barrier_all(); /* and those of all PEs */
 }
 
 static void ask(int pe, word which, const uint32_t *vertex, size_t first, size_t n)
@@ -122,6 +121,6 @@ void look_up(part *p, word which, const uint32_t *vertex, const size_t *first, u
       ask(pe, which, vertex, k, n);
     }
   }
-  shmemx_am_quiet();   /* our answers are here */
-  shmem_barrier_all(); /* and nobody asks any more */
+  shmemx_am_quiet();   /* this PE's answers have arrived */
+  shmem_barrier_all(); /* and no PE asks any more */
 }

@@ -1,7 +1,7 @@
 /*
  * mst_bucket.c - the minimum spanning tree by plain OpenSHMEM. Offers are put into buckets: each PE has one for each
- * other, which the owner empties as it finds it filled; where neither a bucket to empty nor room to fill is found,
- * others get the core. Look-ups are gets, all at once.
+ * other PE, and the owner empties it when it finds it filled. Where a PE finds no bucket to empty and none to fill,
+ * it yields the core. Look-ups are gets, all at once.
  */
 #include <sched.h>
 #include <shmem.h>
@@ -17,14 +17,15 @@ enum { BUCKET_MOST = 1024 }; /* offers */
 const char mst_version[] = "bucket";
 
 typedef struct bucket {
-  uint64_t n, last; /* last: 1 if nothing comes after it this time */
+  uint64_t n, last; /* last: 1 if no other bucket follows in this exchange */
   offer offers[BUCKET_MOST];
 } bucket;
 
 static struct {
-  bucket *buckets;            /* symmetric: one a PE, filled by it */
-  uint64_t *filled, *emptied; /* symmetric, by PE: how often it filled ours; how often it emptied the one we fill */
-  uint64_t *taken, *sent;     /* by PE: how often we emptied; how often we filled */
+  bucket *buckets; /* symmetric: one for each PE, which fills it */
+  /* symmetric, by PE: how often it filled its bucket here; how often it emptied this PE's bucket there */
+  uint64_t *filled, *emptied;
+  uint64_t *taken, *sent; /* by PE: how often this PE emptied; how often this PE filled */
   bucket outgoing;
 } self;
 
@@ -61,7 +62,7 @@ void version_end(void)
   free(self.sent);
 }
 
-/* Fills our bucket on `pe` with what comes next, if it is empty. true: it was. */
+/* Fills this PE's bucket on `pe` with the next offers, if it is empty. Returns whether it was. */
 static bool fill(const part *p, int pe, const offer *offers, size_t *next, size_t end)
 {
   if (!shmem_uint64_test(&self.emptied[pe], SHMEM_CMP_EQ, self.sent[pe])) return false;
@@ -76,7 +77,7 @@ static bool fill(const part *p, int pe, const offer *offers, size_t *next, size_
   return true;
 }
 
-/* Empties the bucket that `pe` fills, if it is filled: true. *last: it was its last one. */
+/* Empties the bucket of `pe`, if it is filled, and returns whether it was. *last: no other bucket follows. */
 static bool empty(part *p, int pe, bool *last)
 {
   if (!shmem_uint64_test(&self.filled[pe], SHMEM_CMP_GT, self.taken[pe])) return false;

@@ -1,6 +1,6 @@
 /*
- * mst_mpi.c - the minimum spanning tree by MPI: two-sided messages, told apart by tags. How many of them come is agreed
- * on first; then all are sent and received.
+ * mst_mpi.c - the minimum spanning tree by MPI: two-sided messages with tags. The PEs first exchange the number of
+ * items for each; then all items are sent and received.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@ const char mst_version[] = "mpi";
 static struct {
   int n;
   MPI_Request *requests; /* two a PE */
-  int *out, *in;         /* things for, and from, each PE */
-  size_t *in_first;      /* where those from each PE begin; one more than PEs */
+  int *out, *in;         /* numbers of items for, and from, each PE */
+  size_t *in_first;      /* where the items from each PE begin; one more than PEs */
   void *arrived, *replies;
   size_t arrived_room, replies_room;
 } self;
@@ -63,7 +63,8 @@ static void make_room(void **place, size_t *room, size_t bytes)
   if (!*place) job_abort(1);
 }
 
-/* Sends what `first` says is for each PE and receives as self.in_first says; our own part is copied. */
+/* Sends to each PE the items that `first` bounds and receives those that self.in_first bounds; this PE's own part is
+ * copied. */
 static void swap(int me, const char *out, const size_t *first, char *in, const size_t *in_first, size_t size, int tag)
 {
   int n = 0;
@@ -81,7 +82,7 @@ static void swap(int me, const char *out, const size_t *first, char *in, const s
   MPI_Waitall(n, self.requests, MPI_STATUSES_IGNORE);
 }
 
-/* Tells each PE how much is for it. */
+/* Exchanges the number of items for each PE. */
 static void agree(const size_t *first)
 {
   for (int pe = 0; pe < self.n; pe++) self.out[pe] = (int)(first[pe + 1] - first[pe]);

@@ -1,15 +1,14 @@
 /*
- * pascol.c - displaced rings of one-sided operations (Vishnu et al. 2010, section V.B): over and over, each PE does one
- * operation on the PE after it, then on the next but one, and so on to itself, with a fence after each but a get.
- * Cases: bytes of an operation.
+ * pascol.c - displaced rings of one-sided operations (Vishnu et al. 2010, section V.B): each PE repeatedly does one
+ * operation on the next PE, then on the next but one, and so on to itself, with a fence after each operation except
+ * get. Cases: bytes of an operation.
  *
  *   put, get  contiguous
  *   acc       accumulate of doubles, scale 1: bytes are multiples of 8
- *   strided   put of ROWS rows, each half of the way to the next; fewer where there are fewer bytes
+ *   strided   put of ROWS rows, each half as long as the distance to the next; fewer rows where there are fewer bytes
  *
- * Every PE has a place of its own in each PE's memory, so all operations can be checked after a sample: what was put is
- * there, what was got is right, what was accumulated adds up. Time is that of one operation, CPU seconds and joules
- * those of all PEs for one operation of each.
+ * Every PE has its own place in each PE's memory, so all operations can be checked after a sample. Time is that of
+ * one operation; CPU seconds and joules are those of all PEs for one operation of each.
  */
 #include <armci.h>
 #include <math.h>
@@ -28,19 +27,19 @@ enum { PUT, GET, ACC, STRIDED, ALL };
 
 static const char *const ops[] = {"put", "get", "acc", "strided", "all", NULL};
 static option options[N_OPTIONS] = {
-    [OP] = {"op", PUT, 0, 0, "the operation, or all of them in turn", ops},
-    [FROM] = {"from", 0, 0, 4096, "the first displacement: 0 as in the paper, a PE's own memory too", NULL},
-    [REPEAT] = {"repeat", 1, 1, 10000, "how often each case is measured", NULL},
-    [LEAST] = {"least", 0.01, 0, 60, "seconds of rings in a sample, at least", NULL},
+    [OP] = {"op", PUT, 0, 0, "the operation, or all of them one after the other", ops},
+    [FROM] = {"from", 0, 0, 4096, "the first displacement: 0, as in the paper, includes a PE's own memory", NULL},
+    [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
+    [LEAST] = {"least", 0.01, 0, 60, "shortest time of the rings in a sample, in seconds", NULL},
 };
 
 static int me, n, op;
-static size_t span;   /* bytes of a place, with the gaps between rows */
-static char **memory; /* of each PE: n places, by who writes there */
-static char *mine;    /* n places, what this PE sends to each, or gets from it */
+static size_t span;   /* bytes of a place, including the gaps between rows */
+static char **memory; /* of each PE: n places, by the PE that writes there */
+static char *mine;    /* n places: the data that this PE puts to, or gets from, each PE */
 static bool any_wrong;
 
-/* How a place is laid out. */
+/* The layout of a place. */
 typedef struct layout {
   int bytes, rows, row, stride;
 } layout;
@@ -84,23 +83,23 @@ static void ring(layout l, long rounds)
     for (int i = (int)options[FROM].value; i < n; i++) operate((me + i) % n, l);
 }
 
-/* ---- what is to be found afterwards ---- */
+/* ---- expected data ---- */
 
 static unsigned char byte_of(int from, int to, long at)
 {
   return (unsigned char)(from * 37 + to * 11 + at * 7 + 1);
 }
 
-/* Small whole numbers: sums of them are exact. */
+/* Small whole numbers, whose sums are exact. */
 static double double_of(int from, int to, long at)
 {
   return from + 2 * to + (double)(at % 5) + 1;
 }
 
-/* After so many bytes what is sent repeats: a multiple of 256, and of five doubles. */
+/* The data repeats after this many bytes: a multiple of 256, and of five doubles. */
 enum { PERIOD = 1280 };
 
-/* A period of it, as it is after `times` operations. */
+/* A period of the expected data after `times` operations. */
 static void make_pattern(char *pattern, int from, int to, long times)
 {
   for (long k = 0; op != ACC && k < PERIOD; k++) pattern[k] = (char)byte_of(from, to, k);
@@ -115,7 +114,7 @@ static size_t smaller(size_t a, size_t b)
   return a < b ? a : b;
 }
 
-/* So much of a place is filled and looked at: what the operation moves, with the gaps, and a line after it. */
+/* The bytes of a place to fill and check: the transferred bytes, with the gaps, and a cache line after them. */
 static size_t extent(layout l)
 {
   return smaller(span, (size_t)l.rows * (size_t)l.stride + 64);
@@ -156,7 +155,7 @@ static bool is_zero(const char *place, size_t bytes)
   return bytes == 0 || (place[0] == 0 && memcmp(place, place + 1, bytes - 1) == 0);
 }
 
-/* One place after `times` operations. */
+/* Whether a place is correct after `times` operations. */
 static bool place_is_right(const char *place, int from, int to, layout l, long times)
 {
   char pattern[PERIOD];
@@ -217,7 +216,7 @@ static void measure(sample_case c, int repeat)
 
 static void make_memory(const sample_case *cases, int n_cases)
 {
-  op = STRIDED; /* which takes most */
+  op = STRIDED; /* the largest of all operations */
   for (int i = 0; i < n_cases; i++) {
     layout l = layout_of((size_t)cases[i].x);
     if ((size_t)l.rows * (size_t)l.stride > span) span = (size_t)l.rows * (size_t)l.stride;
@@ -236,9 +235,9 @@ static bool is_possible(const sample_case *cases, int n_cases)
   const char *what = NULL;
   int wanted = (int)options[OP].value;
   for (int i = 0; i < n_cases; i++) {
-    if (cases[i].x != floor(cases[i].x)) what = "bytes are whole numbers";
+    if (cases[i].x != floor(cases[i].x)) what = "the number of bytes must be whole";
     if ((wanted == ACC || wanted == ALL) && fmod(cases[i].x, sizeof(double)) != 0)
-      what = "bytes of acc are multiples of 8";
+      what = "bytes of acc must be multiples of 8";
   }
   if (displacements() < 1) what = "--from must be less than the number of PEs";
   if (what && me == 0) fprintf(stderr, "pascol: %s\n", what);

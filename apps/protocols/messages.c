@@ -1,4 +1,4 @@
-/* messages.c - see messages.h. */
+/* messages.c - transfers the messages, see messages.h. */
 #include "messages.h"
 
 #include <mpi.h>

@@ -1,10 +1,9 @@
 /*
- * protocols.c - two-sided messages from rank 0 to rank 1 of two: a payload in fragments of the same size, one message
- * each (listing B.4 of the dissertation). Cases: PAYLOAD:FRAGMENTS, bytes and messages.
+ * protocols.c - two-sided messages from rank 0 to rank 1 of two: a payload in fragments of the same size, one
+ * message each (listing B.4 of the dissertation). Cases: PAYLOAD:FRAGMENTS, bytes and messages.
  *
- * By which protocol messages go, eager or rendezvous, is the MPI's and its network's to say. Time, CPU seconds and
- * joules are each rank's own, from the barrier before the first message to the return of the last call. Data are
- * checked after each sample.
+ * The MPI and its network select the protocol, eager or rendezvous. Time, CPU seconds and joules are each rank's
+ * own, from the barrier before the first message to the return of the last call. Data are checked after each sample.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,12 +20,12 @@ enum { REPEAT, LEAST, N_OPTIONS };
 
 static bool any_wrong; /* on rank 0 */
 static option options[N_OPTIONS] = {
-    [REPEAT] = {"repeat", 1, 1, 10000, "how often each case is measured", NULL},
-    [LEAST] = {"least", 0.01, 0, 60, "seconds of transfers in a sample, at least", NULL},
+    [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
+    [LEAST] = {"least", 0.01, 0, 60, "shortest time of the transfers in a sample, in seconds", NULL},
 };
 
 static unsigned char *buffer;
-static int serial; /* of the transfer: what its bytes are made of */
+static int serial; /* of the transfer; determines its bytes */
 
 static unsigned char byte_of(size_t at)
 {
@@ -53,8 +52,8 @@ static void transfer(size_t payload, long fragments)
   measure_pause();
 }
 
-/* Transfers of a sample: rank 0 says how long one takes. One goes before: after what filling and checking took, neither
- * finds the other asleep. */
+/* The number of transfers of a sample, from the time of one at rank 0. A transfer before it ensures that no rank
+ * sleeps after filling and checking. */
 static long rounds_for(size_t payload, long fragments)
 {
   measured one;
@@ -104,7 +103,7 @@ static bool is_possible(const sample_case *cases, int n)
   for (int i = 0; i < n; i++) {
     double x = cases[i].x, y = cases[i].y;
     if (x == floor(x) && y == floor(y) && y >= 1 && fmod(x, y) == 0) continue;
-    if (speaks) fprintf(stderr, "protocols: %.0f bytes cannot be cut into %g messages of the same size\n", x, y);
+    if (speaks) fprintf(stderr, "protocols: %.0f bytes cannot be divided into %g messages of the same size\n", x, y);
     return false;
   }
   return true;

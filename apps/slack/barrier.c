@@ -1,9 +1,9 @@
 /*
- * barrier.c - what waiting at a barrier costs: the last PE arrives T late, the others wait for it. Cases: T in
+ * barrier.c - the cost of waiting at a barrier: the last PE arrives T late, and the others wait for it. Cases: T in
  * milliseconds.
  *
- * The late PE sleeps in the kernel, so that what is counted is the others' waiting, and so that it takes no core from
- * them. A sample is as many such rounds as last `--least`; times and joules are a round's.
+ * The late PE sleeps in the kernel, so that it takes no core from the others and only their waiting counts. A sample
+ * has rounds for at least `--least` seconds; times and joules are those of a round.
  */
 #include <shmem.h>
 #include <stdio.h>
@@ -20,15 +20,16 @@ enum { REPEAT, LEAST, LEARN, N_OPTIONS };
 
 static bool any_wrong; /* on PE 0 */
 static option options[N_OPTIONS] = {
-    [REPEAT] = {"repeat", 1, 1, 10000, "how often each case is measured", NULL},
-    [LEAST] = {"least", 0, 0, 60, "seconds that a sample lasts at least", NULL},
-    [LEARN] = {"learn", 0, 0, 1000,
-               "samples of a case that are not told, before the first, for a governor to learn from", NULL},
+    [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
+    [LEAST] = {"least", 0, 0, 60, "shortest time of a sample, in seconds", NULL},
+    [LEARN] = {"learn", 0, 0, 1000, "samples of a case before the first that is printed, from which a governor learns",
+               NULL},
 };
 
-static long arrived; /* symmetric; on PE 0: the round in which the late one came last */
+static long arrived; /* symmetric; on PE 0: the last round in which the late PE has arrived */
 
-/* The number of rounds in which PE 0 left before the last had come. `*round`: counts them since the start. */
+/* Returns the number of rounds in which PE 0 left before the last PE had arrived. `*round` counts rounds since the
+ * start. */
 static long wait_at_barriers(double late_s, long rounds, long *round)
 {
   long early = 0;
@@ -45,7 +46,7 @@ static long wait_at_barriers(double late_s, long rounds, long *round)
   return early;
 }
 
-/* repeat < 0: it is not told. */
+/* repeat < 0: not printed. */
 static void measure(sample_case c, int repeat, const counters *counts, long *round)
 {
   measured m;
@@ -84,7 +85,7 @@ int main(int argc, char **argv)
       sample_print_setup("barrier");
       printf("}\n");
     }
-    for (int i = 0; i < n; i++) /* one after the other: a governor's past is that of waits as long as these */
+    for (int i = 0; i < n; i++) /* one after the other, so that a governor has seen waits of the same length before */
       for (int repeat = -(int)options[LEARN].value; repeat < (int)options[REPEAT].value; repeat++)
         measure(cases[i], repeat, &counts, &round);
     counters_close(&counts);

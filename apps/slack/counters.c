@@ -1,4 +1,4 @@
-/* counters.c - see counters.h. */
+/* counters.c - reads the processor's counters, see counters.h. */
 #include "counters.h"
 
 #include <linux/perf_event.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* BR_INST_RETIRED.NOT_TAKEN of Intel's cores since Sandy Bridge (SDM volume 3, chapter 20: event 0xc4, mask 0x10).
- * Others have no such event under one number. */
+ * Other processors have no common number for this event. */
 static const uint64_t intel_not_taken = 0x10c4;
 
 static int is_intel(void)

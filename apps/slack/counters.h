@@ -1,6 +1,6 @@
 /*
- * counters.h - what the processor counted in this process between two moments, by perf: instructions, branches, and
- * branches that were not taken. NaN where it does not count that, or may not.
+ * counters.h - counts of the processor in this process between two moments, by perf: instructions, branches, and
+ * branches that were not taken. NaN where the processor does not count them, or access is not permitted.
  */
 #ifndef APPS_COUNTERS_H
 #define APPS_COUNTERS_H

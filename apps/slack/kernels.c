@@ -1,6 +1,6 @@
 /*
- * kernels.c - a phase bound by arithmetic and four bound by memory (work.h), on every PE at once. Cases: MiB of the
- * three arrays together, on each PE. Times and joules are those of a pass.
+ * kernels.c - a phase limited by arithmetic and four limited by memory (work.h), on all PEs at once. Cases: MiB of
+ * the three arrays together, on each PE. Times and joules are those of a pass.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,11 +17,11 @@ enum { REPEAT, LEAST, N_OPTIONS };
 
 static bool any_wrong; /* on PE 0 */
 static option options[N_OPTIONS] = {
-    [REPEAT] = {"repeat", 1, 1, 10000, "how often each kernel is measured", NULL},
-    [LEAST] = {"least", 0.02, 0, 60, "seconds that a sample lasts at least", NULL},
+    [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each kernel", NULL},
+    [LEAST] = {"least", 0.02, 0, 60, "shortest time of a sample, in seconds", NULL},
 };
 
-/* PE 0 says for all. */
+/* PE 0 decides the number for all PEs. */
 static long passes_of(enum work_kernel k, work_arrays *w)
 {
   work_pass(k, w);
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
   sample_case cases[SAMPLE_MOST_CASES];
   job_begin(&argc, &argv);
   int code =
-      options_parse(argc, argv, "MIB...", "phases bound by arithmetic and by memory; cases: MiB of arrays on a PE",
+      options_parse(argc, argv, "MIB...", "phases limited by arithmetic and by memory; cases: MiB of arrays on a PE",
                     options, N_OPTIONS, job_me() == 0, &words);
   if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1 << 20, 0, job_me() == 0, cases)) < 0)
     code = OPTIONS_WRONG;

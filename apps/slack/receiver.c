@@ -1,16 +1,16 @@
 /*
- * receiver.c - a payload written from PE 0 to PE 1 in three ways that ask more or less of the receiver, which meanwhile
- * waits. Cases: number of fragments (user buffers).
+ * receiver.c - writes a payload from PE 0 to PE 1 in three ways with different work for the receiver, which waits
+ * meanwhile. Cases: number of fragments (user buffers).
  *
  *   direct  a non-blocking put for each fragment (A), quiet (B); a barrier, in which the receiver waits (D)
- *   active  pack (F), one put (A), quiet (B), a flag; the receiver, which waits for it (D), unpacks (E) and answers, which the sender
- *           waits for (C)
- *   agent   an active message for each fragment (A), shmemx_am_quiet (B); its handler copies it to its place (G), on the receiver's
- *           agent thread (WATTLE_PROGRESS=agent); a barrier, in which the receiver waits (D)
+ *   active  pack (F), one put (A), quiet (B), a flag; the receiver, which waits for it (D), unpacks (E) and answers,
+ *           which the sender waits for (C)
+ *   agent   an active message for each fragment (A), shmemx_am_quiet (B); its handler copies it to its place (G), on
+ *           the receiver's agent thread (WATTLE_PROGRESS=agent); a barrier, in which the receiver waits (D)
  *
  * Letters are the phases of the dissertation's table 12.1. No two fragments share a cache line. Before each transfer
- * both PEs clear what it touches from their caches; that is neither in its time nor in its joules. Data are checked
- * after each sample. Time is the sender's, joules and CPU seconds are each PE's own.
+ * both PEs clear its buffers from their caches; time and joules exclude that. Data are checked after each sample.
+ * Time is the sender's; joules and CPU seconds are each PE's own.
  */
 #include <math.h>
 #include <shmem.h>
@@ -38,15 +38,15 @@ static const char *const ways[] = {"direct", "active", "agent", NULL};
 static bool any_wrong; /* on PE 0 */
 static option options[N_OPTIONS] = {
     [PAYLOAD] = {"payload", 524288, 1, 1 << 28, "bytes", NULL},
-    [HOW] = {"how", DIRECT, 0, 0, "what the receiver does", ways},
-    [REPEAT] = {"repeat", 1, 1, 10000, "how often each case is measured", NULL},
-    [LEAST] = {"least", 0.01, 0, 60, "seconds of transfers in a sample, at least", NULL},
+    [HOW] = {"how", DIRECT, 0, 0, "the receiver's work", ways},
+    [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
+    [LEAST] = {"least", 0.01, 0, 60, "shortest time of the transfers in a sample, in seconds", NULL},
 };
 
-/* Symmetric, but for `user`. */
+/* Symmetric, except for `user`. */
 static struct {
   unsigned char *source, *target; /* fragments, `stride` apart */
-  unsigned char *packed, *landed; /* one after the other */
+  unsigned char *packed, *landed; /* contiguous */
   long *flag, *answer;
 } mem;
 
@@ -54,7 +54,7 @@ static size_t size, stride;
 static long n_fragments, serial;
 static double phase[PHASES];
 
-/* The agent's handler: messages of a PE of the node are handled in their order. */
+/* Counts of the agent's handler, which runs for one message at a time. */
 static _Atomic long taken, strange;
 static double handler_s; /* of the handlers that were timed, one in SOME */
 
@@ -83,7 +83,7 @@ static unsigned char *symmetric(size_t bytes)
 {
   unsigned char *p = shmem_align(4096, bytes);
   if (!p) {
-    fprintf(stderr, "PE %d: no room for %zu bytes; set a larger SHMEM_SYMMETRIC_SIZE\n", job_me(), bytes);
+    fprintf(stderr, "PE %d: no space for %zu bytes; set a larger SHMEM_SYMMETRIC_SIZE\n", job_me(), bytes);
     job_abort(1);
   }
   memset(p, 0, bytes);
@@ -98,7 +98,7 @@ static void make_memory(const sample_case *cases, int n)
     if ((size_t)n_fragments * stride > span) span = (size_t)n_fragments * stride;
   }
   mem.source = symmetric(span);
-  mem.target = symmetric(span + 3072) + 3072; /* not at like offsets in their pages: see bench/patterns.c */
+  mem.target = symmetric(span + 3072) + 3072; /* at different offsets in their pages: see bench/patterns.c */
   mem.packed = symmetric(payload);
   mem.landed = symmetric(payload + 3072) + 3072;
   mem.flag = (long *)(void *)symmetric(LINE);
@@ -184,7 +184,7 @@ static void receive(int how)
   shmem_long_atomic_set(mem.answer, serial, 0);
 }
 
-/* One transfer; its time as the sender sees it. */
+/* Runs one transfer. Returns its time at the sender. */
 static double transfer(int how)
 {
   double took = 0;
@@ -221,7 +221,7 @@ static void fill(void)
     for (size_t k = 0; k < size; k++) mem.source[(size_t)i * stride + k] = byte_of(i, k);
 }
 
-/* At the receiver: every fragment, and nothing between them. */
+/* At the receiver: whether every fragment arrived and the gaps are unchanged. */
 static bool has_come(long as_of)
 {
   long keep = serial;
@@ -281,8 +281,8 @@ static bool is_possible(const sample_case *cases, int n)
   for (int i = 0; i < n; i++) {
     if (cases[i].x == floor(cases[i].x) && fmod(options[PAYLOAD].value, cases[i].x) == 0) continue;
     if (job_me() == 0)
-      fprintf(stderr, "receiver: %.0f bytes cannot be cut into %g fragments of the same size\n", options[PAYLOAD].value,
-              cases[i].x);
+      fprintf(stderr, "receiver: %.0f bytes cannot be divided into %g fragments of the same size\n",
+              options[PAYLOAD].value, cases[i].x);
     return false;
   }
   return true;
@@ -293,7 +293,7 @@ int main(int argc, char **argv)
   int words, n = 0;
   sample_case cases[SAMPLE_MOST_CASES];
   job_begin(&argc, &argv);
-  int code = options_parse(argc, argv, "FRAGMENTS...", "what a put asks of its receiver; cases: number of fragments",
+  int code = options_parse(argc, argv, "FRAGMENTS...", "the receiver's cost of a put; cases: number of fragments",
                            options, N_OPTIONS, job_me() == 0, &words);
   if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1 << 24, 0, job_me() == 0, cases)) < 0)
     code = OPTIONS_WRONG;

@@ -1,4 +1,4 @@
-/* sample.c - see sample.h. */
+/* sample.c - prints samples and parses cases, see sample.h. */
 #include "sample.h"
 
 #include <math.h>
@@ -32,8 +32,8 @@ int sample_cases(int argc, char **argv, int words, double most_x, double most_y,
     if (!parse(argv[1 + i], most_x, most_y, &cases[i])) wrong = argv[1 + i];
   if (!wrong) return words;
   if (speaks)
-    fprintf(stderr, "%s: '%s' is no case; expected X or X:Y, above 0, X at most %g and Y at most %g\n", argv[0], wrong,
-            most_x, most_y);
+    fprintf(stderr, "%s: '%s' is not a case; expected X or X:Y, above 0, X at most %g and Y at most %g\n", argv[0],
+            wrong, most_x, most_y);
   return -1;
 }
 

@@ -1,11 +1,12 @@
 /*
- * slack.c - early and late PEs at a barrier. Cases: CR or CR:EC. EC PEs compute `--work`, the others CR times as much,
- * and all meet; so many times, for the governor learns. EC 0: all but the last are early. `--loads steps`: PE i
- * computes 1 + (CR - 1) i / (n - 1) times as much as PE 0, so that PEs wait in groups of their own. `--loads bt-mz`: PE
- * i computes what the i-th process of BT-MZ does (zones.h), over the mean of all; the case is of no account.
+ * slack.c - early and late PEs at a barrier. Cases: CR or CR:EC. EC PEs compute `--work`, the others CR times as
+ * much, and all PEs synchronize. This repeats, because the governor learns. EC 0: all but the last are early.
+ * `--loads steps`: PE i computes 1 + (CR - 1) i / (n - 1) times as much as PE 0, so that PEs wait in different
+ * groups. `--loads bt-mz`: PE i computes as much as the i-th process of BT-MZ (zones.h), relative to the mean of
+ * all; the case has no effect.
  *
- * Work is a number of turns (work.h), not a time, so that a clock that changes makes it longer or shorter. Whoever
- * compares jobs at different clocks gives all of them the same `--turns`.
+ * Work is a number of turns (work.h), not a time, so that the clock changes its time. Jobs at different clocks are
+ * comparable if all have the same `--turns`.
  */
 #include <math.h>
 #include <shmem.h>
@@ -28,14 +29,14 @@ static const char *const loads[] = {"two", "steps", "bt-mz", NULL};
 static bool any_wrong; /* on PE 0 */
 static option options[N_OPTIONS] = {
     [WORK] = {"work", 2, 0.001, 10000, "milliseconds that an early PE computes", NULL},
-    [TURNS] = {"turns", 0, 0, 1e12, "turns of work in a millisecond; 0: as many as this machine does now", NULL},
-    [INSTANCES] = {"instances", 20, 1, 1e6, "times that all meet in a sample", NULL},
-    [WARM] = {"warm", 6, 0, 1e6, "times before it, not counted", NULL},
-    [REPEAT] = {"repeat", 1, 1, 10000, "how often each case is measured", NULL},
-    [LOADS] = {"loads", LOADS_TWO, 0, 0, "who computes how much", loads},
+    [TURNS] = {"turns", 0, 0, 1e12, "turns of work in a millisecond; 0: measured on this machine now", NULL},
+    [INSTANCES] = {"instances", 20, 1, 1e6, "synchronizations in a sample", NULL},
+    [WARM] = {"warm", 6, 0, 1e6, "synchronizations before it that do not count", NULL},
+    [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
+    [LOADS] = {"loads", LOADS_TWO, 0, 0, "distribution of the work", loads},
 };
 
-/* What a PE did in an instance, in the mean. */
+/* The mean work of a PE in an instance. */
 typedef struct split {
   double compute_s, slack_s;
 } split;
@@ -55,8 +56,8 @@ static double factor(sample_case c)
   return job_me() < early ? 1 : c.x;
 }
 
-static long arrived; /* symmetric; on PE 0: how often the last PE has come */
-static long unmet;   /* on PE 0: how often it went on before */
+static long arrived; /* symmetric; on PE 0: number of arrivals of the last PE */
+static long unmet;   /* on PE 0: how often it continued before that arrival */
 
 static split meet_often(double turns, int times)
 {
@@ -132,7 +133,8 @@ int main(int argc, char **argv)
   if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1000, job_n_pes(), job_me() == 0, cases)) < 0)
     code = OPTIONS_WRONG;
   if (code == OPTIONS_GO && (int)options[LOADS].value == LOADS_ZONES && job_n_pes() > ZONES_X * ZONES_Y) {
-    if (job_me() == 0) fprintf(stderr, "slack: --loads bt-mz has %d zones: no more PEs than that\n", ZONES_X * ZONES_Y);
+    if (job_me() == 0)
+      fprintf(stderr, "slack: --loads bt-mz has %d zones: use at most that many PEs\n", ZONES_X * ZONES_Y);
     code = OPTIONS_WRONG;
   }
   if (code == OPTIONS_GO) {

@@ -1,4 +1,4 @@
-/* work.c - see work.h. */
+/* work.c - computes a fixed amount of work, see work.h. */
 #include "work.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@ const work_kind work_kinds[WORK_KERNELS] = {
 
 #ifdef WATTLE_SIMULATED
 
-/* Eight multiply-adds that wait for none of each other but for those of the turn before: eight cycles at 2.6 GHz.
- * Described, for counting them would take as long as doing them. */
+/* Eight independent multiply-adds, each of which depends on the turn before: eight cycles at 2.6 GHz. The time is
+ * given instead of counted, because counting would take as long as computing. */
 static const double turn_s = 8 / 2.6e9;
 
 void work_compute(double turns)
@@ -29,7 +29,7 @@ void work_compute(double turns)
 
 #else
 
-static volatile double sink; /* what is computed must not be computed away */
+static volatile double sink; /* keeps the compiler from removing the computation */
 
 void work_compute(double turns)
 {
@@ -103,7 +103,8 @@ void work_pass(enum work_kernel k, work_arrays *w)
   default: work_compute((double)n);
   }
   wattle_sim_move((size_t)work_kinds[k].bytes * n);
-  __asm__ volatile("" : : "r"(a), "r"(b), "r"(c) : "memory"); /* a pass that the next repeats is done all the same */
+  /* keeps the compiler from removing a pass that the next one repeats */
+  __asm__ volatile("" : : "r"(a), "r"(b), "r"(c) : "memory");
 }
 
 bool work_check(enum work_kernel k, work_arrays *w, double passes)

@@ -2,7 +2,7 @@
  * work.h - work of a fixed amount, so that a slower clock makes it longer: arithmetic alone, and the four kernels of
  * STREAM.
  *
- * Compute intensity (CI) is the papers': arithmetic operations over loads and stores.
+ * Compute intensity (CI) is defined as in the papers: arithmetic operations divided by loads and stores.
  */
 #ifndef APPS_WORK_H
 #define APPS_WORK_H
@@ -14,16 +14,16 @@ enum work_kernel { WORK_FMA, WORK_COPY, WORK_SCALE, WORK_ADD, WORK_TRIAD, WORK_K
 
 typedef struct work_kind {
   const char *name;
-  double intensity; /* as the papers state it */
-  double bytes;     /* that an element moves; 0: arithmetic */
+  double intensity; /* as the papers give it */
+  double bytes;     /* transferred for each element; 0: arithmetic */
 } work_kind;
 
 extern const work_kind work_kinds[WORK_KERNELS];
 
-/* So many turns of independent multiply-adds; nothing in memory. */
+/* Computes turns of independent multiply-adds, without memory access. */
 void work_compute(double turns);
 
-/* How many turns this core does in a second now: the best of several tries. */
+/* The number of turns that this core computes in a second now: the best of several tries. */
 double work_turns_per_second(void);
 
 /* Three arrays for the kernels of STREAM. */
@@ -32,14 +32,15 @@ typedef struct work_arrays {
   size_t n;
 } work_arrays;
 
-/* false: no memory. */
+/* Returns false where memory ran out. */
 bool work_arrays_make(work_arrays *w, size_t n);
 void work_arrays_free(work_arrays *w);
 
-/* One pass of a kernel; of WORK_FMA as many turns as the arrays have elements. */
+/* One pass of a kernel; for WORK_FMA as many turns as the arrays have elements. */
 void work_pass(enum work_kernel k, work_arrays *w);
 
-/* Are the arrays what `passes` passes of that kernel, and nothing else since they were made, leave? Makes them anew. */
+/* Whether the arrays hold the result of exactly `passes` passes of that kernel since they were made. Makes them
+ * again. */
 bool work_check(enum work_kernel k, work_arrays *w, double passes);
 
 #endif

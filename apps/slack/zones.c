@@ -1,4 +1,4 @@
-/* zones.c - see zones.h. */
+/* zones.c - computes the loads of BT-MZ, see zones.h. */
 #include "zones.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 enum { ZONES = ZONES_X * ZONES_Y, POINTS_X = 1632, POINTS_Y = 1216 };
 static const double last_over_first = 4.5;
 
-/* Widths in points, which add up to `points`: ends of intervals are rounded, so that they are whole. */
+/* Computes whole widths whose sum is `points`, by rounding the ends of intervals. */
 static void widths(int n, int points, int *width)
 {
   double r = exp(log(last_over_first) / (n - 1)), first = points * (r - 1) / (pow(r, n) - 1);

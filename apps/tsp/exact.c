@@ -1,4 +1,4 @@
-/* exact.c - the answer to check against, by another way than branch and bound: Held and Karp's dynamic programming. */
+/* exact.c - computes the reference result by Held and Karp's dynamic programming, independently of branch and bound. */
 #include "tsp.h"
 
 #include <stdlib.h>

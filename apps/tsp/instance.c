@@ -1,11 +1,14 @@
-/* instance.c - instances of the travelling salesman: read from a file, or random; and what follows from their costs. */
+/*
+ * instance.c - reads instances of the travelling salesman from a file or makes random ones, and derives data from
+ * their costs.
+ */
 #include "tsp.h"
 
 #include <string.h>
 
 #include "../common/random.h"
 
-/* Fills what follows from the costs. */
+/* Fills the data that follows from the costs. */
 static void prepare(tsp_graph *g, tsp_bound bound)
 {
   int64_t all = 0;
@@ -25,11 +28,11 @@ static void prepare(tsp_graph *g, tsp_bound bound)
   g->leave_all = all < TSP_NO_TOUR ? (int32_t)all : TSP_NO_TOUR;
 }
 
-/* What stands in `in` where a whole number should. */
+/* The error for input without a whole number at its place. */
 static const char *no_number(FILE *in, const char *at_the_end)
 {
   if (ferror(in)) return "cannot be read";
-  return feof(in) ? at_the_end : "has something in its matrix that is no whole number";
+  return feof(in) ? at_the_end : "has an entry in its matrix that is not a whole number";
 }
 
 static const char *read_costs(tsp_graph *g, FILE *in)
@@ -43,7 +46,7 @@ static const char *read_costs(tsp_graph *g, FILE *in)
       if (fscanf(in, "%d", &g->cost[from][to]) != 1) return no_number(in, "ends before its matrix does");
       if (g->cost[from][to] < 0 || g->cost[from][to] > COST_MOST) return "has a cost that is not 0 to 1000000";
     }
-  if (fscanf(in, " %c", &more) == 1) return "goes on after its matrix: are there more cities than it says?";
+  if (fscanf(in, " %c", &more) == 1) return "continues after its matrix: are there more cities than it says?";
   return NULL;
 }
 

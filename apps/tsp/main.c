@@ -1,6 +1,6 @@
 /*
- * main.c - the travelling salesman, whichever way its work is handed out: reads instances or makes random ones, solves
- * each several times, checks every answer against a sequential solver, and says what it took.
+ * main.c - the main program of all versions of the travelling salesman: reads instances or makes random ones, solves
+ * each several times, checks every result against a sequential solver, and prints the cost.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,28 +18,28 @@ enum { SPLIT, AHEAD, MASTER, REPEAT, HOLD, BOUND, RANDOM, CITIES, SEED, MISSING,
 static const char *const bounds[] = {"cost", "leave", NULL};
 static const char *const masters[] = {"works", "waits", NULL};
 static option options[N_OPTIONS] = {
-    [SPLIT] = {"split", 4, 1, TSP_MOST, "partial tours of fewer cities become jobs of their own", NULL},
-    [AHEAD] = {"ahead", 2, 1, 64, "jobs that a worker has or has asked for, where there is a master", NULL},
-    [MASTER] = {"master", 0, 0, 0, "does PE 0 of tsp-am work, too, or only hand out work?", masters},
-    [REPEAT] = {"repeat", 1, 1, 10000, "how often each instance is solved", NULL},
-    [HOLD] = {"hold", 0, 0, 3600, "seconds that the first work is held back", NULL},
+    [SPLIT] = {"split", 4, 1, TSP_MOST, "partial tours of fewer cities are split into further jobs", NULL},
+    [AHEAD] = {"ahead", 2, 1, 64, "jobs that a worker holds or has requested, if there is a master", NULL},
+    [MASTER] = {"master", 0, 0, 0, "whether PE 0 of tsp-am works, too, or only distributes work", masters},
+    [REPEAT] = {"repeat", 1, 1, 10000, "number of solutions of each instance", NULL},
+    [HOLD] = {"hold", 0, 0, 3600, "seconds for which the first work is held back", NULL},
     [BOUND] = {"bound", TSP_BY_COST, 0, 0, "what prunes", bounds},
     [RANDOM] = {"random", 0, 0, 100000, "random instances instead of files", NULL},
     [CITIES] = {"cities", 12, 2, TSP_EXACT_MOST, "cities of each", NULL},
-    [SEED] = {"seed", 1, 0, 1e15, "where the random numbers begin", NULL},
-    [MISSING] = {"missing", 0, 0, 100, "of 100 edges of theirs so many are missing", NULL},
+    [SEED] = {"seed", 1, 0, 1e15, "seed of the random numbers", NULL},
+    [MISSING] = {"missing", 0, 0, 100, "missing edges of each 100", NULL},
     [JSON] = {"json", 0, 0, 0, "print one JSON object a line", NULL},
 };
 
-/* An instance and what is known of it. */
+/* An instance with its reference result. */
 typedef struct instance {
   char name[128];
   tsp_graph g;
-  int32_t exact; /* the answer, by another way; known on PE 0 */
+  int32_t exact; /* the result of the sequential solver; known on PE 0 */
   bool checked;
 } instance;
 
-/* All PEs' shares together. */
+/* The sum of all PEs' shares. */
 typedef struct totals {
   uint64_t jobs, visited;
   double wait_s, wait_cpu_s;
@@ -61,7 +61,7 @@ static totals sum_shares(const tsp_share *share)
   return t;
 }
 
-/* As far as it can be told: where there is no sequential answer only that the tour has its cost. */
+/* Whether the result is correct. Without a sequential result only the cost of the tour is checked. */
 static bool right(const instance *in, const tsp_path *best)
 {
   if (best->cost != TSP_NO_TOUR && tsp_cost_of(&in->g, best) != best->cost) return false;
@@ -127,7 +127,7 @@ static bool solve(const instance *in, int repeat)
   return right(in, &share.best);
 }
 
-/* The sequential answer, PE 0's to find. */
+/* Computes the sequential result on PE 0. */
 static void check(instance *in)
 {
   if (job_me() != 0 || in->g.n > TSP_EXACT_MOST) return;
@@ -135,7 +135,7 @@ static void check(instance *in)
   in->checked = in->exact >= 0;
 }
 
-/* PE 0 reads, and all have it. */
+/* PE 0 reads the file, and all PEs get its contents. */
 static bool load(instance *in, const char *file)
 {
   const char *wrong = job_me() == 0 ? tsp_read(&in->g, file, (tsp_bound)options[BOUND].value) : NULL;
@@ -186,12 +186,12 @@ static int run(int files, char **file)
   return job_sum(wrong) != 0;
 }
 
-/* What an option alone cannot tell is wrong. */
+/* Errors that involve several options. */
 static const char *misused(int files)
 {
   if (files && options[RANDOM].value) return "give files or --random, not both";
   if (!files && !options[RANDOM].value) return "give a file of costs, or --random COUNT; --help says more";
-  if (tsp_has_master && job_n_pes() < 2) return "needs 2 PEs at least: one hands out work to the others";
+  if (tsp_has_master && job_n_pes() < 2) return "needs at least 2 PEs: one distributes work to the others";
   return NULL;
 }
 

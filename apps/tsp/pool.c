@@ -1,4 +1,7 @@
-/* pool.c - see pool.h. The partial tours are a binary heap by bound; of equal ones the longer goes first. */
+/*
+ * pool.c - the master's pool of work, see pool.h. The partial tours are a binary heap by bound; of equal ones the
+ * longer is first.
+ */
 #include "pool.h"
 
 #include <stdlib.h>
@@ -79,7 +82,7 @@ void pool_take(tsp_pool *pool, const tsp_result *r)
     if (r->children[i].bound < pool->best.cost) push(pool, &r->children[i]);
 }
 
-/* The best bound is the first: once that is too dear, all are. */
+/* The lowest bound is first. Once it is not below the best cost, no tour in the heap can be. */
 static bool has_job(tsp_pool *pool)
 {
   if (pool->n && pool->heap[0].bound >= pool->best.cost) pool->n = 0;

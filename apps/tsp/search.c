@@ -1,14 +1,14 @@
-/* search.c - branch and bound: what a job does, in every version. */
+/* search.c - branch and bound: the work of a job, in every version. */
 #include "tsp.h"
 
-/* A search below one partial tour. `leave`: what leaving the cities still to be left, the last of the path among them,
- * costs at least. */
+/* A search below one partial tour. `leave`: a lower bound of the cost of leaving the remaining cities, including the
+ * last city of the path. */
 typedef struct search {
   const tsp_graph *g;
   tsp_result *result;
   tsp_path path;
   uint32_t seen;
-  int32_t best; /* only cheaper tours are of use */
+  int32_t best; /* only cheaper tours count */
 } search;
 
 static void found(search *s, int32_t cost)
@@ -32,7 +32,7 @@ static void deeper(search *s, int32_t leave)
   for (int i = 0; i < g->ways[last]; i++) {
     int to = g->nearest[last][i];
     int32_t cost = g->cost[last][to];
-    if (s->path.cost + cost + leave >= s->best) break; /* the others are dearer still */
+    if (s->path.cost + cost + leave >= s->best) break; /* the others cost even more */
     if (s->seen >> to & 1) continue;
     s->path.city[s->path.n++] = (uint8_t)to;
     s->path.cost += cost;

@@ -1,13 +1,11 @@
 /*
- * tsp_am.c - the travelling salesman by active messages. A report is a request; its handler, on the master, takes it in
- * and answers it with the next job in its reply: no bucket is looked for, nothing has to be received. So the master's
- * own thread is free to work, and takes jobs for itself. Between two it lets handlers run; while one takes long, the
- * runtime's agent does.
+ * tsp_am.c - the travelling salesman by active messages. A report is a request. Its handler on the master adds it to
+ * the pool and answers with the next job in its reply, without buckets or receives. So the master's own thread can
+ * work, and takes jobs itself. It lets handlers run between two jobs; during a long job the runtime's agent does.
  *
- * A handler may reply but send nothing else. So where work comes up for a worker whose report could not be answered at
- * once, the master's thread sends it, and tells of better tours. With no work left, or told to leave it to others, that
- * thread looks after every report, so its wait begins anew with each: while reports come thick and fast it finds them
- * without sleeping.
+ * A handler may reply but not send otherwise. The master's thread therefore sends jobs to workers whose reports
+ * could not be answered at once, and better tours. Without work, or with `--master idle`, that thread checks after
+ * every report, so its wait begins again with each. While reports arrive quickly it does not sleep.
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -27,22 +25,22 @@ const bool tsp_has_master = true;
 
 static struct {
   int me, workers, ahead;
-  shmemx_am_mutex lock; /* of the pool: the handler's and the master's thread both use it */
-  tsp_pool pool;        /* PE 0's */
-  uint64_t reports;     /* how many reports came: the master's thread looks after each */
-  tsp_job *jobs;        /* a worker's: `ahead` places, filled in turn by its handler */
-  uint64_t arrived;     /* how many jobs have come */
-  uint64_t got;         /* how many of them this worker has taken */
+  shmemx_am_mutex lock; /* of the pool: the handler and the master's thread both use it */
+  tsp_pool pool;        /* on PE 0 */
+  uint64_t reports;     /* number of reports: the master's thread checks after each */
+  tsp_job *jobs;        /* of a worker: `ahead` places, which its handler fills in order */
+  uint64_t arrived;     /* number of jobs that arrived */
+  uint64_t got;         /* number of jobs that this worker has taken */
 } self;
 
-/* Symmetric: what the master says that the best tour costs. Alone in its cache line: who waits for a job is not woken
- * by it. */
+/* Symmetric: the cost of the best tour, stored by the master. It has its own cache line, so that it does not wake a
+ * worker that waits for a job. */
 static _Alignas(64) struct {
   int32_t cost;
   char alone[60];
 } told;
 
-/* Which place comes after `count` have been filled. */
+/* The place after `count` have been filled. */
 static size_t place(uint64_t count)
 {
   return (size_t)(count % (uint64_t)self.ahead);
@@ -52,7 +50,7 @@ static void on_report(void *buf, size_t nbytes, int worker, shmemx_am_token_t to
 {
   tsp_result r;
   tsp_job job;
-  memcpy(&r, buf, nbytes); /* buf need not lie where a tsp_result may */
+  memcpy(&r, buf, nbytes); /* buf may not be aligned for a tsp_result */
   shmemx_am_mutex_lock(&self.lock);
   pool_take(&self.pool, &r);
   bool at_once = pool_ask(&self.pool, worker, &job);
@@ -115,9 +113,9 @@ static void give(int worker, const tsp_job *job)
   shmemx_am_request(worker, ON_JOB, (void *)job, sizeof *job);
 }
 
-/* What the master's thread finds in the pool, all under its lock. */
+/* The pool's orders for the master's thread, taken under its lock. */
 typedef struct turn {
-  bool done, told, given, own; /* all is done, tell the workers of `cost`, send `job` to `worker`, do `job` */
+  bool done, told, given, own; /* all is done; send `cost` to the workers; send `job` to `worker`; do `job` */
   int32_t cost;
   int worker;
   tsp_job job;
@@ -140,7 +138,7 @@ static void tell_all(int32_t cost)
   for (int worker = 1; worker <= self.workers; worker++) shmem_int32_atomic_set(&told.cost, cost, worker);
 }
 
-/* A job of the master's own; then handlers have their turn. */
+/* Does a job on the master; then handlers can run. */
 static void work(const tsp_task *task, const tsp_job *job, tsp_share *share)
 {
   tsp_result r;
@@ -184,7 +182,7 @@ void tsp_solve(const tsp_task *task, tsp_share *share)
 {
   if (self.me == 0) pool_reset(&self.pool);
   told.cost = TSP_NO_TOUR;
-  shmem_barrier_all(); /* no report comes before the pool is empty, no news before that */
+  shmem_barrier_all(); /* no report arrives before the pool is empty, and no cost before that */
   if (self.me == 0) {
     master(task, share);
     share->best = self.pool.best;

@@ -1,8 +1,8 @@
 /*
- * tsp_bucket.c - the travelling salesman by plain OpenSHMEM: each worker has a bucket on the master for its reports,
- * with a place for each job it may ask for at a time, and an inbox of its own for the answers; what is put there is
- * followed by a number that says so. The master scans all buckets over and over, which is what one-sided puts leave it
- * to do; where a scan found nothing it lets others have the core. What a better tour costs it puts to each worker.
+ * tsp_bucket.c - the travelling salesman by plain OpenSHMEM. Each worker has a bucket on the master for its reports,
+ * with a place for each job that it may request at a time, and its own inbox for the answers. A count that is put
+ * after the data announces it. The master scans all buckets repeatedly, the only way with one-sided puts, and yields
+ * the core after a scan without a report. It puts the cost of a better tour to each worker.
  */
 #include <sched.h>
 #include <shmem.h>
@@ -20,19 +20,19 @@ const bool tsp_has_master = true;
 
 static struct {
   int me, workers, ahead;
-  tsp_pool pool;      /* PE 0's */
-  tsp_result *bucket; /* symmetric; used on PE 0: `ahead` places of each worker, filled in turn */
-  uint64_t *filled;   /* symmetric; used on PE 0: how many reports each worker has put there */
-  uint64_t *taken;    /* PE 0's: how many of them it has taken in */
-  uint64_t *given;    /* PE 0's: how many jobs it has put into each worker's inbox */
-  tsp_job *inbox;     /* symmetric; `ahead` places, filled in turn */
-  uint64_t *arrived;  /* symmetric: how many jobs have come */
+  tsp_pool pool;      /* on PE 0 */
+  tsp_result *bucket; /* symmetric; used on PE 0: `ahead` places of each worker, filled in order */
+  uint64_t *filled;   /* symmetric; used on PE 0: number of reports that each worker has put there */
+  uint64_t *taken;    /* on PE 0: number of these that it has processed */
+  uint64_t *given;    /* on PE 0: number of jobs that it has put into each worker's inbox */
+  tsp_job *inbox;     /* symmetric; `ahead` places, filled in order */
+  uint64_t *arrived;  /* symmetric: number of jobs that arrived */
   uint64_t reported;  /* by this worker */
   uint64_t got;       /* jobs that this worker has taken out of its inbox */
 } self;
 
-/* Symmetric: what the master says that the best tour costs. Alone in its cache line: who waits for a job is not woken
- * by it. */
+/* Symmetric: the cost of the best tour, stored by the master. It has its own cache line, so that it does not wake a
+ * worker that waits for a job. */
 static _Alignas(64) struct {
   int32_t cost;
   char alone[60];
@@ -68,7 +68,7 @@ void tsp_end(void)
   free(self.given);
 }
 
-/* Which of a worker's places comes after `count` have been filled. */
+/* The worker's place after `count` have been filled. */
 static size_t place(uint64_t count)
 {
   return (size_t)(count % (uint64_t)self.ahead);
@@ -109,7 +109,7 @@ static void give(int worker, const tsp_job *job)
   shmem_uint64_p(self.arrived, ++self.given[worker], worker);
 }
 
-/* Takes in the next report of the worker's bucket, if there is one. */
+/* Processes the next report in the worker's bucket, if there is one. */
 static bool look(tsp_pool *pool, int worker)
 {
   tsp_job job;
@@ -140,7 +140,7 @@ static void master(const tsp_task *task)
 void tsp_solve(const tsp_task *task, tsp_share *share)
 {
   told.cost = TSP_NO_TOUR;
-  shmem_barrier_all(); /* nobody is told of a tour of this instance before that */
+  shmem_barrier_all(); /* no PE gets a cost of this instance before that */
   if (self.me == 0) {
     master(task);
     share->best = self.pool.best;

@@ -1,7 +1,6 @@
 /*
- * tsp_mpi.c - the travelling salesman by MPI: two-sided messages, told apart by tags. The master takes whatever report
- * comes first and answers it. What it says of better tours, workers take out of turn, or before the job that was sent
- * after it.
+ * tsp_mpi.c - the travelling salesman by MPI: two-sided messages with tags. The master takes the first report that
+ * arrives and answers it. Workers receive costs of better tours out of order, before a job that was sent after them.
  */
 #include <mpi.h>
 
@@ -17,8 +16,8 @@ const bool tsp_has_master = true;
 
 static struct {
   int me, workers, ahead;
-  tsp_pool pool; /* PE 0's */
-  int32_t bound; /* the least cost this worker was told of */
+  tsp_pool pool; /* on PE 0 */
+  int32_t bound; /* the least cost that this worker received */
 } self;
 
 void tsp_start(int me, int n_pes, int ahead)

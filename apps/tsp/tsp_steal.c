@@ -1,18 +1,18 @@
 /*
  * tsp_steal.c - the travelling salesman by active messages, without a master: every PE has a stack of partial tours,
- * and one that has none left takes some from another.
+ * and a PE without any takes some from another.
  *
- * Stealing. A thief asks a few random victims (ON_STEAL); the victim's handler replies with the oldest half of its
- * stack, which is where the largest pieces of work lie, or with nothing. After that the thief asks its neighbours at
- * distances 1, 2, 4 ... to remember it (ON_REMEMBER), and sleeps. A PE that has work to spare sends some to those it
+ * Stealing. A thief asks a few random victims (ON_STEAL). The victim's handler replies with the oldest half of its
+ * stack, which has the largest pieces of work, or with nothing. Then the thief asks its neighbours at distances 1,
+ * 2, 4 ... to remember it (ON_REMEMBER), and sleeps. A PE with work to spare sends some to the PEs that it
  * remembers.
  *
- * Tours. A better one goes to every PE at once, as a message (ON_TOUR).
+ * Tours. A better tour is sent to every PE at once (ON_TOUR).
  *
- * The end. Work is nowhere when every stack is empty and none is on its way. A token goes round from PE 0 and back
- * (Safra's algorithm): each PE passes it on when it has nothing to do, adds what it has sent minus what it has got, and
- * blackens it if it got work since. A token that comes back white with sum 0 to an idle, white PE 0 means the end; else
- * it goes round again. It rests with PEs that work, so that idle ones sleep.
+ * Termination. There is no work when every stack is empty and no load is in transit. A token goes round from PE 0
+ * and back (Safra's algorithm). Each PE passes it on when it has no work. It adds its loads sent minus loads
+ * received, and blackens the token if it got work since. A white token with sum 0 at an idle, white PE 0 means
+ * termination; otherwise it goes round again. It stays at PEs that work, so that idle ones sleep.
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -31,7 +31,7 @@ enum { TRIES = 2, LOAD_MOST = 16 };
 const char tsp_version[] = "steal";
 const bool tsp_has_master = false;
 
-/* Partial tours on their way. Sent with only as many as there are. */
+/* Partial tours in transit. A message holds only the existing ones. */
 typedef struct load {
   int32_t n;
   int32_t answer; /* 1: this answers ON_STEAL */
@@ -39,26 +39,26 @@ typedef struct load {
 } load;
 
 typedef struct token {
-  int64_t sum; /* loads sent minus loads received, of the PEs it has passed */
+  int64_t sum; /* loads sent minus loads received, of the PEs that it has passed */
   int64_t black;
 } token;
 
 static struct {
   int me, n;
-  shmemx_am_mutex lock; /* of everything below but `events`: handlers and the PE's own thread use it */
+  shmemx_am_mutex lock; /* of everything below except `events`: handlers and the PE's own thread use it */
   tsp_path *stack;
   size_t first, last, room; /* the stack's tours are first to last - 1; the oldest is the first */
   tsp_path best;
-  bool *remembered; /* who sleeps until we have something for it */
+  bool *remembered; /* PEs that sleep until this PE has work for them */
   int n_remembered;
-  bool answered; /* our last attempt to steal has its answer */
+  bool answered; /* the last attempt to steal has its answer */
   bool stop;
   int64_t sent; /* loads sent minus loads received */
   bool black;   /* got a load since the token was here */
   bool has_token, first_round;
   token token;
   uint64_t random;
-  uint64_t events; /* grows with whatever a handler did that the PE's own thread may wait for */
+  uint64_t events; /* incremented by handlers after changes that the PE's own thread may wait for */
 } self;
 
 static void lock(void)
@@ -96,7 +96,8 @@ static void push(const tsp_path *path)
   self.stack[self.last++] = *path;
 }
 
-/* The oldest half of what is there, at most LOAD_MOST; one alone stays. Counted as sent, if it is anything. */
+/* Takes the oldest half of the stack, at most LOAD_MOST; a single tour stays. A load that is not empty counts as
+ * sent. */
 static void take_half(load *l)
 {
   size_t spare = (self.last - self.first) / 2;
@@ -211,7 +212,7 @@ static void tell_all(int handler, void *data, size_t bytes)
     if (pe != self.me) shmemx_am_request(pe, handler, data, bytes);
 }
 
-/* Sends half of what there is to one of those that sleep for it. false: there is nobody, or nothing to spare. */
+/* Sends half of the stack to a PE that sleeps for it. Returns false where there is no such PE or nothing to spare. */
 static bool give_one(void)
 {
   load l = {0};
@@ -228,7 +229,7 @@ static bool give_one(void)
   return l.n > 0;
 }
 
-/* Does the newest partial tour of ours. false: there is none. */
+/* Does the newest partial tour of this PE. Returns false where there is none. */
 static bool work(const tsp_task *task, tsp_share *share)
 {
   tsp_path job;
@@ -251,8 +252,8 @@ static bool work(const tsp_task *task, tsp_share *share)
   return true;
 }
 
-/* Passes the token on if it is here, or finds that all is done: true. We have nothing to do. Called with the lock,
- * returns without. */
+/* Passes the token on if it is here. Returns true at termination. Called by a PE without work, with the lock held;
+ * returns without it. */
 static bool pass_token_and_unlock(void)
 {
   if (!self.has_token) {
@@ -275,7 +276,7 @@ static bool pass_token_and_unlock(void)
   return end;
 }
 
-/* How a thief goes on: TRIES random victims, then the neighbours are asked to remember it, then it sleeps. */
+/* The progress of a thief: TRIES random victims, then requests to remember it, then sleep. */
 typedef struct hunt {
   int tries;
   bool remembered;
@@ -296,7 +297,7 @@ static void ask_for_work(hunt *h)
   }
 }
 
-/* Until there is work (true) or no more anywhere (false). */
+/* Waits for work. Returns true when there is some, false at termination. */
 static bool get_work(void)
 {
   hunt h = {0};
@@ -328,7 +329,7 @@ static void begin(const tsp_task *task)
 void tsp_solve(const tsp_task *task, tsp_share *share)
 {
   reset();
-  shmem_barrier_all(); /* nobody steals before every stack is empty */
+  shmem_barrier_all(); /* no PE steals before every stack is empty */
   if (self.me == 0) begin(task);
   for (;;) {
     while (work(task, share))
@@ -339,7 +340,7 @@ void tsp_solve(const tsp_task *task, tsp_share *share)
     share->wait_cpu_s += cpu_seconds_now() - cpu;
     if (!more) break;
   }
-  shmemx_am_quiet();   /* our tours are with all, */
-  shmem_barrier_all(); /* and all tours are here */
+  shmemx_am_quiet();   /* this PE's tours have reached all PEs, */
+  shmem_barrier_all(); /* and all tours have arrived here */
   share->best = self.best;
 }

@@ -1,6 +1,6 @@
 /*
- * worker.h - a worker's side, the same in all versions with a master: report, get a job, do it. A version says how
- * reports go, jobs come, and better tours become known.
+ * worker.h - the worker's side for all versions with a master: report, get a job, do it. A version defines how
+ * reports, jobs and better tours are sent.
  */
 #ifndef APPS_TSP_WORKER_H
 #define APPS_TSP_WORKER_H
@@ -9,8 +9,8 @@
 #include "pool.h"
 #include "version.h"
 
-/* How a version does it. `report` may be changed once it returns; `next` waits until a job is there; `bound` is the
- * least cost that the master has told this worker of. */
+/* The functions of a version. `report` may be changed after it returns; `next` waits for a job; `bound` is the least
+ * cost that the master has sent to this worker. */
 typedef struct tsp_link {
   void (*report)(const tsp_result *report);
   void (*next)(tsp_job *job);
@@ -26,7 +26,7 @@ static inline void tsp_worker(const tsp_task *task, int ahead, const tsp_link *l
 {
   tsp_result report = {.best = tsp_no_path()};
   tsp_job job;
-  int32_t best = TSP_NO_TOUR; /* the least we have heard of or found: a job that lay here may know less */
+  int32_t best = TSP_NO_TOUR; /* the least cost received or found: a job that waited here may know less */
   for (int i = 0; i < ahead; i++) link->report(&report);
   for (;;) {
     double wall = seconds_now(), cpu = cpu_seconds_now();
