@@ -1,10 +1,11 @@
 /*
- * energy_region.c - joules by region in a plain C program: no OpenSHMEM, no launcher.
+ * energy_region.c - joules by region in a plain C program without OpenSHMEM or a launcher.
  *
  *   cc energy_region.c $(pkg-config --cflags --libs wattle) -o energy_region && ./energy_region
  *
- * It adds up one matrix twice, along its rows and down its columns: the same sum, the same number of additions, another
- * order of memory, another bill. Each figure says whether a sensor gave it, a model, or nobody.
+ * It adds up one matrix twice, along its rows and down its columns. The sum and the number of additions are the
+ * same, but the order of memory accesses and the joules differ. Each figure has its provenance: measured, modelled
+ * or unavailable.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static int print_region(const wattle_energy_t *e, const char *name)
 
 int main(void)
 {
-  wattle_energy_t *e = wattle_energy_open(NULL); /* the best meter there is, or what WATTLE_METER says */
+  wattle_energy_t *e = wattle_energy_open(NULL); /* the best available meter, or that of WATTLE_METER */
   if (!e) {
     fprintf(stderr, "energy_region: %s\n", wattle_last_error());
     return 1;
@@ -63,7 +64,8 @@ int main(void)
   double rows = 0, columns = 0;
   wattle_region_begin(e, "by rows");
   for (int r = 0; r < REPEATS; r++) rows += sum_by_rows(matrix);
-  wattle_energy_add_bytes(e, (double)REPEATS * SIDE * SIDE * sizeof(double)); /* what a model cannot see by itself */
+  /* bytes that a model cannot count itself */
+  wattle_energy_add_bytes(e, (double)REPEATS * SIDE * SIDE * sizeof(double));
   wattle_region_end(e, "by rows");
 
   wattle_region_begin(e, "by columns");

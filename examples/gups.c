@@ -1,11 +1,11 @@
 /*
- * gups.c - random-access update: a table spread over all PEs, and updates of single words all over it (giga-updates a
+ * gups.c - random-access update: updates of single words of a table that is distributed over all PEs (giga-updates a
  * second).
  *
- * The rules are those of the HPC Challenge's RandomAccess: the table holds 2^m words of 64 bits, word i starts as i,
- * and each update is table[r mod 2^m] ^= r with r from a fixed pseudo-random stream. Since x ^ r ^ r = x, doing all
- * updates once more, safely, must give the first table back; up to 1 % of the words may be wrong, which allows
- * unsynchronised updates:
+ * The rules are those of the HPC Challenge's RandomAccess. The table holds 2^m words of 64 bits, word i starts as i,
+ * and each update is table[r mod 2^m] ^= r with r from a fixed pseudo-random stream. Since x ^ r ^ r = x, repeating
+ * all updates safely must restore the first table. Up to 1 % of the words may be wrong, which allows unsynchronized
+ * updates:
  *
  *   --method 0   one atomic operation each (xor): no error allowed
  *   --method 1   get, xor, put: two PEs may update a word at once, and one update is lost
@@ -19,16 +19,14 @@
 enum method { BY_ATOMIC, BY_GET_PUT };
 
 typedef struct table {
-  uint64_t *words;  /* symmetric: our share */
+  uint64_t *words;  /* symmetric: this PE's share */
   uint64_t size;    /* words on all PEs, a power of two */
   uint64_t share;   /* words on each PE (the last may use fewer) */
-  uint64_t updates; /* to be made by all PEs together */
+  uint64_t updates; /* by all PEs together */
 } table;
 
-/*
- * The stream: r[k + 1] is r[k] times x in the field of polynomials over {0, 1} modulo x^64 + x^2 + x + 1. So r[k] is
- * x^k, and a PE finds where its part of the stream begins by squaring and multiplying, without walking there.
- */
+/* The stream: r[k + 1] is r[k] times x in the field of polynomials over {0, 1} modulo x^64 + x^2 + x + 1. So r[k] is
+ * x^k, and a PE computes the start of its part of the stream directly, by squaring and multiplying. */
 static uint64_t times_x(uint64_t r)
 {
   return (r << 1) ^ (r >> 63 ? 7u : 0u);
@@ -61,7 +59,7 @@ static void update(const table *t, uint64_t r, enum method method)
     shmem_uint64_p(word, shmem_uint64_g(word, pe) ^ r, pe);
 }
 
-/* Our part of all updates; returns the seconds they took. */
+/* Does this PE's part of all updates. Returns the time in seconds. */
 static double update_all(const table *t, enum method method)
 {
   uint64_t me = shmem_my_pe(), n = shmem_n_pes();
@@ -75,7 +73,7 @@ static double update_all(const table *t, enum method method)
   return (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
 }
 
-/* Words of our share that do not hold what they held at the start. */
+/* The number of words of this PE's share that differ from their start value. */
 static long long errors(const table *t)
 {
   uint64_t first = t->share * shmem_my_pe();
@@ -86,14 +84,14 @@ static long long errors(const table *t)
 
 static int run(int log_size, double updates_per_word, enum method method)
 {
-  static long long wrong; /* symmetric: all PEs add their errors to it, on every PE */
+  static long long wrong; /* symmetric: on every PE, the sum of all PEs' errors */
   int me = shmem_my_pe(), n = shmem_n_pes();
   table t = {.size = UINT64_C(1) << log_size};
   t.share = (t.size + n - 1) / n;
   t.updates = (uint64_t)((double)t.size * updates_per_word);
   t.words = shmem_malloc(t.share * sizeof(uint64_t));
   if (!t.words) {
-    fprintf(stderr, "gups: PE %d: no room for %.1f MiB; use a smaller --log-table or a larger SHMEM_SYMMETRIC_SIZE\n",
+    fprintf(stderr, "gups: PE %d: no space for %.1f MiB; use a smaller --log-table or a larger SHMEM_SYMMETRIC_SIZE\n",
             me, (double)t.share * 8 / (1 << 20));
     shmem_global_exit(1);
   }

@@ -1,13 +1,13 @@
 /*
- * halo.c - Jacobi relaxation of a square field, cut into blocks, one a PE. Each step a PE needs its neighbours' edges:
- * the "halo".
+ * halo.c - Jacobi relaxation of a square field that is divided into blocks, one for each PE. In each step a PE needs
+ * its neighbours' edges, the "halo".
  *
- * The exchange is one-sided. A PE puts its edge into the neighbour's halo buffer, then raises the neighbour's flag; the
- * neighbour waits for the flag, never for the PE. Where the PEs have unequal work (--imbalance), that wait is where
- * their time goes, and a profile shows it.
+ * The exchange is one-sided. A PE puts its edge into the neighbour's halo buffer and then raises the neighbour's
+ * flag. The neighbour waits for the flag. Where the PEs have unequal work (--imbalance), most of their time is this
+ * wait, and a profile shows it.
  *
- * The field starts as a product of sines, which one Jacobi step multiplies by a known number. So every PE can check its
- * block after any number of steps: a halo that came late, or not at all, shows.
+ * The field starts as a product of sines, which one Jacobi step multiplies by a known number. So every PE can check
+ * its block after any number of steps, and detects a halo that was late or missing.
  */
 #include <math.h>
 #include <shmem.h>
@@ -19,16 +19,14 @@
 enum { WEST, EAST, NORTH, SOUTH, SIDES };
 static const int opposite[SIDES] = {EAST, WEST, SOUTH, NORTH};
 
-/*
- * flag[side] on a PE is the number of halos that its neighbour on that side has delivered. Halos go into two buffers by
- * turns: a neighbour can be one step ahead, never two, because it needs our halo too.
- */
+/* flag[side] on a PE is the number of halos that its neighbour on that side has delivered. There are two halo
+ * buffers, used alternately. A neighbour can be one step ahead but not two, because it needs this PE's halo, too. */
 static uint64_t flag[SIDES];
 
 typedef struct block {
   int neighbour[SIDES]; /* PE, or -1 at the border of the field */
-  int x0, y0, nx, ny;   /* the part of the field that is ours */
-  int longest;          /* longest edge of any block; halo buffers are this long on every PE */
+  int x0, y0, nx, ny;   /* this PE's part of the field */
+  int longest;          /* longest edge of any block; halo buffers have this length on every PE */
   double *now, *next;   /* (ny + 2) rows of (nx + 2): the block and its halo */
   double *edge;         /* one packed edge */
   double *halo;         /* symmetric: [turn][side][longest] */
@@ -44,19 +42,19 @@ static double *halo_buffer(const block *b, int turn, int side)
   return b->halo + ((size_t)turn * SIDES + side) * b->longest;
 }
 
-/* The value of the starting field at a global point; the field's border, 0 and size + 1, is zero. */
+/* The value of the starting field at a global point. The field's border, 0 and size + 1, is zero. */
 static double wave(int size, int x, int y)
 {
   return sin(M_PI * x / (size + 1)) * sin(M_PI * y / (size + 1));
 }
 
-/* What `steps` Jacobi steps multiply the starting field by. */
+/* The factor by which `steps` Jacobi steps multiply the starting field. */
 static double decay(int size, long steps)
 {
   return pow(cos(M_PI / (size + 1)), (double)steps);
 }
 
-/* Cuts the field into columns x rows blocks, as square as the number of PEs allows, and finds ours. */
+/* Divides the field into columns x rows blocks, as square as the number of PEs allows, and finds this PE's. */
 static void block_place(block *b, int size, int me, int n)
 {
   int rows = (int)sqrt(n);
@@ -97,7 +95,7 @@ static void block_fill(block *b, int size)
     for (int x = 0; x < b->nx; x++) *cell(b->now, b, x, y) = wave(size, b->x0 + x + 1, b->y0 + y + 1);
 }
 
-/* Walks along one edge: `depth` 0 is the block's own outermost line, -1 the halo beyond it. */
+/* A point of one edge. `depth` 0 is the block's own outermost line, -1 the halo outside it. */
 static double *edge_cell(const block *b, int side, int depth, int i)
 {
   switch (side) {
@@ -113,7 +111,7 @@ static int edge_length(const block *b, int side)
   return side == WEST || side == EAST ? b->ny : b->nx;
 }
 
-/* Puts our edges into the neighbours' halos, then takes theirs from ours. */
+/* Puts this PE's edges into the neighbours' halos, then copies the received halos. */
 static void exchange(block *b, uint64_t step)
 {
   int turn = step & 1;
@@ -141,7 +139,7 @@ static void relax_row(block *b, int y)
   for (int x = 0; x < b->nx; x++) out[x] = 0.25 * (row[x - 1] + row[x + 1] + above[x] + below[x]);
 }
 
-/* The whole block; `work` times as long as needed, by doing rows again. */
+/* Relaxes the whole block, with `work` times the necessary work, by repeating rows. */
 static void relax(block *b, double work)
 {
   long rows = (long)(b->ny * work);
@@ -151,7 +149,7 @@ static void relax(block *b, double work)
   b->next = swap;
 }
 
-/* The largest error of our block, relative to the size the field must have now. */
+/* The largest error of this PE's block, relative to the present size of the field. */
 static double block_error(block *b, int size, long steps)
 {
   double scale = decay(size, steps), worst = 0;
@@ -163,7 +161,7 @@ static double block_error(block *b, int size, long steps)
   return worst;
 }
 
-/* The largest of every PE's value, on PE 0; `all` is symmetric and has room for one value a PE. */
+/* The largest value of all PEs, on PE 0. `all` is symmetric with one value for each PE. */
 static double largest_on_pe0(double *all, double mine)
 {
   shmem_barrier_all();
@@ -184,11 +182,12 @@ static double now(void)
 
 static int run(int size, long steps, double imbalance)
 {
-  static int wrong; /* symmetric: PE 0 tells everybody the verdict */
+  static int wrong; /* symmetric: PE 0 stores the result on all PEs */
   int me = shmem_my_pe(), n = shmem_n_pes();
   if (decay(size, steps) < 1e-200) {
     if (me == 0)
-      fprintf(stderr, "halo: %ld steps leave nothing of %d x %d points to check; use fewer\n", steps, size, size);
+      fprintf(stderr, "halo: after %ld steps too little of %d x %d points is left to check; use fewer\n", steps, size,
+              size);
     return 64;
   }
   if (n > size) {
@@ -230,7 +229,7 @@ int main(int argc, char **argv)
   option options[] = {
       {"size", 512, 2, 32768, "points along one side of the field"},
       {"steps", 500, 1, 1e7, "Jacobi steps"},
-      {"imbalance", 1, 1, 100, "work of the last PE, times the others'"},
+      {"imbalance", 1, 1, 100, "work of the last PE, as a multiple of the others'"},
   };
   shmem_init();
   int code = options_parse(argc, argv, "Jacobi relaxation with a halo exchange; checks its own result", options, 3,

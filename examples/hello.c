@@ -6,7 +6,7 @@
 #include <shmem.h>
 #include <stdio.h>
 
-static int from_left = -1; /* static, hence symmetric: it exists on every PE, and others may write to it */
+static int from_left = -1; /* static, hence symmetric: it exists on every PE, and other PEs may write to it */
 
 int main(void)
 {
@@ -14,7 +14,7 @@ int main(void)
   int me = shmem_my_pe(), n = shmem_n_pes();
 
   shmem_int_p(&from_left, me, (me + 1) % n); /* one-sided: the neighbour does nothing to receive it */
-  shmem_barrier_all();                       /* now every put is done and seen */
+  shmem_barrier_all();                       /* now every put is complete and visible */
 
   int expected = (me + n - 1) % n;
   printf("PE %d of %d: my left neighbour is %d\n", me, n, from_left);

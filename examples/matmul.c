@@ -1,9 +1,10 @@
 /*
- * matmul.c - C = A * B of square matrices whose rows are spread over the PEs. A PE multiplies its rows of A with one
- * PE's rows of B after the other's, and fetches the next ones meanwhile: communication beside computation.
+ * matmul.c - C = A * B of square matrices whose rows are distributed over the PEs. A PE multiplies its rows of A
+ * with the rows of B of one PE after the other, and gets the next rows meanwhile: communication overlaps
+ * computation.
  *
- * The check (Freivalds') costs little beside the product: for a vector x, C * x must be A * (B * x). The elements are
- * small whole numbers, so both sides are exact.
+ * The check (Freivalds') costs little compared with the product: for a vector x, C * x must be A * (B * x). The
+ * elements are small whole numbers, so both sides are exact.
  */
 #include <shmem.h>
 #include <time.h>
@@ -12,9 +13,9 @@
 
 typedef struct matrices {
   int n, rows, first,
-      mine; /* n x n; rows of each PE, the first of this one's, and how many it has (the last may have fewer) */
-  double *a, *b, *c; /* b is symmetric: others fetch it */
-  double *next[2];   /* rows of b, by turns: those that are multiplied, and those that come */
+      mine; /* n x n; rows of each PE, the first row of this PE, and its number of rows (the last may have fewer) */
+  double *a, *b, *c; /* b is symmetric: other PEs get it */
+  double *next[2];   /* rows of b, alternately: those in use, and those that arrive */
 } matrices;
 
 static void fill(matrices *m)
@@ -54,7 +55,7 @@ static void product(matrices *m)
     double *room = m->next[step % 2];
     if (step + 1 < pes) shmem_double_get_nbi(room, m->b, (size_t)rows_of(m, coming) * (size_t)m->n, coming);
     multiply(m, now, pe);
-    shmem_quiet(); /* the next rows are here */
+    shmem_quiet(); /* the next rows have arrived */
     now = room;
   }
 }
@@ -102,7 +103,7 @@ static int run(int n)
   m.next[0] = malloc(bytes);
   m.next[1] = malloc(bytes);
   if (!m.a || !m.b || !m.c || !m.next[0] || !m.next[1]) {
-    fprintf(stderr, "matmul: PE %d: no room; use a smaller --size or a larger SHMEM_SYMMETRIC_SIZE\n", me);
+    fprintf(stderr, "matmul: PE %d: not enough memory; use a smaller --size or a larger SHMEM_SYMMETRIC_SIZE\n", me);
     shmem_global_exit(1);
   }
   fill(&m);

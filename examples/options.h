@@ -1,7 +1,7 @@
 /*
- * options.h - the examples' command lines: "--name value" with numbers, and --help.
+ * options.h - the command lines of the examples: "--name value" with numbers, and --help.
  *
- * A program lists its options in one table; each value is checked against its bounds, and only PE 0 speaks.
+ * A program lists its options in one table. Each value is checked against its bounds. Only PE 0 prints.
  */
 #ifndef EXAMPLES_OPTIONS_H
 #define EXAMPLES_OPTIONS_H
@@ -13,12 +13,12 @@
 
 typedef struct option {
   const char *name; /* without the dashes */
-  double value;     /* the default, replaced by what the user gives */
+  double value;     /* the default, replaced by the user's value */
   double lo, hi;    /* inclusive */
   const char *help;
 } option;
 
-/* What the program should do after options_parse. */
+/* The next action of the program after options_parse. */
 enum { OPTIONS_GO, OPTIONS_HELP, OPTIONS_WRONG };
 
 static void options_help(FILE *to, const char *program, const char *purpose, const option *table, size_t n)
@@ -37,7 +37,7 @@ static option *options_find(option *table, size_t n, const char *word)
   return NULL;
 }
 
-/* Fills the table's values from the command line; `speak` is true on the one PE that may print. */
+/* Fills the table's values from the command line. `speak` is true on the one PE that may print. */
 static int options_parse(int argc, char **argv, const char *purpose, option *table, size_t n, bool speak)
 {
   const char *slash = strrchr(argv[0], '/');
@@ -56,7 +56,7 @@ static int options_parse(int argc, char **argv, const char *purpose, option *tab
     double value = i + 1 < argc ? strtod(argv[i + 1], &end) : 0;
     if (end == argv[i] || (i + 1 < argc && (end == argv[i + 1] || *end)) || !(value >= o->lo && value <= o->hi)) {
       if (speak)
-        fprintf(stderr, "%s: --%s wants a number from %g to %g, not '%s'\n", program, o->name, o->lo, o->hi,
+        fprintf(stderr, "%s: --%s needs a number from %g to %g, not '%s'\n", program, o->name, o->lo, o->hi,
                 i + 1 < argc ? argv[i + 1] : "");
       return OPTIONS_WRONG;
     }

@@ -1,4 +1,4 @@
-// pi.cc - the area under 4 / (1 + x^2) from 0 to 1, in C++: much computation, and one sum over all PEs at the end.
+// pi.cc - the area under 4 / (1 + x^2) from 0 to 1, in C++: computation, and one sum over all PEs at the end.
 #include <shmem.h>
 
 #include <chrono>
@@ -7,9 +7,9 @@
 
 #include "options.h"
 
-static double share, area; // symmetric: what a PE has found, and what all have
+static double share, area; // symmetric: a PE's part of the area, and the sum of all
 
-// Of the strips, every n-th is this PE's.
+// The area of every n-th strip, this PE's share.
 static double sum_strips(long strips)
 {
   const double width = 1.0 / static_cast<double>(strips);

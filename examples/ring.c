@@ -1,15 +1,15 @@
 /*
- * ring.c - a token goes round all PEs: each waits for it, adds 1 and passes it on. What one message costs, and what
- * waiting costs: all PEs but one always wait.
+ * ring.c - a token goes round all PEs: each waits for it, adds 1 and passes it on. It shows the cost of a message
+ * and the cost of waiting, because all PEs except one always wait.
  */
 #include <shmem.h>
 #include <time.h>
 
 #include "options.h"
 
-static long token; /* symmetric: what the left neighbour has passed on */
+static long token; /* symmetric: the value that the left neighbour passed on */
 
-/* Returns the seconds it took. */
+/* Returns the time in seconds. */
 static double pass_on(long laps)
 {
   int me = shmem_my_pe(), n = shmem_n_pes(), next = (me + 1) % n;
@@ -17,7 +17,7 @@ static double pass_on(long laps)
   shmem_barrier_all();
   clock_gettime(CLOCK_MONOTONIC, &start);
   for (long lap = 0; lap < laps; lap++) {
-    /* In each lap the token has another value at each PE, so a PE knows it when it comes. PE 0 begins with it. */
+    /* In each lap the token has another value at each PE, so a PE recognizes it. PE 0 begins with it. */
     long here = lap * n + me;
     if (here > 0) shmem_long_wait_until(&token, SHMEM_CMP_EQ, here);
     shmem_long_p(&token, here + 1, next);
@@ -30,11 +30,11 @@ static double pass_on(long laps)
 
 int main(int argc, char **argv)
 {
-  option options[] = {{"laps", 1000, 1, 1e9, "how often the token goes round"}};
+  option options[] = {{"laps", 1000, 1, 1e9, "number of laps of the token"}};
   shmem_init();
   int me = shmem_my_pe(), n = shmem_n_pes(), bad = 0;
-  int code =
-      options_parse(argc, argv, "a token goes round all PEs; checks that none passed it on twice", options, 1, me == 0);
+  int code = options_parse(argc, argv, "a token goes round all PEs; checks that no PE passed it on twice", options, 1,
+                           me == 0);
   if (code == OPTIONS_GO) {
     long laps = (long)options[0].value;
     double seconds = pass_on(laps);

@@ -1,9 +1,9 @@
 /*
- * sort.c - integer sort: every PE begins with random keys and ends with those of its own range, in order. All PEs send
- * to all: how much each sends to whom follows from the keys.
+ * sort.c - integer sort: every PE begins with random keys and ends with the keys of its own range, in order. All PEs
+ * send to all PEs, in amounts that depend on the keys.
  *
- * A running sum over the PEs (shmem_long_sum_exscan, new in OpenSHMEM 1.6) tells each PE where its keys begin in every
- * other PE's memory, so all can write at once.
+ * A running sum over the PEs (shmem_long_sum_exscan, new in OpenSHMEM 1.6) gives each PE the start of its keys in
+ * every other PE's memory, so all can write at once.
  */
 #include <shmem.h>
 #include <stdint.h>
@@ -14,16 +14,16 @@
 enum { KEY_BITS = 22 };
 
 typedef struct bins {
-  long *count; /* symmetric, one for each PE: how many keys this PE has for it */
-  long *begin; /* where they begin there */
-  long *total; /* how many it gets from all */
+  long *count; /* symmetric, one for each PE: the number of this PE's keys for it */
+  long *begin; /* the place where they begin there */
+  long *total; /* the number of keys from all PEs */
 } bins;
 
 static void *allocate(size_t bytes, const char *what)
 {
   void *p = shmem_malloc(bytes);
   if (p) return p;
-  fprintf(stderr, "sort: PE %d: no room for %s (%.1f MiB); use fewer --keys or a larger SHMEM_SYMMETRIC_SIZE\n",
+  fprintf(stderr, "sort: PE %d: no space for %s (%.1f MiB); use fewer --keys or a larger SHMEM_SYMMETRIC_SIZE\n",
           shmem_my_pe(), what, (double)bytes / (1 << 20));
   shmem_global_exit(1);
   return NULL;
@@ -38,7 +38,7 @@ static uint32_t next_key(uint64_t *state)
   return (uint32_t)(*state * UINT64_C(2685821657736338717) >> (64 - KEY_BITS));
 }
 
-/* The PE whose range a key is in. */
+/* The PE whose range contains the key. */
 static int owner_of(uint32_t key)
 {
   return (int)((uint64_t)key * (uint64_t)shmem_n_pes() >> KEY_BITS);
@@ -56,7 +56,7 @@ static bins count_keys(const uint32_t *keys, long n_keys)
   return b;
 }
 
-/* Keys by owner, side by side, then each owner's to where they begin there. */
+/* Orders the keys by owner, then puts each owner's keys to their place there. */
 static void send_keys(const uint32_t *keys, long n_keys, const bins *b, uint32_t *received)
 {
   int n = shmem_n_pes(), me = shmem_my_pe();
@@ -69,12 +69,12 @@ static void send_keys(const uint32_t *keys, long n_keys, const bins *b, uint32_t
     int pe = (me + k) % n;
     shmem_uint32_put_nbi(received + b->begin[pe], ordered + at[pe] - b->count[pe], (size_t)b->count[pe], pe);
   }
-  shmem_barrier_all(); /* all puts are done and seen */
+  shmem_barrier_all(); /* all puts are complete and visible */
   free(ordered);
   free(at);
 }
 
-/* Counts how often each key of the range occurs, and writes them down in order. */
+/* Counts how often each key of the range occurs, and writes the keys in order. */
 static void sort_here(uint32_t *keys, long n_keys)
 {
   int n = shmem_n_pes(), me = shmem_my_pe();
@@ -87,7 +87,7 @@ static void sort_here(uint32_t *keys, long n_keys)
   free(times);
 }
 
-/* Nothing was lost or made, everything is in order, and all of it in this PE's range. */
+/* Whether no key was lost or added, all keys are in order, and all are in this PE's range. */
 static bool is_right(const uint32_t *before, long n_before, const uint32_t *after, long n_after)
 {
   static uint64_t sums[2], all[2]; /* of all keys' squares: before, after */
@@ -113,7 +113,7 @@ static int run(long n_keys)
   shmem_barrier_all();
   clock_gettime(CLOCK_MONOTONIC, &start);
   bins b = count_keys(keys, n_keys);
-  long most = 0; /* symmetric memory is allocated alike on all PEs */
+  long most = 0; /* symmetric memory is allocated with the same size on all PEs */
   for (int pe = 0; pe < n; pe++) most = b.total[pe] > most ? b.total[pe] : most;
   uint32_t *received = allocate((size_t)most * sizeof *received, "the keys of this PE's range");
   send_keys(keys, n_keys, &b, received);

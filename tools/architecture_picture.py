@@ -70,11 +70,11 @@ def size_of(room: str) -> str:
 
 
 def arrow(start: tuple[float, float], end: tuple[float, float]) -> str:
-    """From the lower edge of a box to the upper edge of another; a long one bows out beside the boxes between."""
+    """A path from the lower edge of a box to the upper edge of another. A long one curves around the boxes between."""
     (x1, y1), (x2, y2) = (start[0], start[1] + BOX_HEIGHT / 2), (end[0], end[1] - BOX_HEIGHT / 2 - 4)
     middle = WIDTH / 2
     right = x2 > middle if x2 != middle else x1 > middle
-    room_beside = (WIDTH - max(x1, x2) if right else min(x1, x2)) - 10  # the curve goes out by 3/4 of its bow
+    room_beside = (WIDTH - max(x1, x2) if right else min(x1, x2)) - 10  # the curve extends by 3/4 of its bow
     bow = min(room_beside / 0.75, max(200.0, 0.6 * (y2 - y1))) if y2 - y1 > ROW else 0.0
     bow = bow if right else -bow
     a, b = (x1 + bow, y1 + (y2 - y1) / 3), (x2 + bow, y2 - (y2 - y1) / 3)

@@ -45,7 +45,7 @@ def settings(home: Path) -> list[dict]:
 
 
 def number(value: float, kind: str, unit: str) -> str:
-    """A bound with the unit that a person would write."""
+    """A bound with the usual unit."""
     if kind == "size":
         for factor, suffix in ((1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
             if value >= factor and value % factor == 0:

@@ -1,4 +1,4 @@
-/* A token goes once round all PEs: each adds its number and passes the sum on with a signal. */
+/* ring.c - a token goes once round all PEs: each adds its number and passes the sum on with a signal. */
 #include <shmem.h>
 #include <stdio.h>
 
