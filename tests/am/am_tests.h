@@ -10,7 +10,7 @@
 
 enum { MOST_PES = 64 };
 
-/* The bytes of message `serial` from one PE to another, eight at a time: what arrives is compared with them. */
+/* The bytes of message `serial` from one PE to another, eight at a time. Arrived messages are compared with them. */
 static inline uint64_t word_of(uint64_t serial, int from, int to, size_t k)
 {
   return (serial * 31 + (uint64_t)from * 7 + (uint64_t)to * 3 + 1) * 0x9e3779b97f4a7c15u + k * 0xd1342543de82ef95u;

@@ -202,7 +202,7 @@ static void counted_requests_with_long_replies(int me, int n)
   free(s->longest);
 }
 
-/* What stays on its PE waits for nobody. */
+/* A message to the PE itself waits for no other PE. */
 static void on_own(void *buf, size_t n, int from, shmemx_am_token_t token)
 {
   struct state *s = mine();
@@ -289,7 +289,7 @@ static void on_slow(void *buf, size_t n, int from, shmemx_am_token_t token)
   mine()->slow++;
 }
 
-/* Who is past a barrier has handled what was sent to it before. */
+/* A PE that has left a barrier has handled all requests sent to it before. */
 static void barriers_complete_requests(int me, int n)
 {
   enum { TURNS = 4, EACH = 50 };

@@ -62,7 +62,7 @@ static void send_to(int to, int me, size_t n, uint64_t *done)
   free(buf);
 }
 
-/* What the next PE has not attached is sent first, then what says so: that one's handler runs. */
+/* Sends a message whose handler the next PE has not attached, then one that reports this and whose handler runs. */
 static void late(int me, int n)
 {
   struct state *s = mine();

@@ -22,7 +22,7 @@ typedef struct head {
   uint32_t thread, way, answers, answer_bytes;
 } head;
 
-/* What came from a thread of a PE. Handlers write it, one at a time; its sender reads it when all have run. */
+/* Messages from one thread of a PE. Handlers write it, one at a time. The sender reads it when all have run. */
 typedef struct tally {
   uint64_t n, sum, squares, last_short, last, bare;
 } tally;
@@ -31,7 +31,7 @@ typedef struct tally {
 typedef struct shared {
   tally came[MOST_PES][MOST_THREADS];
   uint64_t sent_sum[MOST_PES][MOST_THREADS], sent_n[MOST_PES][MOST_THREADS]; /* to that PE, by that thread */
-  uint64_t cell[MOST_PES][MOST_THREADS];                                     /* what it put here last */
+  uint64_t cell[MOST_PES][MOST_THREADS];                                     /* the last value that it put here */
   uint64_t added;                                                            /* by anybody's atomics */
   long in, out;
   uint64_t bits_in[4], bits_out[4];
@@ -167,7 +167,7 @@ static void on_bare(void *buf, size_t n, int from, shmemx_am_token_t token)
   s->sym->came[from][n ? *(unsigned char *)buf : 0].bare++;
 }
 
-/* What was put and completed before the request is there. */
+/* Data that were put and completed before the request are there. */
 static void on_sees_put(void *buf, size_t n, int from, shmemx_am_token_t token)
 {
   struct state *s = &all[shmem_my_pe()];
@@ -181,7 +181,7 @@ typedef struct player {
   uint64_t seed;
   size_t longest;
   pthread_t id;
-  /* What it has sent. */
+  /* Figures of the messages that it has sent. */
   uint64_t serial[MOST_PES], sum[MOST_PES], squares[MOST_PES], bare[MOST_PES];
   uint64_t asked[WAYS], done, counted, guarded;
   int used[MOST_PES]; /* places since the last quiet */

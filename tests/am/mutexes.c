@@ -58,7 +58,7 @@ int main(int argc, char **argv)
   for (int round = 0; round < ROUNDS; round++) {
     shmemx_am_request((me + round) % n, COUNT, NULL, 0);
     count(s, round);
-    if (round % 100 == 0) usleep(1000); /* the others' requests find nobody in the library */
+    if (round % 100 == 0) usleep(1000); /* no thread is in the library when the others' requests arrive */
   }
   shmemx_am_quiet();
   shmem_barrier_all();

@@ -7,7 +7,7 @@ enum { FIRST = 1, SECOND = 700, BACK = 3, LANDED = 4, COUNTED = 5, ROW = 1100, L
 static const size_t lengths[] = {0, 1, 7, 8, 9, 16, 200, 255, 256, 257, 1000};
 enum { N_LENGTHS = sizeof lengths / sizeof lengths[0] };
 
-/* Of each sender: what it sends by the first handler, by the second, and what is answered. */
+/* For each sender: its messages to the first handler and to the second, and the replies. */
 static struct state {
   _Atomic uint64_t come[MOST_PES][3], wrong;
   _Atomic size_t length;
@@ -88,7 +88,7 @@ static void on_counted(void *buf, size_t n, int from, shmemx_am_token_t token)
   mine()->come[from][1]++;
 }
 
-/* What is no row: payloads that land, all in one place; and requests whose ends are counted, in one variable. */
+/* Messages that form no row: payloads with the same target address, and requests whose ends one variable counts. */
 static void alike(int me, int n, size_t length)
 {
   struct state *s = mine();

@@ -58,7 +58,8 @@ static void on_stub(void *buf, size_t n, int from, shmemx_am_token_t token)
   mine.stubs[*(int *)buf]++;
 }
 
-/* Requests on a context of all threads: when its quiet returns, this thread's are over, whatever the others' do. */
+/* Requests on a context of all threads: when its quiet returns, this thread's requests are complete, independent of
+ * those of other threads. */
 static void draw_tickets(const player *p, uint64_t *drawn)
 {
   for (int i = 0; i < 3; i++, ++*drawn)
@@ -105,7 +106,7 @@ static void *play(void *arg)
   return NULL;
 }
 
-/* What the thread did, from its numbers alone: requests to this PE, and how often `guarded` grew here. */
+/* Repeats the thread's actions from its numbers alone: requests to this PE, and how often `guarded` grew here. */
 static void replay(int me, int thread, int rounds, int n, int here, uint64_t *came, long *guarded)
 {
   uint64_t seed = (uint64_t)(me * THREADS + thread);

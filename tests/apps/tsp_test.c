@@ -164,7 +164,7 @@ static void a_master_that_works_gets_jobs_without_asking(void)
   CHECK(!pool_own(&pool, &job));
   pool_take(&pool, &(tsp_result){.best = tsp_no_path(), .n_children = 2, .children = {{.n = 2}, {.n = 3}}});
   CHECK(pool_next(&pool, &worker, &job) && worker == 1 && job.path.n == 3);
-  CHECK(!pool_next(&pool, &worker, &job)); /* nobody asks */
+  CHECK(!pool_next(&pool, &worker, &job)); /* no worker asks */
   CHECK(pool_own(&pool, &job) && job.path.n == 2);
   CHECK(!pool_done(&pool)); /* 1 has not reported */
   CHECK(!pool_ask(&pool, 1, &job) && pool_done(&pool));

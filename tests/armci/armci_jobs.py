@@ -16,7 +16,7 @@ PROGRAMS = ROOT / "tests/armci/programs"
 ENVIRONMENT = {**AS_ROOT, "OMPI_MCA_osc": "^rdma", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 LIB = Path("/usr/lib") / "x86_64-linux-gnu"
 ARRAYS = ["-lga-openmpi"]
-# What Debian's libga itself needs.
+# Symbols that Debian's libga itself needs.
 BELOW = ["-lscalapack-openmpi", "-llapack", "-lblas", "-lgfortran", "-lm"]
 OURS = [f"-L{HOME / 'lib'}", f"-Wl,-rpath,{HOME / 'lib'}", "-larmci"]
 OURS_STATIC = [HOME / "lib/libarmci.a", f"-L{HOME / 'lib'}", f"-Wl,-rpath,{HOME / 'lib'}", "-lwattle-shmem", "-lwattle"]

@@ -30,7 +30,7 @@ static void clear(world *w)
   for (int i = 0; i < BYTES; i++) w->here[i] = (char)(i * 7 + i / 251);
 }
 
-/* What is there is what the model says. */
+/* Compares the memory with the model. */
 static void check(world *w, const char *what)
 {
   char *got = malloc(BYTES);
@@ -147,7 +147,7 @@ static void put_and_get_back(world *w, int *here_stride, int *there_stride, int 
   ARMCI_GetS(w->there + MIDDLE, there_stride, w->here + MIDDLE, here_stride, count, levels, w->to);
   memset(w->model, 0, BYTES);
   model_patch(w, here_stride, there_stride, count, levels, MIDDLE, MIDDLE);
-  check(w, what); /* what came back, put there again by the model, is what was there */
+  check(w, what); /* the model puts the received data there again, and nothing changes */
   free(source);
 }
 

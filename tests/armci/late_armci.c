@@ -20,7 +20,7 @@ enum { ROWS = 20, ROW = 64, TIMES = 20 };
 typedef struct walk {
   watcher watcher;
   int me;
-  ARMCI_Group turned, split; /* turned: PE 1 is its first member, who hears from the other one */
+  ARMCI_Group turned, split; /* turned: PE 1 is its first member and receives from the other one */
   void *ptrs[2], *of_group[2];
   char *memory[2]; /* ROWS * ROW bytes of each PE */
   armcix_mutex_hdl_t set;

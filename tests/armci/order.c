@@ -9,7 +9,7 @@
  */
 #include "armci_tests.h"
 
-enum { N = 24000, ROWS = 60, OPS = 60 }; /* longs: what one process has in each memory */
+enum { N = 24000, ROWS = 60, OPS = 60 }; /* longs: a process's part of each memory */
 
 typedef struct world {
   int me, n;

@@ -338,7 +338,7 @@ static void operate(world *w, const phase *f, int who)
   }
   if (f->role[proc] == READ) check_get(w, &b, proc, "a get");
   if (f->role[proc] != WRITTEN) return;
-  if (!waits || fences) ARMCI_Fence(proc); /* what does not block promises no order */
+  if (!waits || fences) ARMCI_Fence(proc); /* a non-blocking call promises no order */
   if (!again) return;
   get(w, &b, proc, true, NULL);
   check_get(w, &b, proc, "what was put");

@@ -11,7 +11,7 @@ from jobs import HOME
 from nodes_of_test import built, launch
 from wattle.nodes import Nodes, unavailable
 
-# What the last three print does not depend on the number of processes.
+# The output of the last three does not depend on the number of processes.
 CASES = [("arrays.c", "mpicc.openmpi"), ("matrices.F90", "mpif90.openmpi")]
 CASES += [("products.c", "mpicc.openmpi"), ("heat.F90", "mpif90.openmpi"), ("operations.c", "mpicc.openmpi")]
 
@@ -59,7 +59,7 @@ def test_a_static_library_serves_as_well(folder: Path) -> None:
     assert lines(run(2, build(*CASES[0], folder, OURS_STATIC))) == ours
 
 
-# Dealt out by turns, the processes of a node have no consecutive numbers, as Global Arrays has them in its domains.
+# Distributed cyclically, the processes of a node have no consecutive numbers, as Global Arrays has them in its domains.
 @pytest.mark.parametrize("options", [[], ["--map-by", "node"]], ids=["", "by turns"])
 @pytest.mark.parametrize(("source", "compiler"), CASES)
 def test_the_answers_are_the_same_on_two_nodes(source: str, compiler: str, options: list[str], folder: Path) -> None:

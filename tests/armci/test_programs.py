@@ -136,7 +136,7 @@ UNLIKE = [
     ),
 ]
 
-PAST = [  # with SHMEM_DEBUG: what goes beyond its block, though not beyond the process's memory
+PAST = [  # with SHMEM_DEBUG: accesses beyond their block, but within the process's memory
     ("past a block", "ARMCI_Put: dst=.* 8 bytes .* block of process 1's memory: it has 64 bytes, and only 4 of them"),
     ("past one's own", "ARMCI_Get: src=0x[0-9a-f]+ is in no block of memory that process 0 has now"),
     ("patch past a block", "ARMCI_GetS: src=.* 72 bytes .* process 1's memory: it has 64 bytes, and only 64 of them"),

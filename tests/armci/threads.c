@@ -11,7 +11,7 @@
 
 enum { THREADS = 4, N = 600, ROWS = 30, MULTIPLE = 3 };
 
-/* Of each process: what all add to, and for each thread of each process a part of its own. */
+/* Memory of each process: words that all add to, and a part for each thread of each process. */
 typedef struct memory {
   double sums[N];
   long counter;

@@ -43,7 +43,7 @@ static void add_blocks(double *there, int proc)
   for (int i = 0; i < WORDS; i++) ARMCI_Acc(ARMCI_ACC_DBL, &minus, &value, &there[i * STEP], sizeof(double), proc);
 }
 
-/* A token goes round: whoever swaps it out swaps the next number in; all of them come out once. */
+/* A token goes round: a process that swaps it out swaps the next number in. Each number comes out once. */
 static long swap_one(memory *there, int proc, long number)
 {
   ARMCI_Rmw(ARMCI_SWAP_LONG, &number, &there->swapped, 0, proc);

@@ -21,8 +21,8 @@ static void ticks_never_go_back(void)
   }
 }
 
-/* Both clocks over one interval, each reading of ticks between two of the other: whatever is preempted, the bounds
- * hold. */
+/* Both clocks over one interval, each reading of ticks between two of the other. The bounds hold also if a
+ * reading is preempted. */
 static void ticks_and_nanoseconds_agree(void)
 {
   double rate = wtl_clock_ns_per_tick();

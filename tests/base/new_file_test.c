@@ -99,7 +99,7 @@ static void what_is_no_file_is_refused_and_stays(void)
   end();
 }
 
-/* Nobody can put a link where the file is written: of two files for one place, neither has the other's name. */
+/* No user can put a link at the name under which the file is written, because this name differs each time. */
 static void the_name_that_it_is_written_under_is_new_each_time(void)
 {
   wtl_new_file one, other;

@@ -261,7 +261,7 @@ static uint64_t pick(uint64_t *state, uint64_t below)
   return (z ^ (z >> 31)) % below;
 }
 
-/* What a setting prints is a value of it, and the same one. */
+/* A setting prints its value in a form that is read as the same value. */
 static void printed_values_parse_to_themselves(void)
 {
   uint64_t state = 3;

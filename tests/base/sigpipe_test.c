@@ -17,7 +17,7 @@ static void hear(int number)
   heard++;
 }
 
-/* A descriptor that nobody reads any more. */
+/* Returns a descriptor without a reader. */
 static int unread(bool is_socket)
 {
   int ends[2];

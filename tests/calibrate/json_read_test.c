@@ -138,7 +138,7 @@ static void nesting_has_an_end(void)
   CHECK(read_text(deep));
 }
 
-/* Changed bytes never read past the end (the sanitizers look on) and never hang. */
+/* Changed bytes never read past the end (the sanitizers check it) and never hang. */
 static void rubbish_is_refused_or_read(void)
 {
   static const char good[] = "{\"a\": {\"b\": [1.5e-3, \"\\u00b5\\n\", null, true], \"c\": -0.25}, \"d\": \"text\"}";

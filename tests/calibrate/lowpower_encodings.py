@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# What a disassembler says of each, operands included: a wrong register would watch or wait for something else.
+# A disassembler's output for each, operands included: a wrong register would watch or wait for something else.
 WANTED = {
     "x86_64": {
         "umonitor": r"umonitor\s+%rdi",

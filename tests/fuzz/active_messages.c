@@ -162,7 +162,7 @@ static void close_self(void)
 
 enum { MOST_BLOCKS = 700 };
 
-/* A get of blocks; what is filled is its caller's again when all replies have come. */
+/* A get of blocks. The caller may use the target again when all replies have come. */
 typedef struct getting {
   struct getting *next;
   wtl_request request;

@@ -55,7 +55,7 @@ static size_t place(const flood *f, size_t i)
   return i / (size_t)(f->n > 1 ? f->n - 1 : 1) % f->places;
 }
 
-/* What PE `from` has written to, or PE `to` reads at, a place. */
+/* The byte that PE `from` writes to, or PE `to` reads at, a place. */
 static unsigned char content(int from, int to, size_t at, size_t byte)
 {
   uint64_t state = ((uint64_t)from << 40) + ((uint64_t)to << 48) + at;
@@ -144,7 +144,7 @@ static void prepare(flood *f, bool gets)
         fill(buffer(f, pe, at), f->bytes, f->me, pe, at);
 }
 
-/* What this PE reaches of its neighbours counts as its own memory, too. */
+/* Memory of its neighbours that this PE can reach counts as its own, too. */
 static void touch_neighbours(const flood *f)
 {
   for (int pe = 0; pe < f->n; pe++) {
@@ -175,7 +175,7 @@ static void check_add(const flood *f)
 
 /* --- a PE that is stopped ----------------------------------------------------------------------------------------- */
 
-/* A child that stops its parent for a second once it is told to. */
+/* Starts a child that stops its parent for a second on request. */
 static int stopper(void)
 {
   int ends[2];

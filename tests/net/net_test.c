@@ -10,7 +10,7 @@
 #include "net/post.h"
 #include "net/records.h"
 
-/* PE 1 is the victim; what PE 0 could have sent is forged. */
+/* PE 1 is the victim. The messages are forged as if PE 0 had sent them. */
 enum { SENDER, VICTIM };
 
 typedef struct seen {
@@ -367,7 +367,7 @@ static size_t mutate(pack *p, uint64_t *random)
   return length;
 }
 
-/* The sender has asked for nothing, so what the victim answers goes to nobody. */
+/* The sender has requested nothing, so the victim's replies are dropped. */
 static void forget_answers(void)
 {
   for (int i = 0; i < 2; i++) {
@@ -422,13 +422,13 @@ static void what_is_under_way_is_bounded(void)
   CHECK(wtl_net_has_space(posts[SENDER].net));
   for (; wtl_net_has_space(posts[SENDER].net) && gets < sizeof words / 8; gets++) {
     wtl_net_get(posts[SENDER].net, &(wtl_net_op){.pe = VICTIM, .left = &left}, &words[gets], 8);
-    forget(take_letter()); /* it has left, but nobody answers */
+    forget(take_letter()); /* it has left, but no PE replies */
   }
   CHECK(gets == MAX_FETCHES && left == MAX_FETCHES);
   close_posts();
 }
 
-/* A PE whose answers nobody takes holds few of them. */
+/* A PE holds only few replies if no PE takes them. */
 static void answers_nobody_takes_are_bounded(void)
 {
   open_posts();
@@ -445,7 +445,7 @@ static void answers_nobody_takes_are_bounded(void)
   close_posts();
 }
 
-/* Who sleeps until there is room is woken when there is some. */
+/* A thread that sleeps until there is space is woken when there is some. */
 static void room_is_told(void)
 {
   const uint64_t word = 1;

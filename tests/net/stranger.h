@@ -95,7 +95,7 @@ static void send_message(stranger *s, unsigned id, const void *header, size_t he
   finish(s, ucp_am_send_nbx(s->ep, id, header, header_bytes, data, n, &how));
 }
 
-/* By force: what is refused is not answered, either. */
+/* Closes without waiting: a refused message has no reply, either. */
 static void leave(stranger *s)
 {
   ucp_request_param_t how = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};

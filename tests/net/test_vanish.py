@@ -78,7 +78,7 @@ def break_off(n: int, i: int, how: Callable[[Nodes, int], None], places: list[st
         jobs = {place: start(nodes, 1, program, place, WATTLE_SILENCE=SILENCE) for place in places}
         for job in jobs.values():
             until_under_way(job)
-        time.sleep(0.3)  # whoever waits sleeps by now
+        time.sleep(0.3)  # the waiting PEs sleep by now
         how(nodes, i)
         deadline = time.monotonic() + WITHIN_S
         wrong = {place: ends_and_names(job, nodes, i, deadline) for place, job in jobs.items()}

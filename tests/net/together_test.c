@@ -200,7 +200,7 @@ static void what_waits_for_its_turn_may_be_overtaken(void)
   close_posts();
 }
 
-/* Two get from each other: what one asks for does not come behind what it sends. */
+/* Two PEs get from each other: the data that one requests do not wait for the data that it sends. */
 static void a_long_answer_holds_up_no_request(void)
 {
   static unsigned char long_one[2 * WTL_NET_MOST];
@@ -246,7 +246,7 @@ static void answers_that_cannot_leave_travel_together(void)
   close_posts();
 }
 
-/* A transport that tells that a message has left may be about to send others that wait for their turn. */
+/* A transport that reports that a message has left may be about to send other waiting ones. */
 static void nothing_is_sent_while_the_transport_tells_what_has_left(void)
 {
   open_both(true);
@@ -263,7 +263,7 @@ static void nothing_is_sent_while_the_transport_tells_what_has_left(void)
   close_posts();
 }
 
-/* What hardware does next does not wait for messages: so these are complete before. */
+/* The hardware's next operations do not wait for messages, so these must be complete before. */
 static void hardware_stays_behind_fetching_operations_nobody_waits_for(void)
 {
   uint64_t old;
@@ -305,7 +305,8 @@ static void flows_are_completed_apart(void)
   wtl_net_flow_close(other);
 }
 
-/* What one thread's flush of a flow covers is in order when that has ended, for all threads: not when it has begun. */
+/* Operations that a thread's flush of a flow covers are in order for all threads when the flush has ended, not
+ * before. */
 static void a_flow_is_in_order_when_a_flush_has_ended(void)
 {
   open_both(false);

@@ -89,7 +89,7 @@ static void only_messages_have_more(void)
   }
 }
 
-/* Whatever is accepted lies between where it began and the end. */
+/* An accepted record lies between the start and the end. */
 static void noise_is_never_read_beyond_its_end(void)
 {
   uint64_t random = 2;

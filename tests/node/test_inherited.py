@@ -113,7 +113,7 @@ def test_default_hostfile_is_an_option_with_a_value(tmp_path: Path) -> None:
         assert result.code == 7, result
 
 
-# --- streams that nobody reads ---
+# --- streams without a reader ---
 
 
 def unread(stream: str, *command: str | Path) -> int:

@@ -17,7 +17,7 @@ from nodes_of_test import by_mpich
 from wattle.nodes import Nodes, unavailable
 
 BOOT = program("boot")
-FAKES = {  # what each says of itself when it is asked
+FAKES = {  # the version that each prints
     "srun": ("--mpi=list", "MPI plugin types are...\n\tnone\n\tpmix\nspecific pmix plugin versions available: pmix_v4"),
     "mpirun.openmpi": ("--version", "mpirun.openmpi (OpenRTE) 4.1.4"),
     "prterun": ("--version", "prterun (PRRTE) 3.0.0"),
@@ -236,7 +236,7 @@ def test_wrong_file_of_hosts_is_refused(tmp_path: Path, text: str | None, why: s
     for name in ("mpich", "srun"):
         result = dry(tmp_path, "--launcher", name, "--hostfile", file, BOOT)
         assert result.code == 64 and str(file) in result.said[0] and why in result.said[0], result
-    if text is None:  # what stands in one, Open MPI reads its own way
+    if text is None:  # Open MPI reads its contents in its own way
         result = dry(fake(tmp_path, "mpirun.openmpi"), "--launcher", "openmpi", "--hostfile", file, BOOT)
         assert result.code == 64 and str(file) in result.said[0] and why in result.said[0], result
     else:

@@ -202,7 +202,7 @@ def test_spaces_and_quotes_in_paths(tmp_path: Path) -> None:
 
 @needs_root
 def test_directory_that_may_not_be_written_to(tmp_path: Path) -> None:
-    place = Path("/proc/self")  # nobody, root included, can write there
+    place = Path("/proc/self")  # no user, root included, can write there
     result = run(OSHRUN, "-n", "2", BOOT, cwd=place, user="nobody")
     assert result.code == 0 and result.out.count("good") == 2, result
 

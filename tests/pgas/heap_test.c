@@ -198,7 +198,8 @@ static void mixed_sizes_fill_85_percent_for_ever(void)
   keep_live(85, 20, 0, mixed);
 }
 
-/* A thousand of the largest, a thousand of a third, and so on: what a third leaves is too small for the largest. */
+/* A thousand of the largest, a thousand of a third, and so on. The space that a third leaves is too small for the
+ * largest. */
 static size_t by_phases(room *r, int turn)
 {
   return turn / 1000 % 2 ? r->size / 64 : r->size / 192 + 1;

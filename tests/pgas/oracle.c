@@ -23,7 +23,7 @@ enum { SMALL_BYTES = CHUNK * SMALL_CHUNKS, MOST_BYTES = SMALL_BYTES + 5000 + 500
 static const size_t large_chunks[] = {5000, 50000, 400000, 2500000};
 enum role { READ, WRITTEN, ADDED, XORED, N_ROLES };
 
-/* Memory that an nbi form uses until the next quiet; what it must be then, if that is known. */
+/* Memory that an nbi form uses until the next quiet, and its value then, if that is known. */
 typedef struct kept {
   unsigned char *memory;
   const unsigned char *model; /* n bytes; NULL: `value`, of 8 bytes; n 0: not known */
@@ -300,8 +300,8 @@ static int pick_message(world *w, int from, int to)
   return found;
 }
 
-/* Each PE sends to one other a chunk of its own writing, then a flag; who gets a flag must find the chunk. Sends come
- * before waits. */
+/* Each PE sends to one other a chunk of its own writing, then a flag. A PE that gets a flag must find the chunk. Sends
+ * come before waits. */
 static void messages(world *w)
 {
   int to[MAX_PES], chunk[MAX_PES];
@@ -331,7 +331,7 @@ static void finish_phase(world *w)
   EXPECT(memcmp(w->mine, model_of(w, w->me, 0), w->bytes) == 0, "memory after a phase");
   int root = (int)pick(w, (uint64_t)w->n), c = (int)pick(w, SMALL_CHUNKS), other = (int)pick(w, SMALL_CHUNKS);
   size_t n = pick(w, CHUNK + 1);
-  shmem_barrier_all(); /* nobody writes while another compares */
+  shmem_barrier_all(); /* no PE writes while another compares */
   if (c == other) return;
   shmem_uchar_broadcast(SHMEM_TEAM_WORLD, w->mine + (size_t)c * CHUNK, w->mine + (size_t)other * CHUNK, n, root);
   for (int pe = 0; pe < w->n; pe++)
@@ -350,7 +350,7 @@ static void run_seed(world *w, uint64_t seed)
     finish_phase(w);
     if (failures == 0) continue;
     fprintf(stderr, "PE %d: seed %llu, phase %d\n", w->me, (unsigned long long)seed, phase);
-    shmem_global_exit(1); /* what follows means nothing any more */
+    shmem_global_exit(1); /* later results would mean nothing */
   }
 }
 

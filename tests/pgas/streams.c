@@ -13,7 +13,7 @@
 
 enum { MOST_WORDS = 8, NAP_US = 300 }; /* 48 bytes and less go by a cache line, more go another way */
 
-/* What PE `pe` has to say in a round. */
+/* A word of PE `pe` in a round. */
 static uint64_t word_of(uint64_t round, int pe, int i)
 {
   uint64_t state = round * 1000003 + (uint64_t)pe * 101 + (uint64_t)i + 1;
@@ -27,10 +27,10 @@ static uint64_t sum_of(uint64_t round, int pes, int i)
   return sum;
 }
 
-/* What all PEs draw alike. */
+/* Random numbers that all PEs draw alike. */
 typedef struct draw {
   uint64_t round;
-  int words, root, late; /* late: who naps, or -1 */
+  int words, root, late; /* late: the PE that sleeps, or -1 */
   bool sums, meets;
 } draw;
 
@@ -69,7 +69,7 @@ static void one(uint64_t *random, uint64_t round, uint64_t *dest, uint64_t *sour
   go_through(&d, dest, source);
 }
 
-/* The others begin when the root has told them that it is through. */
+/* The others begin when the root has reported its end. */
 static void the_root_goes_on(void)
 {
   uint64_t *words = shmem_calloc(3, sizeof *words), *told = words + 2;

@@ -24,7 +24,7 @@ LIBRARY = HOME / "lib/libwattle-shmem.so"
 COMPILER = "GCC: (Debian 12.2.0"
 BEFORE = {"pshmem_long_p": 184, "pshmem_putmem": 182, "pshmem_long_atomic_fetch_add": 150 + 55}
 
-# What two ways to write the same may differ by: register allocation, and a description that is stored for the far call
+# Two ways to write the same code may differ by register allocation and a description that is stored for the far call
 # where arguments by hand are pushed. With GCC 12 the largest difference is 7.
 NOISE = 10
 

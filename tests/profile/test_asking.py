@@ -94,7 +94,7 @@ def check(job: subprocess.Popen[str], program: Path, call: str, go: Path, whole:
         assert waiting["pe"] == 0
         assert not pes[1]["waits"]
         assert waiting["where"]
-        os.kill(job.pid if whole else waiting["pid"], signal.SIGQUIT)  # told, not ended
+        os.kill(job.pid if whole else waiting["pid"], signal.SIGQUIT)  # notified, not ended
         assert job.stderr
         for line in job.stderr:
             err += line

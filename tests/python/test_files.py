@@ -15,7 +15,7 @@ from wattle.errors import WattleError
 from wattle.run import directory
 
 LAB = PACKAGE / "wattle"
-KNOWN_TOKEN = "0" * 16  # what the random part of a name is in a test that plants links there
+KNOWN_TOKEN = "0" * 16  # the random part of a name in a test that plants links there
 
 
 def names(folder):

@@ -38,7 +38,7 @@ HOSTILE = [
     ":warning:",
 ]
 ALL = "".join(text for text in HOSTILE if len(text) < 1000)
-TEXT = ALL.replace("\udcff", "").replace("\ud800", "")  # what a file of UTF-8 may hold
+TEXT = ALL.replace("\udcff", "").replace("\ud800", "")  # characters that a UTF-8 file may contain
 SEEN = re.compile(f"(?!\n)[{console.INVISIBLE}]")
 KEYS = {  # of a run's files: those whose text is anyone's
     *("host", "name", "cpu", "kernel", "program", "path", "source", "scope", "why", "domain", "machine", "command"),
@@ -339,7 +339,7 @@ def test_a_fifo_with_the_very_name_of_a_page_is_not_opened(opened, tmp_path, mon
     monkeypatch.setattr(page, "NAME", str(tmp_path / "memfd:wattle-live (deleted)"))
     os.close(opened.pop())
     reader = os.open(tmp_path / "memfd:wattle-live (deleted)", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    opened.append(reader)  # nobody writes: a plain open would wait for ever
+    opened.append(reader)  # there is no writer, so a plain open would wait for ever
     assert own() == []
 
 

@@ -99,7 +99,7 @@ def test_every_joule_is_of_a_part(programs: Path, cluster: Path, tmp_path: Path,
         assert seconds["wakes"] * ACTIVE_LOW <= joules["wakes"] <= seconds["wakes"] * ACTIVE_TURBO
     assert any(pe["seconds"]["changes"] > 0 for pe in found["pes"])
     awake = sum(pe["joules"]["uncore"] for pe in found["pes"])
-    assert 0 < awake <= 3 * found["simulated_s"] * (1 + 1e-9)  # one socket's, whoever has it
+    assert 0 < awake <= 3 * found["simulated_s"] * (1 + 1e-9)  # of one socket, shared by any of its PEs
 
 
 def test_the_parts_of_the_job_add_up_in_its_profile(programs: Path, cluster: Path, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_wait_that_sleeps_costs_a_wake_up_for_each_look_in_time_and_joules(
 def test_a_message_takes_of_both_cores_and_of_the_network_what_the_cluster_says(programs: Path, tmp_path: Path) -> None:
     cluster = free_cluster(tmp_path, latency=1e-3, message=2e-3, receive=3e-3, bandwidth=1e3, byte=1e-4)
     waited = late(tmp_path / "r", programs, cluster, "40", settings=("WATTLE_WAIT=spin",))
-    n, envelope = 4, 16  # bytes; what SimGrid adds on the wire
+    n, envelope = 4, 16  # bytes; SimGrid adds the envelope on the wire
     assert waited == pytest.approx(40e-3 + 2e-3 + n * 1e-4 + 1e-3 + (n + envelope) / 1e3 + 3e-3 + n * 1e-4, rel=1e-6)
 
 

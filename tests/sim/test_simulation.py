@@ -58,7 +58,7 @@ def test_the_study_of_patterns_runs_on_pairs_of_simulated_pes(tmp_path: Path) ->
     assert made["verified"] and (made["place"]["name"], made["place"]["pes"]) == ("sim", 4)
 
 
-# What the simulator is for. The limits are there to end what hangs.
+# The purpose of the simulator. The limits only end runs that hang.
 @pytest.mark.soak
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_who_is_waited_for_but_has_ended_is_named(programs: Path, tmp_path: Path
     assert done.returncode != 0
     for words in (r"shmem_barrier_all at one_leaves\.c:17: PE 0,3-4$", "exit code 0: PE 2$", "exit code 3: PE 1$"):
         assert re.search(words, done.stderr, re.M), done.stderr
-    assert done.stderr.count("PE 0") == 2, done.stderr  # who waits is said once for all, and once as the first
+    assert done.stderr.count("PE 0") == 2, done.stderr  # once in the list of all waiting PEs, and once as the first
 
 
 def test_a_pe_that_breaks_is_named(programs: Path, tmp_path: Path) -> None:

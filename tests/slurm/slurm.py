@@ -81,7 +81,7 @@ for node; do slurmd -D -N "$node" & done
 wait
 """
 
-# Outlives the tests: when they close its standard input, or end in whatever way, it ends the namespace and cleans up.
+# Outlives the tests: when they close its standard input, or end in any way, it ends the namespace and cleans up.
 KEEP = """\
 start=$1 namespace=$2 folder=$3; shift 3
 setpriv --pdeathsig KILL $namespace sh -c "$start" slurm "$folder" "$@" </dev/null &

@@ -221,7 +221,7 @@ def follows_another_whose_guard_has_not_ended(job: Job) -> None:
             os.kill(pid, signal.SIGCONT)
 
 
-# Runs a program whose standard error is a pipe that nobody reads. (Python itself ignores SIGPIPE.)
+# Runs a program whose standard error is a pipe without a reader. (Python itself ignores SIGPIPE.)
 UNREAD = """
 import os, signal, sys
 reader, writer = os.pipe()
@@ -351,7 +351,7 @@ def survives_a_tree_that_vanishes(job: Job) -> None:
 
 
 def survives_files_that_refuse(job: Job) -> None:
-    for cpu in job.machine.cpus:  # writing into a folder fails, whoever one is
+    for cpu in job.machine.cpus:  # writing into a folder fails for any user
         file = job.machine.policy(cpu) / "scaling_max_freq"
         file.unlink()
         file.mkdir()
@@ -493,7 +493,7 @@ def set_power_limit(job: Job) -> str:
     return "constraint_0_power_limit_uw"
 
 
-# What fails, how, and after how many calls that go well.
+# The call that fails, its error, and the number of good calls before it.
 FAULTS = (
     ("open", errno.EACCES, 0),
     ("lock", errno.EWOULDBLOCK, 0),

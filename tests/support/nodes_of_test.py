@@ -66,7 +66,7 @@ def processes(nodes: Nodes) -> list[str]:
     return found
 
 
-# Stands in for ssh, as Hydra calls it: [OPTION]... HOST COMMAND...
+# Replaces ssh, as Hydra calls it: [OPTION]... HOST COMMAND...
 AGENT = """\
 #!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done

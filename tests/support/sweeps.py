@@ -124,7 +124,7 @@ def make_study(directory: Path, study: str, physics: Physics, knob: Knob = NO_KN
     return directory
 
 
-# ---- machines that nobody has ----
+# ---- made-up machines ----
 
 
 def plain(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:

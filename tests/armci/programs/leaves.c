@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Nobody waits for process 0, which has ended. */
+/* No process waits for process 0, which has ended. */
 static void wait_for_living(int me, int n)
 {
   double x = 0;

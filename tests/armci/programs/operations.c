@@ -210,7 +210,7 @@ static void mirrored(void)
   GA_Destroy(b);
 }
 
-/* A part of an array may be read more cheaply while nobody writes. */
+/* A part of an array may be read more cheaply while no process writes. */
 static void read_only(void)
 {
   int a = matrix(C_DBL, N, N, "constant");

@@ -79,7 +79,7 @@ static void fill(int a, int type, int seed)
   free(values);
 }
 
-/* What tells two matrices apart. */
+/* Returns a number that differs for different matrices. */
 static double print_of(int a, int type)
 {
   double complex *values = malloc(sizeof *values * N * N), sum = 0;

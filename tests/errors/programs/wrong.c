@@ -609,7 +609,7 @@ static void alltoall_in_place(void)
 {
   shmem_long_alltoall(SHMEM_TEAM_WORLD, heap, heap, 1);
 }
-/* Syncs of a team are one, by whatever name; a count of collect is each PE's own; nothing is looked at where nothing moves. */
+/* Syncs of a team match under any name; a count of collect is each PE's own; no argument is checked if no data move. */
 static void alike_enough(void)
 {
   if (wrong_me)

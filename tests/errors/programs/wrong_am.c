@@ -210,7 +210,7 @@ static void provoke(int me, int n)
   shmemx_am_quiet();
 }
 
-/* Somebody has sent for a handler that is attached only after a while. */
+/* Another PE has sent a message for a handler that is attached only after a while. */
 static void attach_late(void)
 {
   for (int turn = 0; turn < 100; turn++) shmemx_am_poll(), usleep(10000);

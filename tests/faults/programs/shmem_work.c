@@ -37,7 +37,7 @@ static void collect(int me, int n)
   shmem_long_sum_reduce(SHMEM_TEAM_WORLD, all, source, 64);
 }
 
-/* What the last PE does while the others wait. */
+/* The work of the last PE while the others wait. */
 static void be_late(const task *t)
 {
   while (!is_over(t)) usleep(10000);

@@ -39,7 +39,7 @@ static const char *file_name;
 #include "counted.inc"
 #endif
 
-/* The request of a message that comes when `from` has been told to send it. */
+/* The request for a message that `from` sends when it gets a word for it. */
 static MPI_Request receive(int *in, int from, int tag)
 {
   MPI_Request r;

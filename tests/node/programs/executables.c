@@ -18,7 +18,7 @@ static struct {
 } in = {-1, -2};
 #endif
 
-/* On the heap everything works; of static memory, what is accessible is told. -1: the PEs do not have it alike. */
+/* On the heap everything works. Returns whether static memory is accessible; -1: the PEs differ. */
 static int look(const char *what)
 {
   shmem_init();

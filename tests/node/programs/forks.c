@@ -58,7 +58,7 @@ static void variables(void)
   MUST(setenv("FROM_PARENT", "1", 1) == 0 && getenv("FROM_PARENT"));
 }
 
-/* A child that ends, in any way, takes nobody along. */
+/* A child that ends, in any way, ends no other process. */
 static void children_end(void)
 {
   pid_t child;

@@ -316,7 +316,7 @@ def test_a_disk_without_room_is_said_before_anything_is_tried(apps, tmp_path, mo
     monkeypatch.setattr(
         cli.shutil, "disk_usage", lambda path: usage._replace(free=0 if Path(path) == full else 1 << 40)
     )
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # what Python takes instead
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # Python uses this instead
     monkeypatch.setenv("TMPDIR", str(full))
     with pytest.raises(WattleError, match="full: less than 64 MiB is free there; set TMPDIR"):
         cli.acceptance(tmp_path / "x.tar.gz", "doctor", False, False, 900)

@@ -45,7 +45,7 @@ STATIC = "static double shmemx_wtime(void) { return -42; }\n"
 EXPECTED = {
     # A program that leaves the other libraries' names out of the header has any function of its own by these names.
     "switch": (["-DSHMEMX_AM_ONLY"], STATIC + "static inline int shmemx_signal_add(int a) { return a; }\n", True),
-    # What programs written for other libraries ask before they define it.
+    # Programs written for other libraries test this before they define it.
     "guarded": ([], f"#ifndef HAVE_SHMEMX_WTIME\n{STATIC}#endif\n", False),
     "configured": (["-DHAVE_SHMEMX_WTIME=1"], f"#ifndef HAVE_SHMEMX_WTIME\n{STATIC}#endif\n", False),
     # One of the same type that others may call: the program's goes before the library's.

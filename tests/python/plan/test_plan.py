@@ -152,7 +152,7 @@ def test_a_profile_of_one_clock_has_nothing_to_plan_with(run_dir, home, wattle):
 def test_energy_is_compared_only_beyond_what_the_profile_leaves_open(unequal, wattle):
     shown = " ".join(wattle("plan", unequal).stdout.split())
     # reduced: 20 s, 27.8 s of computing twice as long at 2 W, the rest at 2 W, and 20 s x 10 W: 360 J of 395.6.
-    # What differs is all of it: 27.8 s x 8 W, 12.2 s x 6 W, 80 s x 2 W at a quarter each, and 10 s x 1 W: +- 124 J.
+    # All of it differs: 27.8 s x 8 W, 12.2 s x 6 W, 80 s x 2 W at a quarter each, and 10 s x 1 W: +- 124 J.
     assert "reduced 20.0 s 360 ± 60 J modelled no difference of energy beyond the uncertainty, 100 % more time" in shown
     # hybrid: 7.9 s x 8 W and 12.1 s x 6 W become 20 s x 2 W: 95.8 J of 395.6 less, +- 44 J.
     assert "24.2 % less energy, as much time" in shown

@@ -214,7 +214,7 @@ def test_a_host_file_serves_as_well_and_the_tables_show_the_nodes(two, program, 
 def test_a_node_that_cannot_write_to_the_directory_is_named_and_the_others_are_kept(two, program, tmp_path):
     out, hidden = tmp_path / "out", tmp_path / "out" / "profile"
     agent = (two.folder / "agent").read_text()
-    # What it starts on the other node finds an empty directory where the run's is.
+    # Processes on the other node find an empty directory in place of the run's.
     (two.folder / "agent").write_text(agent.replace('sh -c "$*"', f'sh -c "mount -t tmpfs none {hidden}; $*"'))
     hosts = ",".join(two.names)
     done = run(two, "--hosts", hosts, "-o", out, "--", program)

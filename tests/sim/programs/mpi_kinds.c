@@ -12,7 +12,7 @@ static void must(int holds, const char *what)
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* MPI calls it, on a stack that is none of the rank's. */
+/* MPI calls it, on a stack that does not belong to the rank. */
 static void larger(void *in, void *inout, int *n, MPI_Datatype *type)
 {
   int bytes;
