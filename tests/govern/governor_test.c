@@ -12,7 +12,7 @@ static const uint64_t unequal[] = {10 * MS, 40 * MS, 40 * MS, 40 * MS};
 static const uint64_t nearly_equal[] = {39 * MS + MS / 2, 40 * MS};
 enum { PRICE = 500000 }; /* ticks */
 
-/* The instances in which it learns; the one after them is looked at. Nobody computes at another clock in them. */
+/* Runs the instances in which the governor learns, at the normal clock. The test checks the next one. */
 static void learn(timeline *l, const uint64_t work[])
 {
   for (int i = 0; i < WTL_LEARN; i++) {
@@ -254,7 +254,7 @@ static void one_short_wait_is_reason_to_doubt(void)
   }
 }
 
-/* A site that nobody counts is never foretold. */
+/* The governor predicts no wait of a site without counts. */
 static void without_a_profile_nothing_is_foretold(void)
 {
   timeline *l = timeline_new((shape){.n = 2, .mode = WTL_GOVERN_ENERGY, .price = PRICE});
@@ -298,7 +298,7 @@ static uint64_t run_for(timeline *l, int instances, size_t *changes)
   return ticks;
 }
 
-/* A change that costs forty times what was thought, and stalls the core that everybody waits for. */
+/* A change costs forty times as much as predicted, and stalls the core that all others wait for. */
 static void what_costs_more_than_allowed_is_given_up(void)
 {
   for (int mode = WTL_GOVERN_PERFORMANCE; mode <= WTL_GOVERN_HYBRID; mode++)
@@ -461,7 +461,7 @@ static void a_domain_that_fails_is_left_alone_and_the_rest_goes_on(void)
   learn(l, work);
   snprintf(path, sizeof path, "%s/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", l->t->root);
   unlink(path);
-  clock_put(l->t->root, 0, "cpufreq/scaling_max_freq", "2400000"); /* what is read here, but not what is written */
+  clock_put(l->t->root, 0, "cpufreq/scaling_max_freq", "2400000"); /* a new file; the knob has the old one open */
   for (int i = 1; i < 3; i++) {
     wtl_knob_close(l->knob[i]); /* as if they had not opened it yet */
     l->knob[i] = NULL;
@@ -636,7 +636,6 @@ static void a_node_says_whether_one_of_its_pes_waits_long(void)
   timeline_free(l);
 }
 
-/* The restored clock is what was found, whatever the governor did last. */
 /* Where the driver takes any clock, one that fits is between the limits, and follows from what a write takes. */
 static void a_clock_that_fits_is_not_set_anew_for_a_hair(void)
 {
@@ -649,7 +648,7 @@ static void a_clock_that_fits_is_not_set_anew_for_a_hair(void)
     timeline_run(l, work);
     changes += l->n_log;
     compared += i >= WTL_LEARN && (i == WTL_CONTROL_FIRST || i % WTL_CONTROL == 0);
-    CHECK(l->now - l->instance_at == 40 * MS); /* and nobody waits for it */
+    CHECK(l->now - l->instance_at == 40 * MS); /* and no PE waits for it */
   }
   CHECK(l->khz[0] > 1200000 && l->khz[0] < 1700000); /* 25 ms in 40 */
   CHECK(changes <= 2 * WTL_LEARN + 4 * compared + 4);

@@ -158,7 +158,7 @@ static void an_adversary_gets_at_most_about_twice(void)
   }
 }
 
-/* Nobody waits awake for ever, whatever the past says. */
+/* A wait never stays awake for ever, with any history. */
 static void the_limit_is_bounded(void)
 {
   wtl_wait_history h = {0};
@@ -169,7 +169,7 @@ static void the_limit_is_bounded(void)
   CHECK(wtl_history_limit(&h, PRICE) == 0);
 }
 
-/* What short waits there are is seen at once: the first few are enough not to sleep too early. */
+/* Short waits are noticed at once: the first few prevent a sleep that is too early. */
 static void a_handful_of_waits_is_enough_to_learn_from(void)
 {
   wtl_wait_history h = {0};

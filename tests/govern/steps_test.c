@@ -81,7 +81,7 @@ static void waits_that_differ_promise_what_the_shortest_took(void)
     CHECK(wtl_steps_next(&stages, &l, idle) <= idle / 16 + 1);
 }
 
-/* A core that others want, too: what is waited for takes its time, and then more, each time another. */
+/* On a shared core each wait lasts for a minimum, and then for an additional time that varies. */
 static void waits_that_last_no_less_than_others_are_slept_through_so_far(void)
 {
   wtl_wait_length l = {0};
@@ -105,7 +105,7 @@ static void one_short_wait_is_enough_to_doubt_until_eight_have_gone_by(void)
   CHECK(wtl_steps_next(&stages, &l, 48 * MS) > 4 * MS);
 }
 
-/* Who sleeps sees the end of a wait late: that must not become what is expected. */
+/* A sleeping PE notices the end of a wait late. This delay must not become part of the prediction. */
 static void waits_that_become_shorter_are_followed(void)
 {
   for (uint64_t length = 99 * MS; length > 5 * MS; length = length * 3 / 4) {

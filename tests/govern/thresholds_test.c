@@ -92,7 +92,7 @@ static wtl_thresholds *start(const char *text, double allowed)
   return t;
 }
 
-/* All sizes by turns. */
+/* Transfers all sizes alternately. */
 static void run(wtl_thresholds *t, const link *l, enum wtl_transfer_kind kind, int turns)
 {
   for (int i = 0; i < turns; i++)
@@ -205,7 +205,7 @@ static void two_that_sleep_find_out_that_both_polling_is_quicker(void)
 {
   CHECK(two_learn_to_poll(0));
   CHECK(two_learn_to_poll(0.1e6));          /* as clocks of two nodes are */
-  CHECK(!two_learn_to_poll(3600e9 + 20e6)); /* no clock in common: what each finds alone */
+  CHECK(!two_learn_to_poll(3600e9 + 20e6)); /* without a common clock each PE learns alone */
 }
 
 static void a_program_of_one_size_learns_too(void)
@@ -227,7 +227,7 @@ static void thresholds_follow_a_link_that_changes(void)
   free(t);
 }
 
-/* What small ones lose is bounded from the beginning, however bad sleeping is for them. */
+/* The loss of small transfers is bounded from the start, even if sleeping costs them much. */
 static void trials_cost_small_transfers_at_most_their_share(void)
 {
   static const link far_too_short = {12.5, 60e3, 600e3, 200e3, 0.5};

@@ -35,15 +35,15 @@ typedef struct timeline {
   uint64_t written;       /* by all so far */
   uint32_t normal_khz, khz[MAX_PES];
   double left[MAX_PES];      /* work, in ticks at the normal clock */
-  uint64_t look_at[MAX_PES]; /* when a waiting PE is to be told that it still waits; UINT64_MAX: never */
+  uint64_t look_at[MAX_PES]; /* when a waiting PE is notified that it still waits; UINT64_MAX: never */
   uint64_t arrived[MAX_PES];
   bool is_there[MAX_PES];
-  void (*on_the_way)(struct timeline *l, int i); /* what the program does first in a region */
+  void (*on_the_way)(struct timeline *l, int i); /* called first in each region, as part of the program */
   change log[MAX_CHANGES];
   size_t n_log;
 } timeline;
 
-/* What the shape of the machine is, besides one CPU a PE. */
+/* The shape of the machine. Each PE has one CPU. */
 typedef struct shape {
   int n;
   enum wtl_govern_mode mode;
@@ -177,7 +177,7 @@ static inline void timeline_go_to(timeline *l, uint64_t then)
   l->now = then;
 }
 
-/* One instance of the region: every PE computes, and meets the others. Returns how long it took. */
+/* One instance of the region: every PE computes and then calls a barrier. Returns how long it took. */
 static inline uint64_t timeline_run(timeline *l, const uint64_t work[])
 {
   l->instance_at = l->now;

@@ -23,7 +23,7 @@ int one_less(int asleep, mutant m)
 void enter(program &p, bell b, watch watches, mutant m)
 {
   if (m == mutant::no_registration) return;
-  if (m == mutant::plain_registration) /* nobody else sleeps */
+  if (m == mutant::plain_registration) /* no other thread sleeps */
     p.store(b.asleep, one_more(0, watches, m), relaxed, "enter: asleep = one_more(0) (relaxed)");
   else
     p.rmw(

@@ -13,7 +13,7 @@
 
 namespace model {
 
-/* What is wrong on purpose. */
+/* Deliberate errors. */
 enum class mutant : uint8_t {
   none,
   no_writer_fence,        /* words are stored with release order, no fence follows a block */
@@ -26,42 +26,42 @@ enum class mutant : uint8_t {
   rung_too_early,         /* the bell before the store */
   bell_not_moved,         /* wakes without rung += 1 */
   first_watch_stays,      /* a second sleeper's watch is not merged */
-  last_one_out,           /* who leaves says that nobody sleeps */
+  last_one_out,           /* a thread that leaves publishes that no thread sleeps */
   arm_without_look,       /* the agent sleeps on the network although something came */
-  no_nudge,               /* take_over tells nobody */
+  no_nudge,               /* take_over does not nudge the agent */
   nudge_looks_first,      /* parked is read before nudges += 1 */
   nudges_seen_too_late,   /* the agent reads nudges after it looked who serves */
   sleeper_counted_late,   /* take_over: sleepers += 1 after the nudge */
-  resume_without_nudge,   /* who resumes does not tell that others sleep */
+  resume_without_nudge,   /* a resuming thread does not notify the agent that others sleep */
   arrival_acq_rel,        /* an arrival at a barrier's counter has acq_rel order */
   no_look_after_arming,   /* the agent sleeps on the network without another look at who serves */
   kernel_without_barrier, /* FUTEX_WAIT compares without a barrier before */
   no_alarm,               /* a ring wakes only those that sleep on the bell */
-  alarm_told_late,        /* a bed's alarm is told when the sleep has been published */
-  armed_with_held,        /* who has lain down sleeps although something is held */
-  held_untold,            /* who holds something back does not tell who sleeps on the network */
-  parked_all_night,       /* who gets up does not tell the agent that others sleep */
+  alarm_told_late,        /* a sleeper's alarm is published after the sleep */
+  armed_with_held,        /* a thread sleeps on the network although an operation is held */
+  held_untold,            /* a thread that holds an operation does not wake the sleeper on the network */
+  parked_all_night,       /* a waking thread does not notify the agent that others sleep */
   /* Of active messages. */
   mail_after_message,   /* has_messages is set without order, and when the message can be seen already */
   mail_relaxed,         /* has_messages is loaded and stored without order */
   message_released,     /* a message is shown with release order, and no fence follows */
   no_look_for_mail,     /* is_called does not ask for messages */
-  no_look_after,        /* who stops taking does not look again */
+  no_look_after,        /* a thread that stops taking does not check again */
   look_before_release,  /* it looks while it still has `taken` */
-  no_wake_after,        /* it looks, and wakes nobody */
+  no_wake_after,        /* it checks, and wakes no thread */
   no_fence_after,       /* taken = 0 is seq_cst, and no fence follows */
-  handler_rings_nobody, /* who ran handlers does not ring */
+  handler_rings_nobody, /* a thread that ran handlers does not ring */
   no_look_by_agent,     /* the agent sleeps without another look */
   agent_not_rung,       /* a message rings only the bell of those who wait */
   rest_without_end,     /* the agent's short rest, too, only ends when it is nudged */
-  no_nudge_at_leaving,  /* the last one that slept tells nobody that it left */
+  no_nudge_at_leaving,  /* the last sleeper does not notify the agent that it left */
   nudge_if_seen,        /* it moves nudges on only if it sees the agent rest */
-  rest_unlooked,        /* the agent rests long without seeing that somebody sleeps */
+  rest_unlooked,        /* the agent rests long without checking that a thread sleeps */
   head_released,        /* no fence between the head's store and the look at who waits for it */
   waiters_looked_first, /* waiters are loaded before the head is stored */
-  no_waiter,            /* who waits for the head, or a mutex, does not say so */
-  no_wish,              /* nor for what */
-  kept_unwatched,       /* nor who keeps a reply */
+  no_waiter,            /* a thread that waits for the head, or a mutex, does not publish it */
+  no_wish,              /* it does not publish the head that it waits for */
+  kept_unwatched,       /* a thread that keeps a reply does not publish it */
   owner_released,       /* a mutex's owner is cleared with release order */
   unlock_looks_first    /* unlock loads waiters before it clears the owner */
 };

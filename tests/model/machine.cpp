@@ -352,8 +352,8 @@ void machine::next(const state &s, const std::function<void(const event &, const
   }
 }
 
-/* Drops what nobody can read any more and counts what is left from 0, so that states that cannot be told apart are the
- * same. */
+/* Drops stores that no thread can read any more and numbers the others from 0, so that indistinguishable states are
+ * equal. */
 void machine::forget(state &s) const
 {
   if (kind != memory::c11) return;

@@ -45,7 +45,7 @@ struct store_buffer {
   std::array<uint8_t, MOST_BUFFERED> loc, value;
 };
 
-/* The stores to a location that somebody may still read, oldest first. */
+/* The stores to a location that a thread may still read, oldest first. */
 struct history {
   uint8_t n;
   std::array<uint8_t, MOST_STORES> value;
@@ -56,9 +56,8 @@ struct thread {
   uint8_t at;        /* index of its next step */
   uint8_t sleeps_on; /* 0, or 1 + the location of a futex */
   registers reg;
-  store_buffer buffer; /* tso */
-  view current, acquired,
-      released; /* c11: what it has seen; would see after an acquire fence; had seen at its last release fence */
+  store_buffer buffer;              /* tso */
+  view current, acquired, released; /* c11: the views now, after an acquire fence, and at the last release fence */
 };
 
 struct state {
@@ -73,7 +72,7 @@ struct state {
 struct event {
   uint8_t thread, step;
   bool drained, chose;
-  uint8_t loc, value; /* what was read, or reached memory */
+  uint8_t loc, value; /* the value that was read or reached memory, and its location */
 };
 
 class machine {
@@ -82,7 +81,7 @@ public:
    * not empty (a socket). */
   enum class descriptor : uint8_t { eventfd, socket };
 
-  /* `begin`: what the locations hold at the start. */
+  /* `begin`: values of the locations at the start. */
   machine(memory kind, descriptor fd, const std::vector<program> &programs, const std::vector<uint8_t> &begin);
 
   state start() const;
@@ -101,8 +100,8 @@ private:
   const std::vector<uint8_t> begin;
   int n_threads, n_locations;
   std::vector<bool> changes; /* location: is there a step that stores to it? If not, loading it takes no step */
-  /* What a thread may still do from a step on: read an old store of a location (a bit each), fence, store without
-   * release order. */
+  /* Actions that a thread may still do from a step on: read an old store of a location (a bit each), fence, store
+   * without release order. */
   struct ahead {
     uint32_t reads_old = 0;
     bool fences = false, stores_relaxed = false;

@@ -9,7 +9,7 @@ enum { AT = FIRST_FREE_REGISTER, ANY, VISITS_SEEN, VISITS_NOW, NUDGES_SEEN };
 
 using block = program::block;
 
-/* A thread's part: what it may do, and what is wrong. */
+/* A thread's part: its permission to take messages, and the mutant. */
 struct part {
   program &p;
   receiver r;

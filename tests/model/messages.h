@@ -23,8 +23,8 @@ namespace model {
 struct receiver {
   int slots;
   bool has_agent;     /* that runs handlers */
-  bool shows_head;    /* somebody may wait for it */
-  bool keeps_replies; /* where the ring for its handlers' replies has no room */
+  bool shows_head;    /* a thread may wait for it */
+  bool keeps_replies; /* where the ring for its handlers' replies has no space */
 };
 
 constexpr receiver TWO_SLOTS = {2, false, false, false}, ONE_SLOT = {1, false, true, false},
@@ -33,7 +33,7 @@ constexpr receiver TWO_SLOTS = {2, false, false, false}, ONE_SLOT = {1, false, t
 
 /* --- threads of the PE that receives; `ends`: with so many messages handled --------------------------------------- */
 
-/* Sleeps. Who holds a mutex runs no handlers. */
+/* Sleeps. A thread that holds a mutex runs no handlers. */
 program mail_sleeper(const std::string &name, receiver r, int ends, mutant m);
 program holder_asleep(const std::string &name, int ends, mutant m);
 /* Has begun to take messages by a poll, and computes on. */
@@ -53,9 +53,9 @@ program locker(const std::string &name, mutant m);
 
 /* --- others ------------------------------------------------------------------------------------------------------- */
 
-/* Sends messages to these places of the ring, where there is room for them. */
+/* Sends messages to these places of the ring, when there is space for them. */
 program sender(const std::string &name, receiver r, const std::vector<int> &positions, mutant m);
-/* Sends two messages, and waits for room in between; one, and waits until it is handled. */
+/* Sends two messages, and waits for space in between; one, and waits until it is handled. */
 program sender_through_one_slot(mutant m);
 program sender_with_quiet(const std::string &name, int position, mutant m);
 /* Has sent one there, and waits. */

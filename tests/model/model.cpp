@@ -44,7 +44,7 @@ bool has_two_ways(const scenario &s)
     if (!p.begun.empty()) return false;
     network |= p.name == "network";
   }
-  return network && s.wrong != mutant::arm_without_look; /* a socket tells of what is there, whoever looked */
+  return network && s.wrong != mutant::arm_without_look; /* a socket reports data that are there, after any check */
 }
 
 void print(const char *where, const verdict &v, bool as_it_must)
@@ -65,8 +65,8 @@ bool changes(const step &s)
   return touches(s) && s.what != act::load;
 }
 
-/* The locations that the threads touch, by new numbers; what they hold when the threads begin is added up. Those that
- * stay 0 are one. */
+/* Gives new numbers to the locations that the threads touch, and adds up their initial values. Locations that stay 0
+ * share one number. */
 std::vector<std::string> number_locations(std::vector<program> &threads, std::vector<uint8_t> &begin)
 {
   std::vector<std::string> all = location_names(), names = {"what stays 0"};

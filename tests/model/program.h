@@ -47,7 +47,7 @@ enum class act : uint8_t {
   arm,        /* reg = whether the mailbox is empty; if so, the descriptor is no longer readable */
   arm_blind,  /* a mutant: does not look whether the mailbox is empty */
   poll,       /* waits until the descriptor is readable, or the word at loc is not 0 */
-  choose,     /* goes on or jumps: what the model leaves open, such as the clock */
+  choose,     /* continues or jumps, for conditions that the model leaves open, such as the clock */
   set,        /* reg = value; takes no step */
   copy,       /* reg = another register, or a value made from it; takes no step */
   branch,     /* jumps unless `when` holds; takes no step */
@@ -70,7 +70,7 @@ class program {
 public:
   std::string name;
   bool must_end;                          /* its end is what the model is about: a sleeper's, that must be woken */
-  std::vector<std::pair<int, int>> begun; /* it begins in the middle: what it has added to locations before */
+  std::vector<std::pair<int, int>> begun; /* values that it has added to locations before, if it begins in the middle */
   std::vector<step> steps;
 
   program(std::string name, bool must_end) : name(std::move(name)), must_end(must_end) {}

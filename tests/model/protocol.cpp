@@ -126,7 +126,7 @@ void nudge(program &p, mutant m)
   p.set(LOOK, 0);
 }
 
-/* Looks on for a while: how long is left open. Afterwards GOT says whether more came. */
+/* Polls for a while; the length is left open. Afterwards GOT says whether more came. */
 void linger(program &p, mutant m)
 {
   p.set(GOT, 0);
@@ -141,7 +141,7 @@ void linger(program &p, mutant m)
   });
 }
 
-/* LOOK: does somebody serve the network, or did a moment ago, while nobody sleeps? */
+/* Sets LOOK if a thread serves the network, or did a moment ago while no thread sleeps. */
 void who_serves(program &p)
 {
   p.load(LOOK, OTHERS, seq_cst, "serve: load others");

@@ -29,7 +29,7 @@ enum class way { word, block, amo, control, arrival, release, say };
 program sleeper(const std::string &name, const std::vector<condition> &waits, mutant m);
 program writer(const std::string &name, way by, location word, watch line, mutant m);
 
-/* On several nodes: a thread that waits, spinning first; the agent; and what arrives, parcel after parcel. */
+/* On several nodes: a thread that waits, spinning first; the agent; and the network, which delivers parcels. */
 program waiting_thread(const std::string &name, const std::vector<condition> &waits, mutant m);
 /* Parts of a wait, to have two at a time: one thread that has stood by and goes to sleep, one that spins until its
  * condition holds. */
@@ -38,7 +38,7 @@ program spinning_thread(const std::string &name, const condition &c, mutant m);
 /* A PE that has its node for itself: it sleeps on the network. */
 program thread_in_bed(const std::string &name, const std::vector<condition> &waits, mutant m);
 program thread_about_to_lie_down(const std::string &name, const condition &c, mutant m);
-/* A thread that holds something back; what sending it brings makes X 1. */
+/* A thread that holds an operation. The result of sending it sets X to 1. */
 program holder(mutant m);
 program agent(mutant m, bool must_end = false);
 program network(int parcels);

@@ -23,7 +23,7 @@ static inline void clock_put(const char *root, int cpu, const char *file, const 
   }
 }
 
-/* What a file holds, without its newline. */
+/* Returns the contents of a file, without the newline. */
 static inline const char *clock_get(const char *root, int cpu, const char *file)
 {
   static char text[4][64];

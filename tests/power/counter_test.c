@@ -60,7 +60,7 @@ static void several_possible_wraps_are_a_gap(void)
   CHECK_NEAR(c.covered_s, 1, 1e-9);
 }
 
-/* Whatever the truth below the limit is, it lies between uj and uj + excess. */
+/* For any real energy below the limit, it lies between uj and uj + excess. */
 static void bounds_hold_the_truth_for_any_gap(void)
 {
   uint64_t seed = 88172645463325252ull;

@@ -250,7 +250,7 @@ static void sensors_are_read_through_the_public_door(void)
   use_model();
 }
 
-/* What a runtime registers replaces the CPU clock, and only between two moments of the same registration. */
+/* The function that a runtime registers replaces the CPU clock, but only between two moments of one registration. */
 static void account_of_a_runtime(void *arg, wtl_activity *out)
 {
   *out = *(wtl_activity *)arg;

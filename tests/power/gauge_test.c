@@ -132,7 +132,7 @@ static void watts_that_cannot_be_read_are_a_gap(void)
   end(m, &i);
   CHECK(get(&i, "package-0")->provenance == WATTLE_UNAVAILABLE && isnan(get(&i, "package-0")->joules));
   CHECK(get(&i, "core-0")->provenance == WATTLE_MEASURED);
-  put(t, "class/hwmon/hwmon3/power2_average", "-1\n"); /* nor is this a number of watts */
+  put(t, "class/hwmon/hwmon3/power2_average", "-1\n"); /* this is no number of watts, either */
   end(m, &i);
   CHECK(get(&i, "package-0")->provenance == WATTLE_UNAVAILABLE);
   t->now += 1;
@@ -140,7 +140,7 @@ static void watts_that_cannot_be_read_are_a_gap(void)
   end(m, &i);
   const wattle_joules_t *f = get(&i, "package-0");
   CHECK(f->provenance == WATTLE_MEASURED && f->covered_s == 0 && f->joules == 0);
-  CHECK(f->uncertainty >= 200); /* what may have been drawn meanwhile */
+  CHECK(f->uncertainty >= 200); /* energy that may have been drawn meanwhile */
   t->now += 1;
   end(m, &i);
   CHECK_NEAR(get(&i, "package-0")->joules, 100, 1e-6);
@@ -226,7 +226,7 @@ static void crays_counters_are_read_once_a_round(void)
   tree_free(t);
 }
 
-/* The controller stops, and its files stay: what was not counted since is a gap, also where nobody read meanwhile. */
+/* The controller stops, and its files stay. Uncounted energy since then is a gap, also without a reading meanwhile. */
 static void crays_counters_that_stop_are_a_gap(void)
 {
   tree *t = tree_new();
@@ -279,7 +279,7 @@ static void a_node_that_is_measured_whole_is_split_whole(void)
   tree_free(t);
 }
 
-/* Two packages with an event each; what stands in for an event is a file in memory. */
+/* Two packages with one event each. A file in memory replaces an event. */
 static int event_fd[2] = {-1, -1};
 static int event_error;
 

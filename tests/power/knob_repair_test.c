@@ -18,7 +18,7 @@
 #include "power/knob_saved.h"
 #include "power/knob_state.h"
 
-enum { SOMEBODY = 4711 }; /* a user that is neither root nor this one */
+enum { SOMEBODY = 4711 }; /* a user other than root and this one */
 
 typedef struct state {
   tree *t;
@@ -330,7 +330,7 @@ static void only_values_that_a_knob_can_have_found_are_written(void)
     plant(&st, "clocks", "odd", lines);
     CHECK(repairs(&st, &wtl_knob_sys_real, said));
     CHECK_CONTAINS(said, "is not trusted: ");
-    CHECK(nothing_was_written(&st) && kept(&st, NULL) == 1); /* nor the line that is as it should be */
+    CHECK(nothing_was_written(&st) && kept(&st, NULL) == 1); /* the correct line was not written, either */
     state_free(&st);
   }
 }
@@ -448,7 +448,7 @@ static void be_killed_with_limits(state *st)
   CHECK_TEXT(limit(st), "75000000");
 }
 
-/* The group may write to the folder for clocks, and so remove whatever is in it, and rename whatever lies there. */
+/* The group may write to the folder for clocks, and so remove and rename anything in it. */
 static void a_group_that_may_set_clocks_reaches_nothing_that_is_kept_of_power_limits(void)
 {
   state st = limited_new();

@@ -292,10 +292,10 @@ static void a_write_that_fails_loses_the_domain_and_nothing_else(void)
     f.write_error = error[i];
     CHECK(wtl_knob_set(k, 0, 2000000) == error[i]);
     CHECK_CONTAINS(wtl_knob_why(k), "cpu0/cpufreq/scaling_max_freq");
-    f.write_of = NULL; /* it would work again, but nobody knows what state it is in */
+    f.write_of = NULL; /* it would work again, but its state is unknown */
     CHECK(wtl_knob_set(k, 0, 2000000) == ENODEV);
     CHECK(wtl_knob_set(k, 1, 2000000) == 0);
-    wtl_knob_restore(k); /* what was found is put back all the same */
+    wtl_knob_restore(k); /* the clocks found are restored all the same */
     CHECK_TEXT(clock_get(t->root, 0, "cpufreq/scaling_max_freq"), "3900000");
     CHECK_TEXT(clock_get(t->root, 1, "cpufreq/scaling_max_freq"), "3900000");
     wtl_knob_close(k);
@@ -465,7 +465,7 @@ static void who_puts_back_himself_lets_the_guard_go(void)
   wtl_knob *k = open_knob(t, WTL_KNOB_AUTO, 1);
   pid_t me = getpid();
   CHECK(wtl_knob_claim(k, 0) == 0 && wtl_knob_guard(k, &me, 1) == 0 && wtl_knob_set(k, 0, 1000000) == 0);
-  CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD); /* nobody's child */
+  CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD); /* it is no child of this process */
   wtl_knob_restore(k);
   CHECK_TEXT(clock_get(t->root, 0, "cpufreq/scaling_max_freq"), "3900000");
   wtl_knob *next = open_knob(t, WTL_KNOB_AUTO, 1);

@@ -120,7 +120,7 @@ static void time_at_another_clock_draws_that_clocks_watts(void)
   wtl_machine_free(m);
 }
 
-/* A profile of one clock: nobody has said what a lower one draws, so the doubt reaches down to the cube of the
+/* A profile of one clock: the watts at a lower one are unknown, so the doubt reaches down to the cube of the
  * clock. */
 static void beyond_the_profiles_clocks_the_doubt_grows(void)
 {
@@ -137,7 +137,7 @@ static void beyond_the_profiles_clocks_the_doubt_grows(void)
 }
 
 /*
- * What every saving of the runtime rests on must hold for any watts the profile allows, the wide ones of `unknown` too.
+ * The condition for every saving must hold for any watts that the profile allows, also the wide range of `unknown`.
  */
 static void asleep_costs_no_more_than_spinning_whatever_the_truth(void)
 {

@@ -135,7 +135,7 @@ static void nested_zones_are_never_added(void)
   CHECK_NEAR(sum.joules, 57, 1e-9);
   CHECK(sum.provenance == WATTLE_MEASURED);
   result r = finish(m, 1);
-  CHECK(r.n == 2); /* package and dram: what a sum over the node may use */
+  CHECK(r.n == 2); /* package and dram: a sum over the node may use only these */
   wtl_meter_close(m);
   tree_free(t);
 }
@@ -338,12 +338,12 @@ static void eacces_names_the_permission_and_the_safe_way(void)
   CHECK(!strstr(why, "a+r") && !strstr(why, "o+r") && !strstr(why, "0444"));
   wtl_meter_close(m);
   m = tree_open(t, WTL_METER_POWERCAP);
-  CHECK_TEXT(wtl_meter_name(m), "none"); /* who asks for measured joules is not handed modelled ones */
+  CHECK_TEXT(wtl_meter_name(m), "none"); /* a request for measured joules gets no modelled ones */
   wtl_meter_close(m);
   tree_free(t);
 }
 
-/* The kernel's own refusal, as an ordinary user meets it: root reads anything, so a child gives its rights away. */
+/* The kernel's own refusal, as an ordinary user gets it. Root reads anything, so a child drops its rights. */
 static void ordinary_user_meets_a_refusal(void)
 {
   tree *t = server();
@@ -394,7 +394,7 @@ static void vanished_sensor_is_a_gap(void)
   wattle_joules_t all[WTL_MAX_DOMAINS];
   size_t n = all_between(m, &begin, &end, all);
   const wattle_joules_t *f = get(all, n, "package-0");
-  CHECK_NEAR(f->joules, 200, 1e-9); /* what was seen before it went */
+  CHECK_NEAR(f->joules, 200, 1e-9); /* the energy read before the file disappeared */
   CHECK_NEAR(f->interval_s, 10, 1e-9);
   CHECK_NEAR(f->covered_s, 4, 1e-9);
   CHECK(f->uncertainty >= 6 * 1000); /* and up to 6 kJ that were not */
@@ -521,7 +521,7 @@ static void the_reader_reads_unasked(void)
   tree_free(t);
 }
 
-/* Region by region beside the reader: what ThreadSanitizer is to look at. */
+/* Runs regions while the reader runs, for ThreadSanitizer to check. */
 static void reader_and_caller_do_not_race(void)
 {
   tree *t = tree_new();

@@ -16,7 +16,7 @@
 #include "check.h"
 #include "power/machine.h"
 
-/* What one socket's PEs do for `seconds`, and which counters the figure covers. */
+/* The activity of one socket's PEs for `seconds`, and the counters that the figure covers. */
 typedef struct condition {
   double seconds, active, spin; /* PEs in that state */
   double bytes_per_s;
@@ -38,7 +38,7 @@ typedef struct row {
   const condition *alternative; /* where the text leaves two conditions open: the nearer one counts */
 } row;
 
-#define BULK 3.2e9 /* B/s: what the profile assumes bulk transfers reach */
+#define BULK 3.2e9 /* B/s: the profile's rate of bulk transfers */
 #define CPU .sockets = 1, .cpu = true, .ghz = 2.6
 #define DRAM .sockets = 1, .dram = true, .ghz = 2.6
 #define BOTH .sockets = 1, .cpu = true, .dram = true, .ghz = 2.6

@@ -54,7 +54,7 @@ class Controller:
     sent: list[str] = field(default_factory=list)  # values of Authorization
     answers: int = 1 << 30  # after so many it takes a question and says nothing until it is let go
     let_go: threading.Event = field(default_factory=threading.Event)
-    page_s: float = 0  # what a page takes to come, piece by piece
+    page_s: float = 0  # time for a page to arrive, piece by piece
 
     def answer(self, path: str, authorization: str) -> tuple[int, bytes]:
         self.asked.append(path)

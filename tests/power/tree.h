@@ -20,7 +20,7 @@
 typedef struct tree {
   char root[128];
   double now;                                       /* s */
-  void (*on_sleep)(struct tree *t, double seconds); /* what the sensors do while the meter sleeps */
+  void (*on_sleep)(struct tree *t, double seconds); /* changes the sensors while the meter sleeps */
   struct {
     char zone[48]; /* reading this zone's energy ... */
     int error;     /* ... gives this errno; 0: no fault */

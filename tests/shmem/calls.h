@@ -22,7 +22,7 @@ typedef struct room {
   char *large_a, *large_b; /* symmetric, LARGE_BYTES each */
   int me, n, left, right;
   shmem_ctx_t ctx; /* for the forms with a context */
-  long *sync;      /* symmetric: two work arrays for active sets, used by turns */
+  long *sync;      /* symmetric: two work arrays for active sets, used alternately */
   bool full;       /* all lengths, rounds and roots, or two of each */
 } room;
 
@@ -62,7 +62,7 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
 
 #define DEFINE(NAME) static void test_##NAME(const room *r)
 
-/* dest[0] and dest[len + 1] are fences that nobody may write. */
+/* dest[0] and dest[len + 1] are fences that no PE may write. */
 #define PUT(NAME, T, CTX, FINISH)                                                                                      \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
@@ -131,7 +131,7 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
  * An atomic operation: `cell` of the right neighbour holds OLD; CALL acts on it with OPERAND; then it must hold NEW,
  * and what was fetched (where something is) must be OLD. The neighbours of the cell keep their zeros.
  */
-/* What a fetch must replace: not what is there. */
+/* Sets a value that a fetch must replace: it differs from the value there. */
 #define AFTER_UNSET(...) (*into = (__typeof__(*into))(*into == 5 ? 6 : 5), __VA_ARGS__)
 
 #define AMO(NAME, T, NEW, CALL)                                                                                        \
@@ -268,7 +268,7 @@ static const int comparisons[] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHME
       }                                                                                                                \
   }
 
-/* What the operations of reductions are; integers are taken in 64 bits and cut off, as wrapping results are. */
+/* The operations of reductions. Integers are computed in 64 bits and cut off, as wrapping results are. */
 #define IS_INTEGER(T) ((T)0.5 == 0)
 #define OP_and(T, a, b) ((T)((uint64_t)(a) & (uint64_t)(b)))
 #define OP_or(T, a, b) ((T)((uint64_t)(a) | (uint64_t)(b)))
@@ -401,8 +401,8 @@ static inline long *work(const room *r, int turn)
   }
 
 /*
- * Broadcast from each root of each group. CALL(dest, source, len, root). KEEPS: root's own dest stays as it is (the old
- * form).
+ * Broadcast from each root of each group. CALL(dest, source, len, root). KEEPS: root's own dest stays unchanged (the
+ * old form).
  */
 #define BROADCAST_(NAME, T, KEEPS, CALL)                                                                               \
   DEFINE(NAME)                                                                                                         \
@@ -467,7 +467,7 @@ static inline long *work(const room *r, int turn)
 #define OLD_COLLECT(NAME, T)                                                                                           \
   GATHER(NAME, T, UNALIKE, NAME(dest, source, len, g->first, g->step - 1, g->n, work(r, turn)))
 
-/* Everybody's block for everybody, with strides DST and SST between elements. */
+/* A block from each PE for each PE, with strides DST and SST between elements. */
 #define ALLTOALL_(NAME, T, DST, SST, CALL)                                                                             \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
@@ -501,7 +501,7 @@ static inline long *work(const room *r, int turn)
 #define OLD_ALLTOALLS(NAME, T)                                                                                         \
   ALLTOALL_(NAME, T, 3, 2, NAME(dest, source, 3, 2, len, g->first, g->step - 1, g->n, work(r, turn)))
 
-/* Who sees the signal sees the data, with no barrier between. */
+/* A PE that sees the signal sees the data, without a barrier between. */
 #define PUT_SIGNAL(NAME, T, CTX)                                                                                       \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
@@ -528,7 +528,7 @@ static inline long *work(const room *r, int turn)
     }                                                                                                                  \
   }
 
-/* A signal alone: what it becomes from 1000 by 7. All PEs add to PE 0's, too, and none is lost. */
+/* A signal alone: WANT is its value after 1000 is changed by 7. All PEs add to PE 0's, too, and none is lost. */
 #define SIGNAL(NAME, CTX, WANT, ADDS)                                                                                  \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
@@ -550,7 +550,7 @@ static inline long *work(const room *r, int turn)
     shmem_barrier_all();                                                                                               \
   }
 
-/* Strides of BLOCK to 3 on both sides; what lies between stays as it is. BLOCK elements at a time. */
+/* Strides of BLOCK to 3 on both sides; the elements between stay unchanged. BLOCK elements at a time. */
 #define STRIDED_(NAME, T, PUTS, BLOCK, CALL)                                                                           \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
@@ -619,7 +619,7 @@ enum { VARS = 6 };
       NAME(ivars, VARS, mask, SHMEM_CMP_EQ, VALUES);                                                                   \
       for (size_t i = 0; i < VARS; i++)                                                                                \
         EXPECT(ivars[i] == (T)AWAITED(VECTOR, i), #NAME " returned before variable %zu", i);                           \
-      shmem_barrier_all(); /* nobody writes any more: once again, with the last one missing */                         \
+      shmem_barrier_all(); /* no PE writes any more: once again, with the last one missing */                          \
       bool writes_first = r->me % 2 == 1 || r->n == 1; /* so that its neighbour waits in vain for a while */           \
       ivars[VARS - 1] = 0;                                                                                             \
       shmem_barrier_all();                                                                                             \
@@ -746,7 +746,7 @@ enum { VARS = 6 };
 #define IN_CTX_uint64_put_nbi(...) shmem_ctx_uint64_put_nbi(r->ctx, __VA_ARGS__)
 #define IN_CTX_uint64_p(...) shmem_ctx_uint64_p(r->ctx, __VA_ARGS__)
 
-/* fence and quiet: what is put before them is there before what is put after. litmus.c races them. */
+/* fence and quiet: data put before them arrive before data put after them. litmus.c races them. */
 /* A short put and a long one, which a short flag could overtake between nodes. */
 #define ORDER(NAME, CTX, CALL)                                                                                         \
   DEFINE(NAME)                                                                                                         \
@@ -771,8 +771,8 @@ enum { VARS = 6 };
   }
 
 /*
- * Who is late arrives when the others have been there for a while, and answers what they ask meanwhile: between nodes,
- * one who left too early would otherwise get the answer only when it is no longer wrong.
+ * The late PE arrives when the others have been there for a while, and replies to their requests meanwhile. Otherwise,
+ * between nodes, a PE that left too early would get the reply only when it is no longer wrong.
  */
 static inline void be_late(const room *r, const uint64_t *mine, uint64_t round)
 {
@@ -782,8 +782,8 @@ static inline void be_late(const room *r, const uint64_t *mine, uint64_t round)
   for (int pe = 0; pe < r->n; pe++) (void)shmem_uint64_g(mine, pe);
 }
 
-/* Nobody leaves before all have arrived: what each stored on its own memory before is seen by all after. One is late.
- */
+/* No PE leaves before all have arrived, and then all see the stores that each made to its own memory before. One PE is
+ * late. */
 #define MEETING(NAME, CALL)                                                                                            \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \

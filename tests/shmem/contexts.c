@@ -81,7 +81,7 @@ static void not_there(void)
   shmem_ctx_pe_quiet(SHMEM_CTX_DEFAULT, NULL, 0);
 }
 
-/* As many as there is room for; then the handle is SHMEM_CTX_INVALID; and again when they are gone. */
+/* As many as there is space for; then the handle is SHMEM_CTX_INVALID; and again when they are gone. */
 static void many(void)
 {
   enum { MOST = 2000 };

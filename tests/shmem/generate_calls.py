@@ -73,7 +73,7 @@ MEETINGS = {
     "shmem_barrier": "0, 0, r->n, r->sync",
     "shmem_sync": "0, 0, r->n, r->sync",
 }
-# Routines that the hand-written programs beside this one test; completeness.py sees to it that they call them.
+# Routines that the hand-written programs beside this one test; completeness.py checks that they call them.
 ELSEWHERE = {
     "shmem_init",
     "shmem_init_thread",

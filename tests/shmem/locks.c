@@ -13,7 +13,7 @@ enum { TURNS = 200 };
 
 typedef struct guarded {
   _Alignas(64) long lock, other_lock;
-  _Alignas(64) uint64_t plain[5]; /* on PE 0, changed without atomics by whoever holds the lock */
+  _Alignas(64) uint64_t plain[5]; /* on PE 0, changed without atomics by the holder of the lock */
   _Alignas(64) uint64_t inside;
   _Alignas(64) uint64_t place, served[64];
 } guarded;

@@ -125,7 +125,7 @@ static void corners(void)
   shmem_free(all);
 }
 
-/* Calls that do nothing wait for nobody: here one PE makes them alone. */
+/* Calls that do nothing wait for no PE: here one PE makes them alone. */
 static void nothing_waits_for_nobody(void)
 {
   if (shmem_my_pe() == shmem_n_pes() - 1) {
@@ -162,7 +162,7 @@ static void sizes_may_differ(void)
   shmem_free(p);
 }
 
-/* A block that fills the heap can be made smaller, and is room for others then. */
+/* A block that fills the heap can be made smaller, and its space is then free for others. */
 static void shrinking_never_fails(void)
 {
   unsigned char *p = shmem_malloc((size_t)8 << 20), *q, *other;
@@ -214,7 +214,7 @@ static void shrinking_never_fails_where_there_is_no_other_room(void)
     if (i < GONE || i >= 2 * GONE) shmem_free(pins[i]);
 }
 
-/* What another PE has allocated may be written to at once: here, too, it is no free block any more. */
+/* A block that another PE has allocated may be written to at once: here, too, it is no free block any more. */
 static void a_block_may_be_written_to_at_once(void)
 {
   int me = shmem_my_pe(), n = shmem_n_pes();

@@ -324,7 +324,7 @@ static void compare(world *w, uint64_t seed, int step)
 {
   for (size_t i = 0; i < WORDS; i++)
     EXPECT(w->mine[i] == model_of(w, w->me)[i], "word %zu of seed %llu, step %d", i, (unsigned long long)seed, step);
-  if (failures) shmem_global_exit(1); /* what follows means nothing any more */
+  if (failures) shmem_global_exit(1); /* later results would mean nothing */
 }
 
 static void begin(world *w, uint64_t seed)

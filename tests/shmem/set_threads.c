@@ -46,7 +46,7 @@ static void *meet_without_a_set(void *none)
   return none;
 }
 
-/* A second thread does `other`, while this one meets in a set. */
+/* A second thread does `other`, while this one calls collectives over a set. */
 static void beside(void *(*other)(void *), arrays *a, const char *what)
 {
   caller callers[THREADS] = {{a, 0, 0}, {a + 1, 1, 0}};

@@ -20,7 +20,7 @@ typedef struct caller {
   int thread, wrong, refused;
 } caller;
 
-/* Meets in a team whose parent's PEs have the numbers start, start + stride, ..., and ends it. */
+/* Synchronizes a team of the parent's PEs start, start + stride, ..., and destroys it. */
 static void use(caller *c, shmem_team_t team, int start, int stride, int round)
 {
   int n = shmem_team_n_pes(team);

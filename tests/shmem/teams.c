@@ -117,7 +117,7 @@ static void two_dimensions(int xrange)
          "2d by 0");
 }
 
-/* As many at a time as there is room for; then no more; and again when they are gone. */
+/* As many at a time as there is space for; then no more; and again when they are gone. */
 static void many(void)
 {
   shmem_team_t team[100];

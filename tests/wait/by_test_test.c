@@ -146,7 +146,7 @@ static void time_for_which_others_had_the_core_is_not_idle(void)
   free(b);
 }
 
-/* A wait that sleeps between tests: each takes as long as it says, whatever the clock does. */
+/* A wait that sleeps between tests: each test takes the given time, independent of the clock. */
 static bench *asleep(wtl_test_wait *t, uint64_t usual)
 {
   bench *b = start("adaptive");
@@ -168,12 +168,12 @@ static void after_a_sleep_one_slow_test_is_no_sign_that_something_moved_and_thre
     uint64_t slow = (uint64_t)(slow_ns[i] / wtl_clock_ns_per_tick()), usual = slow / 20;
     bench *b = asleep(&t, usual);
     uint64_t idle_since = t.idle;
-    wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, slow); /* the caches are cold: it looks on */
+    wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, slow); /* the caches are cold: it polls */
     CHECK(b->door.sleeps == 10 && t.idle == idle_since);
     wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, slow);
     CHECK(t.idle == idle_since);
     wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, slow);
-    CHECK(t.flows && t.idle > idle_since && t.idle == t.recorded); /* it looks on as if it had just begun */
+    CHECK(t.flows && t.idle > idle_since && t.idle == t.recorded); /* it polls as if it had just begun */
     wtl_door_test_wait_end(&b->door, &b->site, &t, true);
     free(b);
   }
@@ -278,7 +278,7 @@ static void what_comes_after_a_wait_that_was_dropped_is_not_booked(void)
   free(b);
 }
 
-/* Another process of the node, which rings whenever somebody sleeps. */
+/* Another process of the node, which rings while a PE sleeps. */
 typedef struct ringer {
   wtl_wakeup ring;
   _Atomic bool ended;
@@ -292,7 +292,7 @@ static void *ring_on(void *arg)
   return NULL;
 }
 
-/* For who sleeps between its tests, with nobody who rings yet. */
+/* Shares the wake-up cells with a PE that sleeps between its tests. No process rings yet. */
 static ringer *share_ring(bench *b)
 {
   ringer *r = calloc(1, sizeof *r);
@@ -324,7 +324,7 @@ static void sleep_once_more(bench *b, wtl_test_wait *t)
     wtl_door_test_failed(&b->door, &b->site, t, &b->pace, 1000);
 }
 
-/* Until somebody has rung so many times: who does may not have had a core yet. */
+/* Sleeps until there were `rings` rings. The ringing thread may not have had a core yet. */
 static void sleep_until_rung(bench *b, wtl_test_wait *t, uint64_t rings)
 {
   while (b->door.rings < rings) sleep_once_more(b, t);

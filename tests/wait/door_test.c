@@ -95,7 +95,7 @@ static void only_stores_into_the_watched_line_ring(void)
   wtl_bell *b = aligned_alloc(64, sizeof *b);
   sleeper s;
   memset(b, 0, sizeof *b);
-  CHECK(!rings(b, 128, 8)); /* nobody sleeps */
+  CHECK(!rings(b, 128, 8)); /* no thread sleeps */
   begin(&s, b, WTL_WATCH_OFFSET(130), 1);
   CHECK(!rings(b, 0, 128) && !rings(b, 192, 1) && !rings(b, 4096, 64));
   CHECK(rings_and_settles(b, 128, 1, 1));
@@ -171,7 +171,7 @@ static void *come(void *arg)
   return NULL;
 }
 
-/* One wait under a policy; returns what the site was told. */
+/* Makes one wait under a policy. Returns the report that the site got. */
 static visit *wait_once(enum wtl_wait_policy policy, int pes, int cores)
 {
   visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
@@ -220,8 +220,8 @@ static void adaptive_ends_asleep_and_yields_where_crowded(void)
   free(crowded);
 }
 
-/* A past that says to sleep at once: it is heeded where it is of one place in the program. Calls that nobody counts
- * (WATTLE_PROFILE=off) are in many, and one that waits long would have all others sleep. */
+/* A history that suggests to sleep at once is used only if it belongs to one call site. Calls without counts
+ * (WATTLE_PROFILE=off) have many sites, and one long wait would make all others sleep. */
 static void calls_that_nobody_counts_have_no_past(void)
 {
   for (uintptr_t addr = 0; addr < 2; addr++) {
@@ -250,7 +250,7 @@ static void *store_in_silence(void *arg)
   return NULL;
 }
 
-/* Each look takes others' time, as where others have the core; what limits the wait is its own turns. */
+/* Each poll takes the time of other threads, as on a shared core. The wait's own turns limit it. */
 static bool look_slowly(void *arg)
 {
   visit *v = arg;
@@ -411,7 +411,7 @@ static void a_silent_store_is_rescued_and_counted(void)
   free(v);
 }
 
-/* It comes at its third doubt, whatever the way to wait. */
+/* The condition holds at the third doubt, for any way to wait. */
 typedef struct doubts {
   visit v;
   int seen;
@@ -458,8 +458,8 @@ static bool handle(void *arg)
   return true;
 }
 
-/* What waking took is no wait: who took it for one would sleep at once the next time, and make its peers' waits as
- * long. */
+/* The time of waking up is no wait. If it counted as one, the PE would sleep at once the next time, and its peers would
+ * wait as long. */
 static void a_wait_that_a_message_ended_lasted_until_the_bell_rang(void)
 {
   wtl_settings s = settings(WTL_WAIT_SLEEP);
@@ -495,7 +495,7 @@ static void *ring_late(void *arg)
 
 /* --- on the network ----------------------------------------------------------------------------------------------- */
 
-/* A network whose one message sets `came`, and its agent, which counts what it is told. */
+/* A network whose one message sets `came`, and its agent, which counts notifications. */
 typedef struct net {
   wtl_bell bell;
   wtl_door door;
@@ -742,7 +742,7 @@ static void a_given_spin_is_kept(void)
   CHECK(s.limit_ticks == 0);
 }
 
-/* Whatever is measured, the price stays between 2 and 200 microseconds, and one freak changes nothing. */
+/* The price stays between 2 and 200 microseconds for any measurement, and one outlier changes nothing. */
 static void learning_is_bounded(void)
 {
   wtl_stages s;

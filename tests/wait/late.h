@@ -59,7 +59,7 @@ static inline void await_waiting(watcher *w)
   }
 }
 
-/* PE 1 says what it is about to do, PE 0 waits until it does. Nobody else takes part. */
+/* PE 1 publishes its next step, and PE 0 waits until PE 1 does it. No other PE takes part. */
 static inline void come_late(watcher *w)
 {
   w->step++;

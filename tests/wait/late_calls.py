@@ -14,8 +14,8 @@ STAGES = {"sleep": {"asleep"}, "spin": {"spin"}, "yield": {"yield"}, "adaptive":
 LOOKS = {"sleep": "asleep", "spin": "busy", "yield": "busy", "adaptive": "either"}
 
 # Waits that no late PE can bring about: clear_lock waits only while its successor is between two instructions of
-# set_lock, and the others never wait. finalize waits, but its sites are not the program's. What keeps a mutex from a PE
-# is the PE itself: tests/am/mutexes.c.
+# set_lock, and the others never wait. finalize waits, but its sites are not the program's. A PE waits for a mutex
+# only because of its own threads: tests/am/mutexes.c.
 NEVER_LATE = {"shmem_clear_lock", "shmem_test_lock", "shmem_{T}_test", "shmemx_am_poll"} | {
     f"shmem_{{T}}_test_{which}{form}" for which in ("all", "any", "some") for form in ("", "_vector")
 }

@@ -57,14 +57,14 @@ typedef struct race {
   int me, other;
   uint32_t turn;
   uint64_t common, own; /* random numbers that both PEs draw alike, and this PE's */
-  uint64_t there;       /* what the other's x holds */
+  uint64_t there;       /* the value of the other's x */
   double aim[N_WAYS];   /* turns of delay after which the other falls asleep */
   double suspect; /* a wait as long as that may have been lost: the profile tells, and there is no need to go on */
-  uint64_t *from; /* what bulk stores come from */
+  uint64_t *from; /* the source of bulk stores */
   bool messages;
 } race;
 
-/* Of the PEs of this process; what a message's handler finds. */
+/* The cells of the PEs of this process, for handlers of messages. */
 static cells *cells_of[2];
 
 static void on_value(void *buf, size_t n, int from, shmemx_am_token_t token)
@@ -99,7 +99,7 @@ static uint64_t aimed(race *r, way by)
   return (uint64_t)(r->aim[by] * spread);
 }
 
-/* What the other said after its wait goes into the aim. */
+/* Adjusts the aim by the other PE's report after its wait. */
 static void aim_again(race *r, way by)
 {
   const double most = 1e5;
@@ -147,7 +147,7 @@ static void store(race *r, way by, uint64_t value)
   }
 }
 
-/* `last`: who comes last, and lets the other go. */
+/* `last`: the PE that comes last and lets the other one go. */
 static void take_part(race *r, way by, int last)
 {
   switch (by) {

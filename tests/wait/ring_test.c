@@ -104,8 +104,8 @@ typedef struct pair {
   int rounds;
 } pair;
 
-/* Takes turns: who has had its own rings, and sleeps until the other has had its. A ring that comes too early is lost,
- * so sleeps end by themselves, too. */
+/* Takes turns: a thread rings after its own turn and sleeps until the other has had its turn. A ring that comes too
+ * early is lost, so sleeps also end by a time limit. */
 static void *take_turns(void *arg)
 {
   pair *p = arg;
