@@ -69,7 +69,7 @@ def test_the_table_fits_80_columns_and_says_what_each_column_is(recorded: Path) 
     rows = table[2:14]
     assert all(row.split()[0] in ("spin", "yield", "sleep", "adaptive") for row in rows)  # none is broken in two
     said = " ".join(done.stdout.split())
-    assert "Joules are modelled" in said and re.search(r"From timelines: \d+ meetings", said)
+    assert "Joules are modelled" in said and re.search(r"From timelines: \d+ barriers", said)
 
 
 def test_rounds_of_a_barrier_are_one_meeting(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_rounds_of_a_barrier_are_one_meeting(tmp_path: Path) -> None:
     loads = [str(3 + pe % 8) for pe in range(24)]
     done = simulate(folder / "run", folder / "imbalance", *loads, "40", n=24, options=options)
     assert done.returncode == 0, done.stderr
-    how = re.search(r"From timelines: (\d+) meetings", " ".join(ask(folder / "run").stdout.split()))
+    how = re.search(r"From timelines: (\d+) barriers", " ".join(ask(folder / "run").stdout.split()))
     assert how and 40 <= int(how[1]) <= 40 + 2 * 24, how  # and one a PE when they print
 
 
