@@ -10,8 +10,8 @@
 #define exit job_ends
 
 #include "fuzz.h"
-#include "net/post.h"
-#include "net/records.h"
+#include "fabric/post.h"
+#include "fabric/records.h"
 #include "am/am_agent.h"
 #include "am/am_order.h"
 #include "am/am_run.h"

@@ -7,8 +7,8 @@
 #define exit job_ends
 
 #include "fuzz.h"
-#include "net/post.h"
-#include "net/records.h"
+#include "fabric/post.h"
+#include "fabric/records.h"
 
 enum { SENDER, VICTIM, MOST_STEPS = 64, MOST_DATA = 4096 };
 

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "check.h"
-#include "tree.h"
+#include "power/check.h"
+#include "power/tree.h"
 
 static void use_model(void)
 {

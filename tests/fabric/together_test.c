@@ -7,7 +7,7 @@
 #define POST_SLICE_BYTES (256 << 10)
 
 #include "power/check.h"
-#include "net/post.h"
+#include "fabric/post.h"
 
 enum { HERE, THERE };
 enum { MANY = 100, FEW = 6 }; /* so many before a row is one, and the first that is held for */

@@ -16,8 +16,8 @@
 #include "pes.h"
 
 #include "fabric/net.h"
-#include "net/records.h"
-#include "net/stranger.h"
+#include "fabric/records.h"
+#include "fabric/stranger.h"
 #include "node/statics.h"
 
 enum { BLOCK = 1 << 18, LARGE = 1 << 20 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "power/check.h"
-#include "net/records.h"
+#include "fabric/records.h"
 
 /* A block of exactly `n` bytes, at any alignment, so that the sanitizer sees a byte read too much. */
 static char *exactly(const char *from, size_t n, size_t odd, char **block)

@@ -7,8 +7,8 @@
 #define POST_SLICE_BYTES 8192
 
 #include "power/check.h"
-#include "net/post.h"
-#include "net/records.h"
+#include "fabric/post.h"
+#include "fabric/records.h"
 
 /* PE 1 is the victim. The messages are forged as if PE 0 had sent them. */
 enum { SENDER, VICTIM };
