@@ -32,8 +32,8 @@ uint64_t wtl_steps_next(const wtl_stages *s, const wtl_wait_length *length, uint
 /* Records a wait that had `ticks` without an event. */
 void wtl_steps_waited(wtl_wait_length *length, uint64_t ticks);
 
-/* Records the end of a wait that other processes could have ended (wait/peer_wakeup.h). `by_wakeup`: one of them did. Otherwise
- * the wait was over when such a sleep ended by its time. */
+/* Records the end of a wait that other processes could have ended (wait/peer_wakeup.h). `by_wakeup`: one of them did.
+ * Otherwise the wait was over when such a sleep ended by its time. */
 void wtl_steps_ended(wtl_wait_length *length, bool by_wakeup);
 
 /* The length of a sleep, in ticks, where rings end the waits of this site; 0 if they do not, or if the wait is

@@ -1,6 +1,6 @@
 /*
- * firewall.h - rules for the kernel's packet filter (nftables) by which only the job's user on the job's hosts reaches the
- * ports of its PEs.
+ * firewall.h - rules for the kernel's packet filter (nftables) by which only the job's user on the job's hosts reaches
+ * the ports of its PEs.
  */
 #ifndef WTL_LAUNCH_FIREWALL_H
 #define WTL_LAUNCH_FIREWALL_H

@@ -8,7 +8,7 @@ extern "C" {
 
 static bool answered = false;
 
-// What others change, as programs for earlier versions declare it.
+// Variables that other PEs change, as programs for earlier versions declare them.
 static volatile long flag = 0, lock = 0;
 static volatile int flags[2] = {1, 1};
 

@@ -376,7 +376,7 @@ def routines() -> list[str]:
 
 def main() -> int:
     nm, header_path, library = sys.argv[1:]
-    header = Path(header_path).read_text()
+    header = re.sub(r"/\*.*?\*/", "", Path(header_path).read_text(), flags=re.S)  # a comment may show C, too
     symbols = subprocess.run([nm, "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
     exported = {line.split()[-1].split("@")[0] for line in symbols.splitlines()}
     declared = set(re.findall(r"(\w+)\([^()]*\)(?: __attribute__\(\(\w+\)\))?;", header))

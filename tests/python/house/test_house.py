@@ -263,3 +263,16 @@ def test_few_files_ask_whether_this_is_a_simulation() -> None:
             found[str(name)] = len(SIMULATED.findall(path.read_text(encoding="utf-8")))
     assert sum(found.values()) <= 10, {name: n for name, n in found.items() if n}
     assert found["wait/door.c"] == 0
+
+
+def test_no_line_of_the_c_sources_is_longer_than_120_columns() -> None:
+    sources = [
+        f for folder in ("src", "include") for f in (ROOT / folder).rglob("*") if f.suffix in (".c", ".h", ".cc")
+    ]
+    long = [
+        f"{file.relative_to(ROOT)}:{number}"
+        for file in sources
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > 120
+    ]
+    assert not long
