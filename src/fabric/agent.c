@@ -3,18 +3,15 @@
 
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
-#include "os/yielder.h"
 #include "os/os.h"
+#include "os/yielder.h"
 
 /*
  * For PAUSE_NS the agent leaves the network to the threads that make progress themselves; then it checks whether they
@@ -32,8 +29,8 @@ struct wtl_agent {
   bool (*also)(void *);
   void *also_of;
   pthread_t thread;
-  int wake;  /* an eventfd that ends the agent's sleep on the network */
-  int alarm; /* an eventfd that ends the sleep of a thread of the PE there */
+  int wake;  /* an event (os.h) that ends the agent's sleep on the network */
+  int alarm; /* an event that ends the sleep of a thread of the PE there */
   uint64_t linger_ticks;
   wtl_yielder yielder;
   _Atomic int others;   /* threads that make progress themselves */
@@ -71,13 +68,20 @@ static void wait_for_nudge(wtl_agent *a, uint32_t nudges, long ns)
 static void nudge(wtl_agent *a)
 {
   a->nudges++;
-  if (a->parked) wtl_futex_wake(&a->nudges, 1, WTL_FUTEX_OURS);
+  if (WTL_OS_IS_SIMULATED)
+    wtl_os_event_set(a->wake); /* there the agent never parks */
+  else if (a->parked)
+    wtl_futex_wake(&a->nudges, 1, WTL_FUTEX_OURS);
 }
 
 static bool move(wtl_agent *a)
 {
-  bool moved = wtl_net_progress(a->net);
-  if (a->also && a->also(a->also_of)) moved = true;
+  bool moved = false, more;
+  do { /* in simulation the agent blocks afterwards, so it must leave nothing */
+    more = wtl_net_progress(a->net);
+    if (a->also && a->also(a->also_of)) more = true;
+    moved |= more;
+  } while (WTL_OS_IS_SIMULATED && (wtl_os_network_is_kept() || more));
   if (!moved) return false;
   if (a->sleepers > 0) {
     uint64_t now = wtl_ticks(), still = now - a->moved_at;
@@ -87,48 +91,63 @@ static bool move(wtl_agent *a)
   return true;
 }
 
-/* Polls for a while after an arrival, if a thread sleeps. True: more has arrived. */
-static bool linger(wtl_agent *a)
+/* Does a thread of the PE sleep and rely on the agent, while none makes progress itself? */
+static bool is_needed(const wtl_agent *a)
+{
+  return a->sleepers > 0 && a->others == 0;
+}
+
+/*
+ * Polls for a while after an arrival, if a thread sleeps. True: more has arrived. In simulation a woken thread runs at
+ * once, so `needed` says whether one slept before the arrival; linger sets it anew with each further one.
+ */
+static bool linger(wtl_agent *a, bool *needed)
 {
   uint64_t now = wtl_ticks(), until = now + a->linger_ticks;
   if (!wtl_yielder_may_yield(&a->yielder, now)) return false;
   notify_server(a, false);
-  for (unsigned turn = 0; a->sleepers > 0 && a->others == 0 && !a->stop && wtl_ticks() < until; turn++) {
-    if (turn % TURNS_A_YIELD == 0)
-      wtl_yielder_yield(&a->yielder); /* the thread that was just woken may have only this core */
-    if (!move(a)) continue;
+  for (unsigned turn = 0; !a->stop && wtl_ticks() < until; turn++) {
+    if (WTL_OS_IS_SIMULATED ? !*needed : !is_needed(a)) return false;
+    if (!WTL_OS_IS_SIMULATED) {
+      if (turn % TURNS_A_YIELD == 0)
+        wtl_yielder_yield(&a->yielder); /* the thread that was just woken may have only this core */
+    } else if (wtl_os_await_network(-1, a->wake, (double)(until - now) * wtl_clock_ns_per_tick() * 1e-9,
+                                    WTL_OS_SPINS) <= 0)
+      return false;
+    *needed = is_needed(a);
+    if (!move(a) && !WTL_OS_IS_SIMULATED) continue;
     notify_server(a, true);
     return true;
   }
   return false;
 }
 
-/* Sleeps until the network has something, `wake` (an eventfd) is written, or `seconds` have passed. Empties `wake`.
- * Uses poll, for an epoll descriptor would have a cost at each arrival, also while no thread sleeps. */
-static enum wtl_sleep sleep_on_network(wtl_agent *a, int wake, double seconds)
+/* Sleeps until the network has something, `event` is set, or `seconds` have passed. */
+static enum wtl_sleep sleep_on_network(wtl_agent *a, int event, double seconds)
 {
-  struct pollfd fds[] = {{wtl_net_descriptor(a->net), POLLIN, 0}, {wake, POLLIN, 0}};
   int patience_ms = wtl_net_progress_interval_ms(a->net);
-  if (patience_ms >= 0) seconds = fmin(seconds, patience_ms * 1e-3);
-  double whole = floor(seconds);
-  struct timespec most = {(time_t)whole, (long)((seconds - whole) * 1e9)};
-  int came = ppoll(fds, 2, isinf(seconds) ? NULL : &most, NULL);
-  uint64_t count;
-  if (came > 0 && fds[1].revents) (void)!read(wake, &count, sizeof count);
+  if (patience_ms >= 0 && !WTL_OS_IS_SIMULATED) seconds = fmin(seconds, patience_ms * 1e-3);
+  int came = wtl_os_await_network(wtl_net_descriptor(a->net), event, seconds, WTL_OS_SLEEPS);
   return came > 0 ? WTL_SLEPT_WOKEN : came == 0 ? WTL_SLEPT_OUT : WTL_SLEPT_NOT;
+}
+
+/* Does another thread make progress, or did it do so a moment ago and may do so again? But a thread that sleeps needs the
+ * agent. In simulation the agent serves every arrival. */
+static bool others_serve(const wtl_agent *a, bool visited)
+{
+  return !WTL_OS_IS_SIMULATED && (a->others > 0 || (visited && a->sleepers == 0));
 }
 
 static void *serve(void *arg)
 {
   wtl_agent *a = arg;
   uint32_t seen = a->visits;
+  bool woken = false; /* in simulation, where the agent lingers after each wake-up, also by a nudge */
   wtl_thread_be_prompt();
   a->rest_ns = PAUSE_NS;
   while (!a->stop) {
     uint32_t nudges = a->nudges, visits = a->visits;
-    /* Another thread makes progress, or did so a moment ago and may do so again. But a thread that sleeps needs the
-     * agent. */
-    if (a->others > 0 || (visits != seen && a->sleepers == 0)) {
+    if (others_serve(a, visits != seen)) {
       seen = visits;
       notify_server(a, false);
       wait_for_nudge(a, nudges, a->rest_ns);
@@ -137,16 +156,21 @@ static void *serve(void *arg)
       continue;
     }
     a->rest_ns = PAUSE_NS;
-    if (move(a)) {
+    bool needed = is_needed(a), moved = move(a);
+    if (moved || woken) {
       notify_server(a, true);
-      while (linger(a)) continue;
+      while (linger(a, &needed)) continue;
+      woken = false;
       continue;
     }
     if (!wtl_net_arm(a->net)) continue;
-    if (a->others > 0 || a->stop) continue;
+    if (others_serve(a, false) || a->stop) continue;
     notify_server(a, false);
     sleep_on_network(a, a->wake, INFINITY);
+    woken = WTL_OS_IS_SIMULATED;
+    if (a->stop) break;
     notify_server(a, true);
+    if (a->others == 0) wtl_os_agent_woken();
   }
   return NULL;
 }
@@ -154,8 +178,8 @@ static void *serve(void *arg)
 /* Its thread has ended, or has never started. */
 static void release(wtl_agent *a)
 {
-  if (a->wake >= 0) close(a->wake);
-  if (a->alarm >= 0) close(a->alarm);
+  if (a->wake >= 0) wtl_os_event_close(a->wake);
+  if (a->alarm >= 0) wtl_os_event_close(a->alarm);
   pthread_mutex_destroy(&a->serving);
   free(a);
 }
@@ -174,14 +198,15 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
   pthread_mutex_init(&a->serving, NULL);
   wtl_yielder_start(&a->yielder, 1);
   a->linger_ticks = lingers ? (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick()) : 0;
-  a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  a->alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  a->wake = wtl_os_event_open();
+  a->alarm = wtl_os_event_open();
   if (a->wake < 0 || a->alarm < 0) rc = errno;
   if (rc || (rc = wtl_thread_start(&a->thread, NULL, serve, a)) != 0) {
     snprintf(error, size, "the progress agent does not start: %s", strerror(rc));
     release(a);
     return NULL;
   }
+  wtl_os_agent_wakes(true);
   return a;
 }
 
@@ -199,9 +224,10 @@ void wtl_agent_serve_by(wtl_agent *a, void (*server)(void *of, bool serves), voi
 void wtl_agent_stop(wtl_agent *a)
 {
   a->stop = true;
-  eventfd_write(a->wake, 1);
+  wtl_os_event_set(a->wake);
   nudge(a);
   pthread_join(a->thread, NULL);
+  wtl_os_agent_wakes(false);
   release(a);
 }
 
@@ -269,6 +295,7 @@ static bool begin_sleep(void *agent)
 {
   wtl_agent *a = agent;
   bool none = false;
+  if (WTL_OS_IS_SIMULATED) return false; /* there the agent wakes the PE, and the two share one wake-up */
   return atomic_compare_exchange_strong(&a->on_network, &none, true);
 }
 
@@ -280,7 +307,7 @@ static void end_sleep(void *agent)
 void wtl_agent_attend(wtl_agent *a)
 {
   if (a->on_network)
-    eventfd_write(a->alarm, 1);
+    wtl_os_event_set(a->alarm);
   else if (a->parked && a->others == 0)
     nudge(a);
 }

@@ -78,4 +78,9 @@ static inline void wtl_os_agent_wakes(bool does)
 
 static inline void wtl_os_agent_woken(void) {}
 
+static inline bool wtl_os_network_is_kept(void)
+{
+  return false;
+}
+
 #endif

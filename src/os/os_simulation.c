@@ -21,7 +21,6 @@ double wtl_clock_ns_per_tick(void)
 int wtl_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
 {
   (void)attributes;
-  wtl_sim_catch_up();
   *thread = (pthread_t)wtl_sim_spawn(run, arg, true);
   return 0;
 }

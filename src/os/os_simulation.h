@@ -59,6 +59,17 @@ static inline void wtl_os_test_missed(void)
   wtl_sim_catch_up();
 }
 
+/* About the time that the handover of a message takes. */
+#define WTL_OS_HANDOVER_S 100e-9
+
+static inline bool wtl_os_network_is_kept(void)
+{
+  if (!wtl_sim_has_message()) return false;
+  wtl_sim_catch_up();
+  wtl_sim_pause(WTL_OS_HANDOVER_S);
+  return true;
+}
+
 extern bool wtl_os_agent_pays;
 
 static inline void wtl_os_agent_wakes(bool does)

@@ -199,7 +199,7 @@ static bool sim_progress(wtl_transport *t)
 
 static int sim_descriptor(const wtl_transport *t)
 {
-  return -1; /* its agent waits in the simulator (agent_sim.c) */
+  return -1; /* the agent waits in the simulator (wtl_os_await_network) */
 }
 
 static bool sim_arm(wtl_transport *t)
