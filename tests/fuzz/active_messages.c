@@ -253,7 +253,7 @@ static size_t a_packed_request(fuzz_input *in, char *to)
   for (uint32_t i = 0; h.is_list && i < h.n && i < 16; i++, used += 8)
     memcpy(to + used, &(uint64_t){OFTEN(in, 0, 8, GLOBAL - 8, GLOBAL)}, 8);
   memcpy(to, &h, sizeof h);
-  uint64_t bytes = h.op == WTL_PACKED_GET ? 0 : h.n * h.block;
+  uint64_t bytes = h.op == WTL_GLOBAL_GET ? 0 : h.n * h.block;
   if (fuzz_below(in, 8) == 0) bytes = fuzz_number(in, 1);
   return used + (bytes < 4096 ? bytes : 4096);
 }
@@ -339,14 +339,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   fuzz_input in = {data, data + size};
   open_posts();
-  wtl_net_callbacks *home = &posts[ME].net->home;
-  home->owner = &self;
-  home->message = wtl_am_far_message;
-  home->room = wtl_am_far_buffer;
-  home->landed = wtl_am_far_landed;
+  wtl_net_callbacks *callbacks = &posts[ME].net->callbacks;
+  callbacks->owner = &self;
+  callbacks->message = wtl_am_far_message;
+  callbacks->room = wtl_am_far_buffer;
+  callbacks->landed = wtl_am_far_landed;
   open_self();
   steps(&in);
-  home->owner = &posts[ME];
+  callbacks->owner = &posts[ME];
   for (int i = 0; i < 3; i++) letters_leave(), progress_all();
   close_self();
   for (int pe = 0; pe < POST_PES; pe++) wtl_net_close(posts[pe].net);

@@ -78,7 +78,7 @@ static void operate_one(fuzz_input *in)
   case 0: wtl_net_put(net, &to, o->memory, n); break;
   case 1: wtl_net_get(net, &to, o->memory, n); break;
   case 2: wtl_net_amo(net, &to, &(wtl_atomic){WTL_AMO_ADD, n % 8 ? 4 : 8, 1, 0}, o->memory); break;
-  case 3: to.manner = WTL_NET_HELD, wtl_net_amo(net, &to, &(wtl_atomic){WTL_AMO_XOR, 8, 5, 0}, NULL); break;
+  case 3: to.mode = WTL_NET_HELD, wtl_net_amo(net, &to, &(wtl_atomic){WTL_AMO_XOR, 8, 5, 0}, NULL); break;
   default: wtl_net_flush(net);
   }
 }
