@@ -131,8 +131,8 @@ static enum wtl_sleep sleep_on_network(wtl_agent *a, int event, double seconds)
   return came > 0 ? WTL_SLEPT_WOKEN : came == 0 ? WTL_SLEPT_OUT : WTL_SLEPT_NOT;
 }
 
-/* Does another thread make progress, or did it do so a moment ago and may do so again? But a thread that sleeps needs the
- * agent. In simulation the agent serves every arrival. */
+/* Does another thread make progress, or did it do so a moment ago and may do so again? But a thread that sleeps needs
+ * the agent. In simulation the agent serves every arrival. */
 static bool others_serve(const wtl_agent *a, bool visited)
 {
   return !WTL_OS_IS_SIMULATED && (a->others > 0 || (visited && a->sleepers == 0));

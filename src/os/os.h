@@ -131,8 +131,8 @@ void wtl_os_event_set(int event);
  */
 int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_rest how);
 
-/* Has a message arrived that another thread, which holds the network, keeps from the caller? Then the time of a handover
- * passes. In simulation only. */
+/* Has a message arrived that another thread, which holds the network, keeps from the caller? Then the time of a
+ * handover passes. In simulation only. */
 static inline bool wtl_os_network_is_kept(void);
 
 /* Sets whether an agent on the same core wakes the PE's blocked threads. If so, only the agent's own wake-ups take

@@ -55,6 +55,12 @@ def compile_once(command: Sequence[str | Path], program: Path) -> Path:
     return program
 
 
+def default_signals() -> None:
+    """Undoes what nohup and a shell's background jobs pass on: ignored signals, which would end no job."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def clean_environment() -> dict[str, str]:
     """This process's environment without settings and without another launcher's variables."""
     prefixes = ("WATTLE_", "SHMEM_", "OMPI_", "PMIX_", "PMI_", "SLURM_")
@@ -121,6 +127,7 @@ class Job:
                 user=self.user,
                 extra_groups=[] if self.user else None,
                 start_new_session=True,
+                preexec_fn=default_signals,
             )
 
     @property

@@ -75,4 +75,4 @@ def test_a_wrong_argument_is_named_with_what_is_allowed(built, arguments, words)
 def test_another_number_of_pes_than_two_is_refused(built):
     done = run(built, n=1)
     assert done.returncode != 0
-    assert "needs 2 PEs" in done.stderr
+    assert "needs an even number of PEs" in done.stderr

@@ -39,7 +39,7 @@ def _ratios(a: Analysis, metric: str, series: str, test: str, over: str, under: 
         raise NotTestable(f"needs two cases at least with active messages and puts; these samples have {len(found)}")
     fewest = min(c.n for _, c in found)
     if fewest < FEWEST:
-        raise NotTestable(f"n = {units.several(fewest, 'repeat')}; six are the least for a 95 % statement")
+        raise NotTestable(f"n = {units.several(fewest, 'repeat')}; a 95 % statement needs at least six")
     return found
 
 
