@@ -33,7 +33,7 @@ void has_messages(program &p)
   p.load(NOW, HAS_MAIL, relaxed, "has_messages: load has_messages (relaxed)");
 }
 
-/* --- src/am/am.c: sending --------------------------------------------------------------------------------------- */
+/* --- src/am/am_send.c: sending --------------------------------------------------------------------------------------- */
 
 void wtl_am_wake(program &p, receiver r, mutant m)
 {

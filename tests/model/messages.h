@@ -1,5 +1,5 @@
 /*
- * messages.h - models active messages on a node (src/am/am_send.c, am_head.c, am_run.c, am_agent.c, am_mutex.c), and
+ * messages.h - models active messages on a node (src/am/am_send.c, am_space.c, am_run.c, am_agent.c, am_mutex.c), and
  * the waits that take them (src/wait/door.c), as steps.
  *
  * Each function has the name of the C function that it models, and its lines in the same order. One PE receives. The

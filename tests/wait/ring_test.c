@@ -47,7 +47,7 @@ static void a_sleep_for_which_nobody_rings_ends_by_itself(void)
   free(node);
 }
 
-/* More than one ring wakes: those that are woken ring on, as waits do (by_test.c). */
+/* More than one ring wakes: those that are woken ring on, as waits do (wait_by_test.c). */
 static void all_who_sleep_are_woken_a_few_at_a_time(void)
 {
   enum { N = 11 };
