@@ -2,9 +2,9 @@
  * lowpower_ops.h - the low-power wait instructions as bytes, for compilers and assemblers that do not know them or
  * build for an older CPU.
  *
- * tests/calibrate/lowpower_encodings.py compares the bytes with a disassembler. Nothing here checks whether the CPU has an
- * instruction; wait/lowpower.h does. Nothing includes the C library, so a cross compiler can check the Arm half on any
- * machine.
+ * tests/calibrate/lowpower_encodings.py compares the bytes with a disassembler. Nothing here checks whether the CPU has
+ * an instruction; wait/lowpower.h does. Nothing includes the C library, so a cross compiler can check the Arm half on
+ * any machine.
  */
 #ifndef WTL_WAIT_LOWPOWER_OPS_H
 #define WTL_WAIT_LOWPOWER_OPS_H
