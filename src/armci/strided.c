@@ -1,6 +1,5 @@
 /* strided.c - transfers of patches of arrays: blocks at regular steps. */
 #include "armci/armci_front.h"
-#include "pgas/near.h"
 
 /* The arguments of the caller. */
 typedef struct arguments {
@@ -232,30 +231,16 @@ static bool describe_packed(const char *call, wtl_strides *s, int levels, const 
   return true;
 }
 
-static void write_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
-                      uint64_t n)
-{
-  (void)arg;
-  wtl_copy_blocks(there, (size_t)there_step, here, (size_t)here_step, block, n);
-}
-
-static void read_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
-                     uint64_t n)
-{
-  (void)arg;
-  wtl_copy_blocks(here, (size_t)here_step, there, (size_t)there_step, block, n);
-}
-
 void armci_write_strided(void *ptr, int levels, int stride[], int count[], char *buf)
 {
   wtl_strides s;
   if (!describe_packed("armci_write_strided", &s, levels, stride, count, ptr, buf)) return;
-  wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), write_run, NULL);
+  wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), wtl_strides_put_run, NULL);
 }
 
 void armci_read_strided(void *ptr, int levels, int stride[], int count[], char *buf)
 {
   wtl_strides s;
   if (!describe_packed("armci_read_strided", &s, levels, stride, count, ptr, buf)) return;
-  wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), read_run, NULL);
+  wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), wtl_strides_get_run, NULL);
 }

@@ -3,20 +3,6 @@
 #include "global/global.h"
 #include "global/packed.h"
 
-static void put_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
-                    uint64_t n)
-{
-  (void)arg;
-  wtl_copy_blocks(there, (size_t)there_step, here, (size_t)here_step, block, n);
-}
-
-static void get_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
-                    uint64_t n)
-{
-  (void)arg;
-  wtl_copy_blocks(here, (size_t)here_step, there, (size_t)there_step, block, n);
-}
-
 static void accumulate_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
                            uint64_t n)
 {
@@ -36,8 +22,8 @@ static void move_near(const wtl_global_op *op, const wtl_strides *s, char *here,
   uint64_t blocks = wtl_strides_blocks(s);
   wtl_acc a;
   switch (op->kind) {
-  case WTL_GLOBAL_PUT: wtl_each_run(s, here, there, 0, blocks, put_run, NULL); break;
-  case WTL_GLOBAL_GET: wtl_each_run(s, here, there, 0, blocks, get_run, NULL); break;
+  case WTL_GLOBAL_PUT: wtl_each_run(s, here, there, 0, blocks, wtl_strides_put_run, NULL); break;
+  case WTL_GLOBAL_GET: wtl_each_run(s, here, there, 0, blocks, wtl_strides_get_run, NULL); break;
   default:
     a = begin_accumulates(op);
     wtl_each_run(s, here, there, 0, blocks, accumulate_run, &a);

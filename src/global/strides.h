@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pgas/near.h"
+
 enum { WTL_MOST_LEVELS = 8 };
 
 typedef struct wtl_strides {
@@ -63,6 +65,21 @@ wtl_each_run(const wtl_strides *s, char *here, char *there, uint64_t first, uint
       at[i] = 0;
     }
   }
+}
+
+/* Copy a run of blocks of one process: to `there`, and from there. */
+static inline void wtl_strides_put_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step,
+                                       size_t block, uint64_t n)
+{
+  (void)arg;
+  wtl_copy_blocks(there, (size_t)there_step, here, (size_t)here_step, block, n);
+}
+
+static inline void wtl_strides_get_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step,
+                                       size_t block, uint64_t n)
+{
+  (void)arg;
+  wtl_copy_blocks(here, (size_t)here_step, there, (size_t)there_step, block, n);
 }
 
 #endif
