@@ -17,20 +17,26 @@ PAGE = ROOT / "docs" / "settings.md"
 HEAD = """\
 # Settings
 
-After this page you can choose a value for each setting. Every setting is an environment variable. `wattle doctor`
-prints this table with the values in force.
+After this page you can choose a value for each setting. A setting is an environment variable, as in
+`WATTLE_WAIT=spin oshrun -n 4 ./program`. `oshrun --settings` and `wattle doctor` print all settings with the values in
+force. `oshrun` passes them on to the PEs of all nodes.
 
-A wrong value ends the program before any PE starts work. The error names the value and the allowed values. A variable
-that begins with `WATTLE_` and is not in the table is also refused, and the error names the most similar setting.
+**Values**
 
-- Sizes take K, M, G, T (powers of 1024): `SHMEM_SYMMETRIC_SIZE=2G`.
-- Times take ns, us, ms, s: `WATTLE_SLEEP_MAX=5ms`.
-- Switches take on or off, yes or no, true or false, 1 or 0.
+- Size: a number with K, M, G or T (powers of 1024), as in `SHMEM_SYMMETRIC_SIZE=2G`. Without a letter: bytes.
+- Time: a number with ns, us, ms or s, as in `WATTLE_SLEEP_MAX=5ms`. Without a unit: seconds.
+- Switch: on or off, yes or no, true or false, 1 or 0.
 - `SHMEM_INFO`, `SHMEM_VERSION` and `SHMEM_DEBUG` are on with any value, also an empty one, as the OpenSHMEM standard
-  requires. Only `off`, `no`, `false` and `0` turn them off.
-- `WATTLE_HOME` belongs to the lab alone: the installation or build tree whose tools `wattle` uses.
+  requires. Only the words for off (`off`, `no`, `false`, `0`) turn them off.
 
-This page is generated from `src/base/settings.def` (`make docs`).
+**Errors.** A wrong value ends the program before any PE starts work. The error names the value and the allowed values.
+The same happens if the name of a variable begins with `WATTLE_` but is not a setting. The error then names the most
+similar setting.
+
+**Not in the table.** `WATTLE_HOME` is for the command `wattle` alone: the folder of the installation, or the build
+tree, whose tools it uses.
+
+The table is generated from `src/base/settings.def` by `make docs`.
 
 """
 
