@@ -41,6 +41,8 @@ TITLES = {"LICENSE": "License", "CITATION.cff": "Citation", "examples/hello-slur
 # Pages for developers stand after the others in the results of a search.
 LATER = ("decisions/", "appendix/", "project/", "bench.md")
 LINK = re.compile(r"(\]\()(?!\w+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
+# A date that fills a cell of a table. A browser would break it at its hyphens.
+DATE = re.compile(r"(?<=\| )\d{4}-\d\d-\d\d(?= \|)")
 
 
 def home() -> Path:
@@ -103,7 +105,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Leads links to files of the repository to their pages, and weighs the page for the search."""
+    """Leads links to files of the repository to their pages, weighs the page for the search, and marks dates."""
     source = page.file.src_uri
     if source.startswith(LATER):
         page.meta["search"] = {"boost": 0.3}
@@ -115,4 +117,4 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         relative = posixpath.relpath(target, posixpath.dirname(source) or ".")
         return f"{match[1]}{relative}{match[3] or ''}"
 
-    return LINK.sub(lead, markdown)
+    return DATE.sub(r'<span class="date">\g<0></span>', LINK.sub(lead, markdown))
