@@ -13,7 +13,7 @@ from wattle import cli
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
 PAGES += [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "examples/README.md"]
-CODE = re.compile(r"^```\w*[^\n]*\n(.*?)^```|^ {4}(\S.*)$|`([^`\n]+)`", re.M | re.S)
+CODE = re.compile(r"^```\w*[^\n]*\n(.*?)^```|^ {4}(\S[^\n]*)$|`([^`\n]+)`", re.M | re.S)
 
 
 def shown(text: str) -> Iterator[str]:
