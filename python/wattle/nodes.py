@@ -65,9 +65,10 @@ exec nsenter --net="/run/netns/$node" unshare --uts --mount --propagation unchan
   exec taskset -c "${node##*-}" "$@"' enter "$folder" "$node" "$@"
 """
 
-# Replaces ssh. Arguments: HOST COMMAND...
+# Replaces ssh. Arguments: [OPTION]... HOST COMMAND... Only MPICH's launcher gives options.
 AGENT = """\
 #!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
 host=$1; shift
 exec "${0%/*}/enter" "$host" sh -c "$*"
 """
@@ -282,3 +283,12 @@ class Nodes:
         which = ["--launcher", "openmpi"] if Path(launcher).name == "oshrun" else []
         start = [launcher, *which, "-n", str(pes * self.count), *agent, "--host", hosts, "--bind-to", "none"]
         return self.inside(0, *start, *words)
+
+    def by_mpich(self, mpiexec: str, pes: int, *words: str) -> list[str]:
+        """A command line that starts MPICH's mpiexec on the first node with `pes` processes on each node. No name
+        server knows the nodes, so the first one's address is an argument.
+        """
+        reach = ["-localhost", f"{SUBNET}.1", "-iface", "e0", "-launcher", "ssh"]
+        reach += ["-launcher-exec", str(self.folder / "agent")]
+        hosts = ",".join(f"{name}:{pes}" for name in self.names)
+        return self.inside(0, mpiexec, *reach, "-hosts", hosts, "-n", str(pes * self.count), *words)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mpi_jobs import MPICH
 from tree import HOME
-from wattle.nodes import NAMED, Nodes
+from wattle.nodes import Nodes
 
 Job = subprocess.Popen[str]
 
@@ -66,26 +66,7 @@ def processes(nodes: Nodes) -> list[str]:
     return found
 
 
-# Replaces ssh, as Hydra calls it: [OPTION]... HOST COMMAND...
-AGENT = """\
-#!/bin/sh
-while [ "${1#-}" != "$1" ]; do shift; done
-host=$1; shift
-exec "$(dirname "$0")/enter" "$host" sh -c "$*"
-"""
-
-
 def by_mpich(nodes: Nodes, pes: int, *words: str | Path) -> list[str]:
-    """MPICH's mpiexec on the first node. No name server knows the nodes, so its own address is an argument."""
+    """MPICH's mpiexec on the first node."""
     MPICH.require()
-    agent = nodes.folder / "hydra-agent"
-    agent.write_text(AGENT)
-    agent.chmod(0o755)
-    first = nodes.names[0]
-    ask = ["nsenter", f"--net={NAMED}/{first}", "ip", "-br", "-4", "addr", "show", "e0"]  # `ip -n` fails in a chroot
-    address = subprocess.run(ask, capture_output=True, text=True)
-    reach = ["-localhost", address.stdout.split()[2].split("/")[0], "-iface", "e0"]
-    reach += ["-launcher", "ssh", "-launcher-exec", str(agent)]
-    hosts = ",".join(f"{name}:{pes}" for name in nodes.names)
-    start = MPICH.start(pes * len(nodes.names), *words)
-    return [str(nodes.folder / "enter"), first, start[0], *reach, "-hosts", hosts, *start[1:]]
+    return nodes.by_mpich(MPICH.launcher, pes, *map(str, words))

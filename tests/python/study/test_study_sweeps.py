@@ -240,7 +240,7 @@ def test_rings_between_nodes_count_both_nodes_idle_draw(says, monkeypatch, home)
     made = Sweep("pascol", "", "", lambda plan: [job], (), lambda a: ("", [], []))
     found = {}
     for place in (Place(), Place(TWO_NODES)):
-        monkeypatch.setattr(Place, "open", lambda self: nullcontext(None))
+        monkeypatch.setattr(sweep, "opened", lambda place: nullcontext(None))
         gathered = sweep.Gathered()
         sweep._gather(made, Plan(True, 1, sweeps.NO_KNOB, place=place), gathered)
         found[place.across] = gathered.rows[0]["idle_J"]

@@ -11,14 +11,13 @@ import pytest
 from fakes import Wattle
 from wattle import nodes, paths
 from wattle.errors import DamagedFile, WattleError
-from wattle.study import published
+from wattle.study import launch, published
 from wattle.study.mst import study as mst
 from wattle.study.place import Place
 from wattle.study.published import Verdict
-from wattle.study.site import opened
+from wattle.study.site import Site, opened
 from wattle.study.tsp import study as tsp
 from wattle.study.versions import course as versions
-from wattle.study.versions import jobs as versions_jobs
 from wattle.study.versions.plan import parse_pes
 from wattle.study.versions.samples import SCHEMA
 
@@ -120,13 +119,15 @@ def test_two_nodes_have_as_many_pes_each():
         parse_pes("2,3", Place("two-nodes"))
 
 
-def test_only_open_mpi_is_started_on_two_nodes(says, home, monkeypatch):
-    mini_apps.programs(home, "tsp", "mpi")
-    monkeypatch.setattr(versions_jobs.elf, "libraries", lambda path: {"libmpich.so.12": "/usr/lib/libmpich.so.12"})
-    monkeypatch.setattr(versions_jobs.shutil, "which", lambda name: f"/usr/bin/{name}")
-    found = paths.Home(home, "a test")
-    assert versions_jobs.missing(found, "tsp", "mpi", Place()) is None
-    assert "another MPI than Open MPI" in str(versions_jobs.missing(found, "tsp", "mpi", Place("two-nodes")))
+def test_both_mpis_are_started_on_two_nodes(monkeypatch, tmp_path):
+    site = Site(*[lambda launcher, n, name=name: [name, launcher] for name in ("ours", "mpi", "mpich")], None, "", True)
+    monkeypatch.setattr(launch.shutil, "which", lambda name: name)
+    for library, words in (("libmpich.so.12", ["mpich", "mpirun.mpich"]), ("libmpi.so.40", ["mpi", "mpirun.openmpi"])):
+        monkeypatch.setattr(launch.elf, "libraries", lambda path, library=library: {library: None})
+        found = launch.of_program(paths.Home(tmp_path, "a test"), tmp_path / "tsp-mpi").command(site, 2, {"A": "1"})
+        passed = ["-x", "A"] if words[0] == "mpi" else []
+        assert found[-len(words + passed) :] == [*words, *passed]
+        assert "A=1" in found
 
 
 @pytest.mark.skipif(nodes.unavailable() is not None, reason=str(nodes.unavailable()))
@@ -179,20 +180,20 @@ def test_an_interrupted_study_says_how_far_it_came(says, interrupted, wattle: Wa
 
 
 def test_mpi_yields_while_it_waits_and_is_not_bound(monkeypatch, tmp_path):
-    monkeypatch.setattr(versions_jobs.elf, "libraries", lambda path: {"libmpi.so.40": "/usr/lib/libmpi.so.40"})
-    monkeypatch.setattr(versions_jobs.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(launch.elf, "libraries", lambda path: {"libmpi.so.40": "/usr/lib/libmpi.so.40"})
+    monkeypatch.setattr(launch.shutil, "which", lambda name: f"/usr/bin/{name}")
     with opened(Place()) as site:
-        command = versions_jobs._by_mpi(tmp_path / "tsp-mpi").command(site, 8, {})
+        command = launch.of_program(paths.Home(tmp_path, "a test"), tmp_path / "tsp-mpi").command(site, 8, {})
     assert command[0] == "env"
     assert "OMPI_MCA_mpi_yield_when_idle=1" in command
     assert command[-5:] == ["/usr/bin/mpirun.openmpi", "--bind-to", "none", "-n", "8"]
 
 
 def test_an_mpi_without_its_launcher_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(versions_jobs.elf, "libraries", lambda path: {"libmpich.so.12": "/usr/lib/libmpich.so.12"})
-    monkeypatch.setattr(versions_jobs.shutil, "which", lambda name: None)
+    monkeypatch.setattr(launch.elf, "libraries", lambda path: {"libmpich.so.12": "/usr/lib/libmpich.so.12"})
+    monkeypatch.setattr(launch.shutil, "which", lambda name: None)
     with pytest.raises(WattleError, match="mpich, whose mpirun is not on PATH"):
-        versions_jobs._by_mpi(tmp_path / "tsp-mpi")
+        launch.of_program(paths.Home(tmp_path, "a test"), tmp_path / "tsp-mpi")
 
 
 # ---- what the samples say ----

@@ -17,8 +17,9 @@ from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
 from wattle.study import kept, published, samples
 from wattle.study.course import Course, Gathered
-from wattle.study.place import Place, Start, of_study
+from wattle.study.place import Place, of_study
 from wattle.study.published import Row
+from wattle.study.site import Site, opened
 from wattle.study.sweep import jobs as sweep_jobs
 from wattle.study.sweep import knob
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
@@ -49,14 +50,14 @@ def _gather(study: Sweep, plan: Plan, gathered: Gathered) -> None:
     with (
         console.progress(study.name, planned(study, plan)) as steps,
         tempfile.TemporaryDirectory() as scratch,
-        plan.place.open() as start,
+        opened(plan.place) as site,
     ):
         number = 0
         for r in range(plan.rounds):
             for k in range(len(jobs)):
                 job = jobs[(k + r * (len(jobs) // plan.rounds)) % len(jobs)]
                 number += 1
-                _run_job(home, job, plan, turns, Path(scratch) / str(number), (r, number), gathered, steps, start)
+                _run_job(home, job, plan, turns, Path(scratch) / str(number), (r, number), gathered, steps, site)
 
 
 def _run_job(
@@ -68,7 +69,7 @@ def _run_job(
     place: tuple[int, int],
     gathered: Gathered,
     steps: console.Steps,
-    start: Start,
+    site: Site,
 ) -> None:
     keys = ("series", "wait", "mode", "scaling", "clock", "pes")
     at = {key: getattr(job, key) for key in keys} | {"round": place[0], "job": place[1]}
@@ -76,7 +77,7 @@ def _run_job(
     found: list[dict[str, Any]] = []
     settings = job.environment(plan.knob.acts) | (job.planned(gathered.rows) if job.planned else {})
     machine = job.machine or plan.machine
-    for document in sweep_jobs.run(home, job.program, arguments, job.pes, settings, folder, machine, start):
+    for document in sweep_jobs.run(home, job.program, arguments, job.pes, settings, folder, machine, site):
         if document.get("kind") == "setup":
             gathered.setup = gathered.setup or document
         elif document.get("kind") == "sample":
@@ -84,7 +85,7 @@ def _run_job(
             steps.advance(now=f"{job.series}: {job.program}, {job.wait} {job.mode}, {job.pes} PEs")
     if len(found) != job.samples:
         raise WattleError(f"{job.program} gave {units.several(len(found), 'sample')} where {job.samples} were expected")
-    told, more = of_job(folder, job.pes), thresholds_of(folder, job.pes)
+    told, more = of_job(folder, job.pes), (job.keep or thresholds_of)(folder, job.pes)
     nodes = 2 if plan.place.across else 1  # only PE 0's samples have the node's idle joules
     for entry in found:
         idle = entry["idle_J"]

@@ -12,8 +12,8 @@ from typing import Any
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.sim.simulation import Simulation
-from wattle.study import program
-from wattle.study.place import Start
+from wattle.study import launch, program
+from wattle.study.site import HERE, Site
 
 
 def find(home: Home, name: str, machine: Simulation | None = None) -> Path:
@@ -21,10 +21,6 @@ def find(home: Home, name: str, machine: Simulation | None = None) -> Path:
     if not os.access(path, os.X_OK):
         raise WattleError(f"{path} is missing; `make build` builds it" + (" where there is SimGrid" if machine else ""))
     return path
-
-
-def _here(oshrun: str, pes: int) -> list[str]:
-    return [oshrun, "-n", str(pes), "--"]
 
 
 def run(
@@ -35,23 +31,21 @@ def run(
     environment: Mapping[str, str],
     folder: Path,
     machine: Simulation | None = None,
-    at: Start = _here,
+    at: Site = HERE,
 ) -> Iterator[dict[str, Any]]:
     """Runs a job and yields the objects that it prints. The profiles of its PEs go to FOLDER/profile, which must not
-    exist. `machine`: the simulated machine. `at`: makes the command line of a job at its place, without a
-    simulation.
+    exist. `machine`: the simulated machine. `at`: the place of a job that is not simulated. A program of MPI runs with
+    the preload library.
     """
     folder.mkdir(parents=True, exist_ok=True)
     settings = {**environment, "WATTLE_PROFILE_DIR": str(folder / "profile")}
-    ready = replace(machine, pes=pes, chosen=environment, profile=True).write(folder) if machine else None
-    if ready:
-        settings |= ready.settings
+    path = find(home, name, machine)
+    if machine:
+        ready = replace(machine, pes=pes, chosen=environment, profile=True).write(folder)
+        words = ["env", *(f"{key}={value}" for key, value in (settings | ready.settings).items()), *ready.command]
     else:
         (folder / "profile").mkdir()
-    words = ["env", *(f"{key}={value}" for key, value in settings.items())]
-
-    def start(oshrun: str, n: int) -> list[str]:
-        return [*words, *(ready.command if ready else at(oshrun, n))]
-
-    with closing(program.run(home, find(home, name, machine), arguments, pes, start)) as lines:
+        how = launch.of_program(home, path)
+        words = how.command(at, pes, launch.with_preload(how, settings))
+    with closing(program.run(home, path, arguments, pes, lambda *_: words)) as lines:
         yield from lines

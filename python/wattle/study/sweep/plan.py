@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from wattle import paths
@@ -27,7 +28,8 @@ QUICK_ROUNDS, FULL_ROUNDS = 2, 5
 class Job:
     """A run of one program. `samples`: the number of lines that it prints. `settings`: in addition to those of wait,
     mode and scaling. `clock`: GHz, for the report; the setting that requests it is in `settings`. `planned`: makes
-    settings from the results of earlier jobs. `machine`: a simulated machine other than the study's.
+    settings from the results of earlier jobs. `machine`: a simulated machine other than the study's. `keep`: reads
+    further keys of the samples from a finished job's folder; by default the thresholds of transfers.
     """
 
     series: str
@@ -42,6 +44,7 @@ class Job:
     settings: tuple[tuple[str, str], ...] = ()
     planned: Callable[[list[dict[str, Any]]], dict[str, str]] | None = None
     machine: Simulation | None = None
+    keep: Callable[[Path, int], dict[str, Any]] | None = None
 
     def environment(self, acts: bool) -> dict[str, str]:
         found = {"WATTLE_WAIT": self.wait, "WATTLE_PROFILE": "on", **dict(self.settings)}

@@ -37,6 +37,7 @@ def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
 
 def _gather(plan: Plan, gathered: Gathered) -> None:
     home = paths.find_home()
+    simulated = plan.place if plan.place.simulated else None
     launches = {version: versions_jobs.find(home, plan.app.name, version, plan.place) for version in plan.versions}
     with (
         console.progress(plan.app.name, plan.samples) as steps,
@@ -48,7 +49,7 @@ def _gather(plan: Plan, gathered: Gathered) -> None:
             at = {"version": version, "pes": n, "round": r, "job": number}
             arguments = ["--json", "--repeat", str(repeats), *case.arguments(home)]
             rows = []
-            for line in versions_jobs.run(home, there, launches[version], arguments, n, folder):
+            for line in versions_jobs.run(home, there, launches[version], arguments, n, folder, simulated):
                 if line.get("kind") == "setup":
                     gathered.setup = gathered.setup or line
                 elif line.get("kind") == "sample":

@@ -1,0 +1,71 @@
+"""Starts programs at a site: those of this runtime by oshrun, those of MPI by the launcher of the MPI that they were
+built with.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wattle import elf
+from wattle.errors import WattleError
+from wattle.paths import Home
+from wattle.run import mpi as preload
+from wattle.study.site import Site
+
+# Settings of MPI's jobs: more ranks than cores are allowed, and ranks that wait yield the core. Ranks are not bound to
+# cores, because two ranks could then share a core that other processes use, too.
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+LIBRARIES = {"libmpi.so": ("openmpi", ("--bind-to", "none"), OPEN_MPI), "libmpich.so": ("mpich", (), {})}
+PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The way to start jobs of a program. `mpi`: the MPI that it was built with; empty for a program of this
+    runtime.
+    """
+
+    program: Path
+    launcher: str
+    mpi: str = ""
+    options: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def command(self, site: Site, n: int, environment: Mapping[str, str]) -> list[str]:
+        """The command line up to the program."""
+        if not self.mpi:
+            words = site.ours(self.launcher, n)
+        elif not site.across:
+            words = [self.launcher, *self.options, "-n", str(n)]
+        elif self.mpi == "mpich":
+            words = site.mpich(self.launcher, n)
+        else:
+            words = [*site.mpi(self.launcher, n), *(word for name in environment for word in ("-x", name))]
+        return ["env", *(f"{name}={value}" for name, value in (self.environment | dict(environment)).items()), *words]
+
+
+def of_program(home: Home, path: Path) -> Launch:
+    """The way to start this program. Raises WattleError with the missing launcher."""
+    needed = elf.libraries(str(path)) or {}
+    for library, (name, options, settings) in LIBRARIES.items():
+        if any(entry.startswith(library) for entry in needed):
+            launchers = [f"mpirun.{name}", f"mpiexec.{name}", "mpirun"]
+            if found := next(filter(None, map(shutil.which, launchers)), None):
+                return Launch(path, found, name, options, settings)
+            raise WattleError(
+                f"{path} was built with {name}, whose mpirun is not on PATH; install it ({PACKAGES[name]})"
+            )
+    return Launch(path, str(home.tool("oshrun")))
+
+
+def with_preload(launch: Launch, environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which a program of MPI waits by this runtime's rules and leaves a profile."""
+    return preload.preloaded(environment) if launch.mpi else dict(environment)
