@@ -22,6 +22,7 @@ static const cyaml_schema_field_t number_fields[] = {
     CYAML_FIELD_ENUM("tag", CYAML_FLAG_STRICT, wtl_number, tag, tags, CYAML_ARRAY_LEN(tags)),
     TEXT("source", OPTIONAL, wtl_number, source),
     TEXT("how", OPTIONAL, wtl_number, how),
+    CYAML_FIELD_IGNORE("rows", CYAML_FLAG_OPTIONAL), /* the lab reads it: rows of studies that state the figure */
     CYAML_FIELD_END,
 };
 #define NUMBER(key, type, member) CYAML_FIELD_MAPPING(key, CYAML_FLAG_DEFAULT, type, member, number_fields)

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattle import manifest as manifests
-from wattle.checked import Checked, shown
+from wattle.checked import Checked, read_json, shown
 from wattle.compare.verdict import Difference, Verdict, difference
 from wattle.errors import WattleError
 from wattle.metrics import Spread, spread_of
 from wattle.provenance import Joules, Provenance, unavailable
-from wattle.study import registry
+from wattle.study import kept, registry
 from wattle.study.compared import Layout
 from wattle.study.place import Place, of_study
+from wattle.study.published import Verdict as Judged
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,12 +42,38 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Verdicts:
+    """The verdicts on the published figures, before and after, by the figure's id."""
+
+    before: dict[str, str]
+    after: dict[str, str]
+
+    @property
+    def tallies(self) -> tuple[dict[str, int], dict[str, int]]:
+        """The number of each verdict before and after. `fit` and `by construction` are no agreement."""
+        before, after = ({str(v): list(side.values()).count(v) for v in Judged} for side in (self.before, self.after))
+        return before, after
+
+    @property
+    def changed(self) -> list[tuple[str, str, str]]:
+        """The figures with another verdict after than before."""
+        both = ((name, verdict, self.after.get(name)) for name, verdict in self.before.items())
+        return [(name, before, after) for name, before, after in both if after is not None and after != before]
+
+    def as_dict(self) -> dict[str, Any]:
+        before, after = self.tallies
+        changed = [{"id": name, "before": b, "after": a} for name, b, a in self.changed]
+        return {"before": before, "after": after, "changed": changed}
+
+
+@dataclass(frozen=True)
 class StudyComparison:
     study: str
     before: Path
     after: Path
     layout: Layout
     cells: list[Cell]
+    verdicts: Verdicts
     warnings: list[str]
 
     def as_dict(self) -> dict[str, Any]:
@@ -58,6 +85,7 @@ class StudyComparison:
             "before": str(self.before),
             "after": str(self.after),
             "warnings": self.warnings,
+            "published": self.verdicts.as_dict(),
             "rows": [cell.as_dict() for cell in self.cells],
         }
 
@@ -79,7 +107,17 @@ def compare(before: Path, after: Path) -> StudyComparison:
     if not cells:
         raise WattleError(f"{before} and {after} have no point of the sweep in common")
     warnings = _warnings(manifest_b, manifest_a)
-    return StudyComparison(name, before, after, layout, cells, warnings)
+    verdicts = Verdicts(_verdicts(before), _verdicts(after))
+    return StudyComparison(name, before, after, layout, cells, verdicts, warnings)
+
+
+def _verdicts(directory: Path) -> dict[str, str]:
+    """The verdicts that results.json has. Empty for a study that ended early, which has none."""
+    path = directory / kept.RESULTS
+    if not path.exists():
+        return {}
+    known = tuple(map(str, Judged))
+    return {row.text("id"): row.choice("verdict", known) for row in read_json(path).items("published")}
 
 
 def _study(directory: Path, manifest: manifests.Manifest) -> str:

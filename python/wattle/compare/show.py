@@ -6,7 +6,7 @@ import statistics
 
 from wattle import units
 from wattle.compare.of_runs import Comparison, Row, changed_settings
-from wattle.compare.of_studies import Cell, StudyComparison, beyond, joules
+from wattle.compare.of_studies import Cell, StudyComparison, Verdicts, beyond, joules
 from wattle.compare.verdict import Verdict
 from wattle.console import Console, Text, plain, styled
 from wattle.metrics import Spread
@@ -55,6 +55,17 @@ def show_studies(comparison: StudyComparison, console: Console) -> None:
         "--json has every point."
     )
     console.print(plain(f"{MEANING} {words}", "faint"))
+    _show_verdicts(comparison.verdicts, console)
+
+
+def _show_verdicts(verdicts: Verdicts, console: Console) -> None:
+    """The tally of published figures on both sides, and the figures with another verdict."""
+    console.print()
+    for side, tally in zip(("before", "after"), verdicts.tallies, strict=True):
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in tally.items() if count)
+        console.print(styled("Published figures {}: {}", side, counts or "none"), soft_wrap=True)
+    for name, before, after in verdicts.changed:
+        console.print(styled("  {}: {} before, {} after", name, before, after), soft_wrap=True)
 
 
 def _heading(before: object, after: object, warnings: list[str], console: Console) -> None:

@@ -14,7 +14,13 @@ from wattle.run import directory as directories
 from wattle.study import published
 from wattle.study.published import Row, Verdict
 
-STYLES = {Verdict.AGREES: "good", Verdict.DIFFERS: "partly", Verdict.NOT_TESTABLE: "faint"}
+STYLES = {
+    Verdict.AGREES: "good",
+    Verdict.DIFFERS: "partly",
+    Verdict.FIT: "faint",
+    Verdict.CONSTRUCTION: "faint",
+    Verdict.NOT_TESTABLE: "faint",
+}
 Found = TypeVar("Found")
 
 
@@ -48,8 +54,9 @@ def print_results(directory: Path, record: Manifest, found: dict[str, Any]) -> N
 def say_tally(rows: Sequence[Row]) -> None:
     """Prints how many of the published figures agree."""
     counts = plain("")
-    for verdict, count in published.tally(rows).items():
-        words = plain(f"{count} {published.PLURAL[verdict]}", STYLES[verdict])
+    styles = {published.PLURAL[verdict]: style for verdict, style in STYLES.items()}
+    for said, count in published.counted(rows).items():
+        words = plain(f"{count} {said}", styles[said])
         counts = styled("{}, {}", counts, words) if counts.plain else words
     console.out.print()
     console.out.print(

@@ -4,7 +4,8 @@ uncertainty_J.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
 
 import polars as pl
 
@@ -28,3 +29,48 @@ def uncertainty(frame: pl.DataFrame) -> float | None:
     if known.is_empty():
         return None
     return float((known["cpu_uncertainty_J"] / known["cpu_J"]).median())  # type: ignore[arg-type]
+
+
+# Places within the half-widths at which a verdict must hold: -1 is the lower end of every number, 1 the upper one. CPU
+# and DRAM move together in small steps, because a published range may lie between the ends, and apart at the ends.
+STEPS = 4
+PLACES = (*((k / STEPS, k / STEPS) for k in range(-STEPS, STEPS + 1) if k), (-1.0, 1.0), (1.0, -1.0))
+
+
+def profiles(frame: pl.DataFrame) -> frozenset[str]:
+    """The names of the machine profiles of the modelled joules. A simulated core has its share of a node's profile."""
+    return frozenset(
+        source.removeprefix("model ").removeprefix("simulation, ").removesuffix("-core")
+        for source in sources(frame)
+        if source.startswith(("model ", "simulation, "))
+    )
+
+
+def corners(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """The samples with all numbers of the machine profile elsewhere within their half-widths. Nothing where no joules
+    are modelled. A sample has the sum of its half-widths, which hides numbers that err in opposite ways.
+    """
+    if all((frame[f"{domain}_provenance"] != "modelled").all() for domain in DOMAINS):
+        return
+    idle = _idle_uncertainty(frame) if "idle_J" in frame.columns else None
+    for place in PLACES:
+        moved = [
+            _moved(f"{domain}_J", pl.col(f"{domain}_uncertainty_J"), s)
+            for domain, s in zip(DOMAINS, place, strict=True)
+        ]
+        if idle is not None:
+            moved.append(_moved("idle_J", pl.lit(idle), place[0]))
+        yield frame.with_columns(moved)
+
+
+def _moved(column: str, half_width: pl.Expr, part: float) -> pl.Expr:
+    modelled = pl.col("cpu_provenance" if column == "idle_J" else column.replace("_J", "_provenance")) == "modelled"
+    by = pl.when(modelled).then(half_width.fill_null(0.0) * part).otherwise(0.0)
+    return (pl.col(column) + by).clip(lower_bound=0.0)
+
+
+def _idle_uncertainty(frame: pl.DataFrame) -> pl.Series:
+    """The half-width in J of each sample's idle joules."""
+    figures = [json.loads(text or "null") or [] for text in frame["energy_json"]]
+    idle = [[f.get("uncertainty") or 0.0 for f in some if str(f.get("domain")).endswith("-idle")] for some in figures]
+    return pl.Series(values=[float(sum(some)) for some in idle], dtype=pl.Float64)

@@ -1,20 +1,24 @@
 """Published figures from a study's published.toml, and their verdicts: one row each, with statement, condition, our
 figure, tolerance, verdict and reasons.
 
-No verdict is stored. Each figure names a function, its judge, which computes the verdict from the samples.
+No verdict is stored. Each figure names a function, its judge, which computes the verdict from the samples. An agreement
+that the model brings with it is no evidence and gets a verdict of its own: `fit` where a number of the machine profile
+was derived from the figure, `by construction` where the form of the model gives it. A figure from modelled joules is
+judged only where the verdict is the same for all numbers of the profile within their half-widths.
 """
 
 from __future__ import annotations
 
 import inspect
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from wattle import units
 from wattle.errors import DamagedFile
 
 Analysis = TypeVar("Analysis")
@@ -24,7 +28,27 @@ Judge = Callable[..., "Outcome"]
 class Verdict(StrEnum):
     AGREES = "agrees"
     DIFFERS = "differs"
+    FIT = "fit"
+    CONSTRUCTION = "by construction"
     NOT_TESTABLE = "not testable here"
+
+
+class Evidence:
+    """The base of a study's analysis, if its joules may be modelled or its times simulated."""
+
+    @property
+    def profiles(self) -> frozenset[str]:
+        """The names of the machine profiles of the modelled joules."""
+        return frozenset()
+
+    @property
+    def simulated(self) -> bool:
+        """Whether times are simulated. No figure then counts as measured."""
+        return False
+
+    def corners(self) -> Iterator[Any]:
+        """The same analysis with the profile's numbers elsewhere within their half-widths."""
+        return iter(())
 
 
 @dataclass(frozen=True)
@@ -47,7 +71,8 @@ class NotTestable(Exception):
 @dataclass(frozen=True)
 class Published(Generic[Analysis]):
     """One published figure. `judge` computes the outcome from samples; it may raise NotTestable. `setup`: the machine
-    of the published measurement.
+    of the published measurement. `fit`: the machine profiles with a number that was derived from this figure.
+    `construction`: why a model gives the figure with any numbers; empty where it does not.
     """
 
     id: str
@@ -60,8 +85,11 @@ class Published(Generic[Analysis]):
     setup: str
     page: int | None = None  # of the source; None where the text at hand has no pages
     unit: str = ""  # of the published number; empty for a statement in words
+    fit: tuple[str, ...] = ()
+    construction: str = ""
 
 
+OPTIONAL = {"with": {}, "page": None, "unit": "", "fit": [], "construction": ""}
 TEXTS = ("id", "about", "source", "condition", "published", "tolerance", "setup", "judge")
 TABLES = ("papers", "defaults", "values", "figure", "bar", "mark")
 
@@ -103,16 +131,20 @@ class Papers:
 
     def _row(self, entry: dict[str, Any], judges: dict[str, Judge]) -> Published[Any]:
         told = self.document["defaults"] | entry
-        given, page, unit = (told.pop(key, empty) for key, empty in (("with", {}), ("page", None), ("unit", "")))
+        given, page, unit, fit, construction = (told.pop(key, empty) for key, empty in OPTIONAL.items())
         where = f"figure {told.get('id')!r}"
         if wrong := set(told) ^ set(TEXTS):
             raise DamagedFile(self.path, f"{where}: missing or unknown keys: {', '.join(sorted(wrong))}")
         if any(not isinstance(value, str) or not value for value in told.values()):
-            raise DamagedFile(self.path, f"{where}: all values except `page` and `with` must be texts")
+            raise DamagedFile(self.path, f"{where}: all values except `page`, `fit` and `with` must be texts")
         if not any(told["source"].startswith(paper) for paper in self.document["papers"]):
             raise DamagedFile(self.path, f"{where}: its source is not one of the papers")
         if page is not None and (not isinstance(page, int) or page < 1):
             raise DamagedFile(self.path, f"{where}: page {page!r}")
+        if not isinstance(fit, list) or not all(isinstance(name, str) and name for name in fit):
+            raise DamagedFile(self.path, f"{where}: fit: expected a list of names of machine profiles")
+        if not isinstance(construction, str):
+            raise DamagedFile(self.path, f"{where}: construction: expected a text")
         judge = judges.get(told.pop("judge"))
         if judge is None:
             raise DamagedFile(self.path, f"{where}: there is no judge {entry['judge']!r}")
@@ -120,7 +152,8 @@ class Papers:
             inspect.signature(judge).bind(None, **given)
         except TypeError as error:
             raise DamagedFile(self.path, f"{where}: {entry['judge']}: {error}") from None
-        return Published(**told, judge=partial(judge, **given), page=page, unit=unit)
+        more = {"page": page, "unit": unit, "fit": tuple(fit), "construction": construction}
+        return Published(**told, judge=partial(judge, **given), **more)
 
 
 def read(module: str) -> Papers:
@@ -139,6 +172,7 @@ class Row:
     id: str
     about: str
     source: str
+    page: int | None
     condition: str
     published: str
     tolerance: str
@@ -155,19 +189,65 @@ class Row:
     def as_dict(self) -> dict[str, str]:
         found = asdict(self) | {"why": self.why}
         del found["reasons"]
-        return {key: str(value) for key, value in found.items()}
+        return {key: "" if value is None else str(value) for key, value in found.items()}
 
 
 def judge(figures: Sequence[Published[Analysis]], analysis: Analysis) -> list[Row]:
     """The rows of all published figures for these samples."""
-    return [_row(figure, _outcome(figure, analysis)) for figure in figures]
+    evidence = analysis if isinstance(analysis, Evidence) else Evidence()
+    corners = _Kept(evidence.corners())
+    return [_row(figure, _outcome(figure, analysis, evidence, corners)) for figure in figures]
 
 
-def _outcome(figure: Published[Analysis], analysis: Analysis) -> Outcome:
+class _Kept:
+    """The items of an iterator, made when the first row needs them and kept for the others."""
+
+    def __init__(self, items: Iterator[Any]) -> None:
+        self.rest, self.made = items, []
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self.made
+        for item in self.rest:
+            self.made.append(item)
+            yield item
+
+
+def _outcome(figure: Published[Analysis], analysis: Analysis, evidence: Evidence, corners: _Kept) -> Outcome:
+    found = _judged(figure, analysis)
+    joules_are_modelled = found.provenance == MODELLED
+    if evidence.simulated and found.provenance == "measured":
+        found = replace(found, provenance=MODELLED)
+    if found.verdict is Verdict.AGREES and found.provenance == MODELLED and (why := _given(figure, evidence)):
+        return replace(found, verdict=why[0], why=(*found.why, why[1]))
+    if joules_are_modelled and found.verdict in (Verdict.AGREES, Verdict.DIFFERS):
+        return _certain(figure, corners, found)
+    return found
+
+
+def _judged(figure: Published[Analysis], analysis: Analysis) -> Outcome:
     try:
         return figure.judge(analysis)
     except NotTestable as reason:
         return Outcome("-", Verdict.NOT_TESTABLE, (f"{reason}.",), "unavailable")
+
+
+def _given(figure: Published[Any], evidence: Evidence) -> tuple[Verdict, str] | None:
+    """The verdict of a modelled figure that would agree, with its reason, where the model brings the agreement."""
+    if used := sorted(evidence.profiles & set(figure.fit)):
+        words = f"Numbers of the machine profile {' and '.join(used)} were derived from this figure."
+        return Verdict.FIT, words
+    return (Verdict.CONSTRUCTION, figure.construction) if figure.construction else None
+
+
+def _certain(figure: Published[Any], corners: _Kept, found: Outcome) -> Outcome:
+    """The outcome, if no number of the profile within its half-width turns the verdict."""
+    others = (_judged(figure, corner) for corner in corners)
+    turned = next((other for other in others if other.verdict is not found.verdict), None)
+    if turned is None:
+        return found
+    ours = "" if turned.ours == "-" else f": {turned.ours}"
+    why = f"The profile's half-widths leave the verdict open. Other numbers within them give {turned.verdict}{ours}."
+    return replace(found, verdict=Verdict.NOT_TESTABLE, why=(why,))
 
 
 def _row(figure: Published[Analysis], outcome: Outcome) -> Row:
@@ -175,6 +255,7 @@ def _row(figure: Published[Analysis], outcome: Outcome) -> Row:
         figure.id,
         figure.about,
         figure.source,
+        figure.page,
         figure.condition,
         figure.published,
         figure.tolerance,
@@ -197,7 +278,7 @@ def content(rows: Sequence[Row]) -> dict[str, Any]:
     return {
         "rows": rows,
         "notes": notes(rows),
-        "tally": {PLURAL[verdict]: count for verdict, count in tally(rows).items()},
+        "tally": counted(rows),
         "verdict_class": {verdict: verdict.name.lower().replace("_", "-") for verdict in Verdict},
     }
 
@@ -206,11 +287,38 @@ def verdict_of(holds: bool) -> Verdict:
     return Verdict.AGREES if holds else Verdict.DIFFERS
 
 
-PLURAL = {Verdict.AGREES: "agree", Verdict.DIFFERS: "differ", Verdict.NOT_TESTABLE: "not testable here"}
+MODELLED = "modelled"
+PLURAL = {
+    Verdict.AGREES: "agree",
+    Verdict.DIFFERS: "differ",
+    Verdict.FIT: "fit",
+    Verdict.CONSTRUCTION: "by construction",
+    Verdict.NOT_TESTABLE: "not testable here",
+}
+IN_WORDS = {
+    Verdict.AGREES: "agree with the results",
+    Verdict.DIFFERS: "differ",
+    Verdict.FIT: "are a fit of the model to them",
+    Verdict.CONSTRUCTION: "follow from the model by construction",
+    Verdict.NOT_TESTABLE: "cannot be tested here",
+}
 
 
 def tally(rows: Sequence[Row]) -> dict[Verdict, int]:
     return {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
+
+
+def counted(rows: Sequence[Row]) -> dict[str, int]:
+    """The tally in words. `fit` and `by construction` are left out where no row has them."""
+    always = (Verdict.AGREES, Verdict.DIFFERS, Verdict.NOT_TESTABLE)
+    return {PLURAL[verdict]: n for verdict, n in tally(rows).items() if n or verdict in always}
+
+
+def sentence(rows: Sequence[Row]) -> str:
+    """The tally as a sentence."""
+    known = counted(rows)
+    parts = [f"{known[PLURAL[verdict]]} {words}" for verdict, words in IN_WORDS.items() if PLURAL[verdict] in known]
+    return f"Of {units.several(len(rows), 'published figure')} {', '.join(parts[:-1])}, and {parts[-1]}."
 
 
 def table(rows: Sequence[Row]) -> dict[str, Any]:

@@ -58,10 +58,17 @@ def center(values: Iterable[float | None]) -> Center | None:
     found = [v for v in values if v is not None and math.isfinite(v)]
     if not found:
         return None
-    ordered = np.sort(np.asarray(found, dtype=float))
-    p25, median, p75 = (float(q) for q in np.quantile(ordered, (0.25, 0.5, 0.75)))
+    ordered = sorted(map(float, found))
+    p25, median, p75 = (_quantile(ordered, part) for part in (0.25, 0.5, 0.75))
     lo, hi, confidence = rank_interval(ordered)
     return Center(median, lo, hi, p25, p75, len(ordered), confidence)
+
+
+def _quantile(ordered: Sequence[float], part: float) -> float:
+    """The value at a part of the way through ordered values, on a straight line between its neighbours."""
+    below = min(int(part * (len(ordered) - 1)), max(len(ordered) - 2, 0))
+    above = ordered[min(below + 1, len(ordered) - 1)]
+    return ordered[below] + (part * (len(ordered) - 1) - below) * (above - ordered[below])
 
 
 def rank_interval(values: Sequence[float] | np.ndarray, wanted: float = CONFIDENCE) -> tuple[float, float, float]:

@@ -220,6 +220,20 @@ def test_a_study_comparison_reads_well(tmp_path, capsys):
     assert max(len(line) for line in said.splitlines() if "before" not in line and "after" not in line) <= 80
 
 
+def test_a_study_comparison_counts_each_verdict_and_names_the_figures_that_changed(tmp_path, capsys):
+    one, other = make_study(tmp_path / "a"), make_study(tmp_path / "b", 0.5)
+    for directory, verdicts in ((one, ("agrees", "fit")), (other, ("differs", "fit"))):
+        rows = [{"id": f"row-{k}", "verdict": verdict} for k, verdict in enumerate(verdicts)]
+        (directory / "results.json").write_text(json.dumps({"published": rows}))
+    told = of_studies.compare(one, other).as_dict()["published"]
+    assert (told["before"]["agrees"], told["before"]["fit"], told["after"]["differs"]) == (1, 1, 1)
+    assert told["changed"] == [{"id": "row-0", "before": "agrees", "after": "differs"}]
+    with pytest.raises(SystemExit, match="0"):
+        main(["compare", str(one), str(other)])
+    shown = capsys.readouterr().out
+    assert "before: 1 agrees, 1 fit" in shown and "row-0: agrees before, differs after" in shown
+
+
 def test_studies_without_a_common_point_or_of_other_names_are_refused(tmp_path):
     one = make_study(tmp_path / "a")
     with pytest.raises(WattleError, match="no point of the sweep in common"):

@@ -64,7 +64,7 @@ def test_every_published_row_is_there(made):
 def test_it_is_said_that_no_clock_can_be_set(made):
     _, _, page = made
     assert "No clock can be set here" in plain(page)
-    assert "the reasons are below." in plain(page)
+    assert "The reasons are below." in plain(page)
 
 
 def test_every_figure_has_something_to_show_and_its_place(made):

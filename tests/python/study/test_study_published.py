@@ -123,8 +123,12 @@ def test_dram_oscillates_only_where_it_turns_again_and_again():
     def zigzag(pattern: str, n: int) -> float:
         return 1.0 + (0.3 if pattern == "MPMPQ" and n.bit_length() % 2 else 0.1)
 
-    assert rows_of(studies.analysis(dram=zigzag))["pin-dram-oscillates"].verdict is Verdict.AGREES
-    assert rows_of(studies.analysis())["pin-dram-oscillates"].verdict is Verdict.DIFFERS
+    def verdict(provenance: str, **keywords: studies.Cost) -> Verdict:
+        return rows_of(studies.analysis(provenance=provenance, **keywords))["pin-dram-oscillates"].verdict
+
+    assert verdict("measured", dram=zigzag) is Verdict.AGREES
+    assert verdict("modelled", dram=zigzag) is Verdict.CONSTRUCTION
+    assert verdict("measured") is verdict("modelled") is Verdict.DIFFERS
 
 
 @pytest.mark.parametrize(("left", "verdict"), [(0.2, Verdict.AGREES), (0.5, Verdict.DIFFERS), (0.02, Verdict.DIFFERS)])
@@ -150,7 +154,7 @@ def test_non_blocking_rises_where_quiets_are_round_trips_and_not_where_it_falls(
         ("latency", 1.25, Verdict.AGREES),
         ("latency", 2.0, Verdict.DIFFERS),
         ("latency", 0.5, Verdict.DIFFERS),
-        ("dram", 2.25, Verdict.AGREES),
+        ("dram", 2.25, Verdict.CONSTRUCTION),
         ("dram", 1.0, Verdict.DIFFERS),
     ],
 )
@@ -200,22 +204,21 @@ def test_the_reasons_change_with_the_samples():
     assert before["pin-latency-bulk"].why != after["pin-latency-bulk"].why
 
 
-def test_a_saving_of_modelled_energy_counts_only_where_the_profiles_doubt_cannot_turn_it():
-    def cpu(pattern: str, n: int) -> float:
-        return ORDERED[pattern]
+def test_a_modelled_order_is_judged_only_where_the_profiles_half_widths_cannot_turn_it():
+    """Packing costs the CPU 2 % less and the DRAM more, by nearly as much. Either is off by 25 %."""
+    cost = {**ORDERED, "MMPQAMM": 4.7}
 
-    def dram(pattern: str, n: int) -> float:  # loses what the CPU saves, but less of it
-        return 0.9 * (10 - ORDERED[pattern])
+    def dram(pattern: str, n: int) -> float:
+        return 1.09 if pattern == "MMPQAMM" else 1.0
 
-    def cost(pattern: str, n: int) -> float:
-        return 1 + 0.01 * ORDERED[pattern]
+    def row(provenance: str) -> Row:
+        made = studies.analysis(of_table(cost), cpu=of_table(cost), dram=dram, provenance=provenance)
+        return rows_of(made)["order-energy-bulk"]
 
-    modelled = studies.analysis(cost, cpu=cpu, dram=dram)  # each domain ± 25 %
-    measured = studies.analysis(cost, cpu=cpu, dram=dram, provenance="measured")
-    assert modelled.saving("energy", "PQPQ", "MPMPQ", 1).above_zero
-    assert not modelled.sign_is_sure("energy", "PQPQ", "MPMPQ", 1)
-    assert measured.sign_is_sure("energy", "PQPQ", "MPMPQ", 1)
-    assert modelled.sign_is_sure("cpu", "PQPQ", "MPMPQ", 1)
+    assert row("measured").verdict is Verdict.AGREES
+    assert row("modelled").verdict is Verdict.NOT_TESTABLE
+    assert "half-widths leave the verdict open" in row("modelled").why
+    assert rows_of(fixed(**ORDERED))["order-energy-bulk"].verdict is Verdict.AGREES
 
 
 def test_between_nodes_the_same_rows_are_judged_with_reasons_of_the_network():

@@ -74,7 +74,7 @@ def test_without_a_knob_every_wait_policy_runs_and_it_is_said(says, wattle: Watt
     done = wattle("study", "receiver", "--quick", "--rounds", 1, "-o", out)
     assert done.returncode == 0, done.stderr
     assert "no clock can be set here (no clocks here)" in " ".join(done.stderr.split())
-    assert "the reasons are in the report." in " ".join(done.stdout.split())
+    assert "The reasons are in the report." in " ".join(done.stdout.split())
     frame = pl.read_parquet(out / "samples.parquet")
     assert dict(frame.schema) == SCHEMA
     assert set(frame["wait"]) == set(WAITS)

@@ -15,6 +15,7 @@ import polars as pl
 
 from wattle.study.am.samples import WAYS
 from wattle.study.place import Place
+from wattle.study.published import Evidence
 from wattle.study.stats import Center, center
 
 Row = dict[str, Any]
@@ -58,7 +59,7 @@ METRICS = {
 }
 
 
-class Analysis:
+class Analysis(Evidence):
     """The samples, indexed. A case that was not measured gives None."""
 
     def __init__(self, frame: pl.DataFrame, place: Place | None = None, left_out: Iterable[str] = ()) -> None:
@@ -69,6 +70,10 @@ class Analysis:
         for row in frame.sort("repeat").iter_rows(named=True):
             case = Case(row["series"], row["test"], row["bytes"], row["in_flight"], row["pes"])
             self._cells.setdefault((case, row["way"]), {})[row["repeat"]] = row
+
+    @property
+    def simulated(self) -> bool:
+        return self.place.simulated
 
     def cells(self) -> list[tuple[Case, str]]:
         """The measured cases with their ways, in the order of the report."""

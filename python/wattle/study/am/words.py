@@ -8,13 +8,13 @@ from wattle.provenance import amount, joule_unit
 from wattle.study import published
 from wattle.study.am.analysis import Analysis, Case
 from wattle.study.am.figures import NAMES, shown
-from wattle.study.published import Row, Verdict
+from wattle.study.published import Row
 from wattle.units import si
 
 
 def summary(a: Analysis, rows: list[Row], record: Manifest) -> str:
     """One paragraph with numbers from the samples."""
-    parts = [_rates(a), _rings(a), _joules(a, record), _verdicts(rows)]
+    parts = [_rates(a), _rings(a), _joules(a, record), f"{published.sentence(rows)} The report gives the reasons."]
     if a.wrong_samples:
         parts.insert(
             0, f"Messages were lost, doubled or wrong in {a.wrong_samples} samples: no result below can be trusted."
@@ -72,15 +72,6 @@ def _joules(a: Analysis, record: Manifest) -> str:
     whose = "the machine's, which a sensor sees" if kind == "measured" else "PE 0's"
     why = record.meter.get("why", "").rstrip(".")
     return f"{cost}Joules are {whose}, {kind} ({', '.join(a.sources())})" + (f": {why}." if why else ".")
-
-
-def _verdicts(rows: list[Row]) -> str:
-    tally = published.tally(rows)
-    return (
-        f"Of {len(rows)} published figures {tally[Verdict.AGREES]} agree with the results, "
-        f"{tally[Verdict.DIFFERS]} differ, and {tally[Verdict.NOT_TESTABLE]} cannot be tested here; the report gives "
-        "the reasons."
-    )
 
 
 def energy_of(a: Analysis, case: Case, way: str) -> tuple[str, str]:

@@ -6,16 +6,18 @@ saving, and the median and interval are over those savings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import pairwise
 
 import polars as pl
 
 from wattle.provenance import Joules
+from wattle.study import energy
 from wattle.study.patterns.samples import PATTERNS
 from wattle.study.place import Place
+from wattle.study.published import Evidence
 from wattle.study.stats import Center, center, savings
 
 PAPER_PAYLOAD = 512 * 1024
@@ -94,7 +96,7 @@ PAYLOAD_PATTERN = "MPQMPQ"  # the pattern whose payload is varied
 Key = tuple[str, str, int, int]  # series, pattern, payload, fragments
 
 
-class Analysis:
+class Analysis(Evidence):
     """The samples, indexed. A configuration that was not measured gives None."""
 
     def __init__(self, frame: pl.DataFrame, floor: Sequence[Joules] = (), place: Place | None = None) -> None:
@@ -177,24 +179,16 @@ class Analysis:
         """Whether joules are those of both PEs: a sensor measures the machine that runs both."""
         return self.provenance("energy") == "measured"
 
-    def sign_is_sure(self, metric: str, before: str, after: str, fragments: int) -> bool:
-        """Whether a saving keeps its sign for all numbers of the profile within their ranges. The error of one domain
-        is equal for both patterns and cancels. It matters only where domains are added.
-        """
-        if METRICS[metric].energy != ("cpu", "dram") or self.provenance(metric) != "modelled":
-            return True
-        cells = [[self.center(m, p, fragments) for m in ("cpu", "dram", "latency")] for p in (before, after)]
-        if any(c is None for cell in cells for c in cell):
-            return False
-        first, second = ([c.median for c in cell if c is not None] for cell in cells)
-        doubt = [min(self.relative_uncertainty(domain) or 0.0, 0.99) for domain in ("cpu", "dram")]
-        signs = set()
-        for cpu, dram in product((1 - doubt[0], 1 + doubt[0]), (1 - doubt[1], 1 + doubt[1])):
-            costs = [cpu * c + dram * d for c, d, _ in (first, second)]
-            if metric == "edp":
-                costs = [cost * s for cost, (_, _, s) in zip(costs, (first, second), strict=True)]
-            signs.add(costs[0] > costs[1])
-        return len(signs) == 1
+    @cached_property
+    def profiles(self) -> frozenset[str]:
+        return energy.profiles(self.frame)
+
+    @property
+    def simulated(self) -> bool:
+        return self.place.simulated
+
+    def corners(self) -> Iterator[Analysis]:
+        return (Analysis(frame, self.floor, self.place) for frame in energy.corners(self.frame))
 
     def sources(self) -> list[str]:
         """The sources of the joules."""

@@ -6,14 +6,20 @@ from wattle import units
 from wattle.manifest import Manifest
 from wattle.study import published
 from wattle.study.patterns.analysis import Analysis
-from wattle.study.published import Row, Verdict
+from wattle.study.published import Row
 from wattle.study.stats import Center
 from wattle.units import si
 
 
 def summary(a: Analysis, rows: list[Row], record: Manifest) -> str:
     """One paragraph with numbers from the samples."""
-    parts = [_cheapest(a), _dearest(a), _nonblocking(a), _joules(a, record), _verdicts(rows)]
+    parts = [
+        _cheapest(a),
+        _dearest(a),
+        _nonblocking(a),
+        _joules(a, record),
+        f"{published.sentence(rows)} The report gives the reasons.",
+    ]
     if a.wrong_samples:
         parts.insert(0, f"Data arrived wrong in {a.wrong_samples} samples: no result below can be trusted.")
     return " ".join(p for p in parts if p)
@@ -87,12 +93,3 @@ def _joules(a: Analysis, record: Manifest) -> str:
         return f"Joules are measured{both} ({source})."
     why = record.meter.get("why", "")
     return f"Joules are modelled, not measured ({source})" + (f": {why.rstrip('.')}." if why else ".")
-
-
-def _verdicts(rows: list[Row]) -> str:
-    tally = published.tally(rows)
-    return (
-        f"Of {len(rows)} published figures {tally[Verdict.AGREES]} agree with the results, "
-        f"{tally[Verdict.DIFFERS]} differ, and {tally[Verdict.NOT_TESTABLE]} cannot be tested here; the report gives "
-        "the reasons."
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
@@ -14,6 +14,7 @@ from wattle.checked import Checked, parse_json, shown
 from wattle.errors import DamagedFile
 from wattle.study import energy, samples
 from wattle.study.place import Place
+from wattle.study.published import Evidence
 from wattle.study.stats import Center, Line, center, line, savings
 from wattle.study.sweep.knob import ACTING, Knob
 
@@ -91,7 +92,7 @@ METRICS = {
 }
 
 
-class Analysis:
+class Analysis(Evidence):
     """The samples, indexed. A point that was not measured gives None."""
 
     def __init__(self, frame: pl.DataFrame, knob: Knob, place: Place | None = None) -> None:
@@ -207,6 +208,17 @@ class Analysis:
                 "cannot show it"
             )
         return f"joules are {self.provenance} here"
+
+    @cached_property
+    def profiles(self) -> frozenset[str]:
+        return energy.profiles(self.frame)
+
+    @property
+    def simulated(self) -> bool:
+        return self.knob.simulated
+
+    def corners(self) -> Iterator[Analysis]:
+        return (Analysis(frame, self.knob, self.place) for frame in energy.corners(self.frame))
 
     @cached_property
     def sources(self) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -145,11 +144,8 @@ def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
 
 
 def judge(study: Sweep, analysis: Analysis) -> list[Row]:
-    """The rows of all published figures for these samples. In a simulation no figure counts as measured."""
-    rows = published.judge(study.rows, analysis)
-    if not analysis.knob.simulated:
-        return rows
-    return [replace(row, provenance="modelled") if row.provenance == "measured" else row for row in rows]
+    """The rows of all published figures for these samples."""
+    return published.judge(study.rows, analysis)
 
 
 def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wattle import units
 from wattle.manifest import Manifest
 from wattle.study import published
-from wattle.study.published import Row, Verdict
+from wattle.study.published import Row
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.plan import Sweep
 
@@ -18,7 +18,7 @@ def summary(made: Sweep, a: Analysis, rows: list[Row], record: Manifest, *, reas
         made.says(a),
         f"{_sentence(a.knob.words)}.",
         _joules(a, record),
-        _verdicts(rows, reasons),
+        f"{published.sentence(rows)} The reasons are {reasons}.",
     ]
     if a.wrong:
         parts.insert(0, f"{units.several(a.wrong, 'sample')} failed verification: no result below can be trusted.")
@@ -72,12 +72,3 @@ def _joules(a: Analysis, record: Manifest) -> str:
         )
     why = record.meter.get("why", "").rstrip(".")
     return f"Joules are modelled, not measured ({source}), all at the base clock" + (f": {why}." if why else ".")
-
-
-def _verdicts(rows: list[Row], reasons: str) -> str:
-    tally = published.tally(rows)
-    return (
-        f"Of {units.several(len(rows), 'published statement')} {tally[Verdict.AGREES]} agreed with the results, "
-        f"{tally[Verdict.DIFFERS]} differed, and {tally[Verdict.NOT_TESTABLE]} could not be tested here; the reasons "
-        f"are {reasons}."
-    )

@@ -12,6 +12,7 @@ import polars as pl
 
 from wattle.study import energy
 from wattle.study.place import Place
+from wattle.study.published import Evidence
 from wattle.study.stats import Center, center
 
 STAGES = ("active", "spin", "yield", "asleep")
@@ -62,7 +63,7 @@ class Held:
         return self.wait_cpu_s / self.wait_s
 
 
-class Analysis:
+class Analysis(Evidence):
     """The samples. `versions`: those with samples, in the study's order. `left_out`: versions that could not run, with
     the reason.
     """
@@ -81,6 +82,10 @@ class Analysis:
         self.versions = [v for v in versions if v in set(frame["version"])]
         self.pes = sorted(set(self.runs["pes"]))
         self.inputs = list(dict.fromkeys(self.runs["input"]))
+
+    @property
+    def simulated(self) -> bool:
+        return self.place.simulated
 
     def values(self, metric: str, version: str, given: str, pes: int) -> list[float | None]:
         """The values in the order of the runs."""

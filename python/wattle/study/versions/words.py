@@ -13,7 +13,7 @@ from wattle.units import si, si_scale
 
 def summary(app: App, a: Analysis, rows: list[Row], bars: list[Row], record: Manifest) -> str:
     """One paragraph with numbers from the samples."""
-    parts = [_quickest(a), _held(a), _joules(a, record), _bars(bars), _verdicts(rows)]
+    parts = [_quickest(a), _held(a), _joules(a, record), _bars(bars), published.sentence(rows)]
     if a.wrong:
         parts.insert(0, f"The answer was wrong in {a.wrong} runs: no result below can be trusted.")
     parts += [f"Version {v} is left out: {reason}." for v, reason in a.left_out.items()]
@@ -56,11 +56,3 @@ def _bars(bars: list[Row]) -> str:
     if tally[Verdict.NOT_TESTABLE]:
         text += f" and {tally[Verdict.NOT_TESTABLE]} could not be tested here"
     return f"{text}."
-
-
-def _verdicts(rows: list[Row]) -> str:
-    tally = published.tally(rows)
-    return (
-        f"Of {units.several(len(rows), 'published statement')} {tally[Verdict.AGREES]} agreed with the results, "
-        f"{tally[Verdict.DIFFERS]} differed, and {tally[Verdict.NOT_TESTABLE]} could not be tested here."
-    )
