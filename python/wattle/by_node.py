@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from wattle.pe import PE, find
+from wattle.pe import PE, Interfaces, find
 from wattle.provenance import Joules, Provenance, total, unavailable
 
 
@@ -56,6 +56,11 @@ class Node:
     def meter(self) -> dict[str, str]:
         return self.reader.meter if self.reader else {"name": "", "why": ""}
 
+    @property
+    def interfaces(self) -> Interfaces | None:
+        """The counts of its network interfaces, if WATTLE_COUNTERS was set."""
+        return self.reader.interfaces if self.reader else None
+
     def as_dict(self) -> dict[str, object]:
         """The node as a dictionary for JSON."""
         return {
@@ -66,6 +71,7 @@ class Node:
             "meter": self.meter["name"] or None,
             "joules": [self.joules(d).as_dict() for d in self.domains],
             "idle": [self.idle(d).as_dict() for d in self.domains],
+            "interfaces": asdict(self.interfaces) if self.interfaces else None,
         }
 
 

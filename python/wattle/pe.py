@@ -17,6 +17,7 @@ MOVES = ("put", "get", "amo")
 KINDS = ("transfer", "wait", "other")
 DROPS = ("foreign", "malformed")
 WAYS = ("sent", "received")
+INTERFACES = ("net", "infiniband")
 
 Numbers = dict[str, float | None]
 
@@ -93,12 +94,40 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Operations:
-    """Counts of the processor's counters. None where they are not known; `why` gives the reason."""
+    """Counts of the processor's counters in user mode. The cache is that of the last level. None where a count is not
+    known; `why` gives the reasons.
+    """
 
     instructions: float | None
     branches: float | None
     loads: float | None
     stores: float | None
+    cycles: float | None = None
+    cache_references: float | None = None
+    cache_misses: float | None = None
+    why: str = ""
+
+
+COUNTED = tuple(name for name in Operations.__dataclass_fields__ if name != "why")
+
+
+@dataclass(frozen=True)
+class Interface:
+    """Packets and bytes of a network interface (`kind` net) or of a port of an InfiniBand device (infiniband) during
+    the job, those of other programs included. None where a count is not known.
+    """
+
+    name: str
+    kind: str
+    packets: Numbers  # sent, received
+    bytes: Numbers
+
+
+@dataclass(frozen=True)
+class Interfaces:
+    """The interfaces of a node. `why`: the reason where some or all are missing."""
+
+    list: list[Interface]
     why: str = ""
 
 
@@ -134,6 +163,7 @@ class PE:
     trials: int = 0  # transfers that used the other way than the thresholds say, to learn them
     recorded: Recorded | None = None  # if the knob only recorded
     operations: Operations | None = None  # if WATTLE_COUNTERS asked for them
+    interfaces: Interfaces | None = None  # of the node; only in its reader's profile, if WATTLE_COUNTERS was set
 
     def module_of(self, site: Site) -> Module | None:
         return self.modules[site.module] if 0 <= site.module < len(self.modules) else None

@@ -7,7 +7,9 @@ from pathlib import Path
 from wattle import limits
 from wattle.checked import Checked, read_json, require_schema
 from wattle.pe import (
+    COUNTED,
     DROPS,
+    INTERFACES,
     KINDS,
     MOVES,
     PE,
@@ -16,6 +18,8 @@ from wattle.pe import (
     TIMES,
     WAYS,
     Clocks,
+    Interface,
+    Interfaces,
     Module,
     Network,
     Numbers,
@@ -66,6 +70,7 @@ def read_pe(path: Path, number: int) -> PE:
         trials=document.get("transfers").count("trials") if document.has("transfers") else 0,
         recorded=_read_recorded(document.get("recorded")) if document.has("recorded") else None,
         operations=_read_operations(document.get("operations")) if document.has("operations") else None,
+        interfaces=_read_interfaces(document.get("interfaces")) if document.has("interfaces") else None,
     )
 
 
@@ -77,8 +82,17 @@ def _read_recorded(entry: Checked) -> Recorded:
 
 
 def _read_operations(entry: Checked) -> Operations:
-    counts = (entry.number(key) for key in ("instructions", "branches", "loads", "stores"))
+    counts = (entry.number(key) if entry.has(key) else None for key in COUNTED)  # earlier versions had four
     return Operations(*counts, entry.text("why"))
+
+
+def _read_interfaces(entry: Checked) -> Interfaces:
+    return Interfaces([_read_interface(one) for one in entry.items("list")], entry.text("why"))
+
+
+def _read_interface(entry: Checked) -> Interface:
+    sent = (_numbers(entry.get(key), WAYS) for key in ("packets", "bytes"))
+    return Interface(entry.text("name"), entry.choice("kind", INTERFACES), *sent)
 
 
 def _read_thresholds(entry: Checked) -> dict[str, int]:

@@ -235,11 +235,17 @@ static void write_recorded(const writer *w)
   putc('}', w->f);
 }
 
-static void write_operations(const writer *w)
+/* Writes the counts that WATTLE_COUNTERS asked for. */
+static void write_counts(const writer *w)
 {
-  if (!w->self->operations.sys) return;
-  wtl_json_key(w->f, "operations", 0);
-  wtl_operations_write(&w->self->operations, w->f);
+  if (w->self->operations.sys) {
+    wtl_json_key(w->f, "operations", 0);
+    wtl_operations_write(&w->self->operations, w->f);
+  }
+  if (w->self->interfaces.sysfs) {
+    wtl_json_key(w->f, "interfaces", 0);
+    wtl_interfaces_write(&w->self->interfaces, w->f);
+  }
 }
 
 static void write_transfers(const writer *w)
@@ -267,7 +273,7 @@ static void write_all(writer *w)
   write_network(w);
   write_clocks(w);
   write_recorded(w);
-  write_operations(w);
+  write_counts(w);
   write_transfers(w);
   fputs(",\"sites\":[", w->f);
   for (uint64_t i = 0; i < w->n_sites; i++) {
@@ -292,6 +298,7 @@ void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_j
   self->door->live = NULL;
   if (!*dir) {
     wtl_operations_stop(&self->operations);
+    wtl_interfaces_stop(&self->interfaces);
     return;
   }
   wtl_record_states(self, &states);

@@ -14,15 +14,22 @@
 /* Events with names that the kernel has for all kinds of processors (perf_event_open(2)). */
 #define L1D(op) (PERF_COUNT_HW_CACHE_L1D | (PERF_COUNT_HW_CACHE_OP_##op) << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16)
 static const struct {
-  const char *name;
+  const char *name, *words;
   uint32_t type;
   uint64_t event;
 } kinds[WTL_N_OPERATIONS] = {
-    [WTL_INSTRUCTIONS] = {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
-    [WTL_BRANCHES] = {"branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
-    [WTL_LOADS] = {"loads", PERF_TYPE_HW_CACHE, L1D(READ)},
-    [WTL_STORES] = {"stores", PERF_TYPE_HW_CACHE, L1D(WRITE)},
+    [WTL_INSTRUCTIONS] = {"instructions", "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+    [WTL_BRANCHES] = {"branches", "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+    [WTL_LOADS] = {"loads", "loads", PERF_TYPE_HW_CACHE, L1D(READ)},
+    [WTL_STORES] = {"stores", "stores", PERF_TYPE_HW_CACHE, L1D(WRITE)},
+    [WTL_CYCLES] = {"cycles", "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+    /* "Usually" those of the last level (perf_event_open(2)). */
+    [WTL_CACHE_REFERENCES] = {"cache_references", "cache references", PERF_TYPE_HARDWARE,
+                              PERF_COUNT_HW_CACHE_REFERENCES},
+    [WTL_CACHE_MISSES] = {"cache_misses", "cache misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
 };
+
+enum { NEVER_RAN = -1 }; /* beside errno, whose values are positive */
 
 static int open_event(const struct perf_event_attr *event)
 {
@@ -58,46 +65,63 @@ static int open_kind(const wtl_operations *o, int kind)
   return o->sys->open(&event);
 }
 
-static void refuse(wtl_operations *o, int kind, int error)
-{
-  if (error == EACCES || error == EPERM)
-    snprintf(o->why, sizeof o->why, "counting %s is not permitted here; wattle doctor says how to grant it",
-             kinds[kind].name);
-  else if (error == ENOENT || error == EOPNOTSUPP || error == ENODEV || error == EINVAL)
-    snprintf(o->why, sizeof o->why, "this processor, or its virtual machine, has no counter of %s", kinds[kind].name);
-  else
-    snprintf(o->why, sizeof o->why, "%s cannot be counted: %s", kinds[kind].name, strerror(error));
-}
-
 void wtl_operations_start(wtl_operations *o, const wtl_operations_sys *sys)
 {
-  *o = (wtl_operations){.sys = sys ? sys : &kernel, .fd = {-1, -1, -1, -1}};
-  if (WTL_OS_IS_SIMULATED) {
-    snprintf(o->why, sizeof o->why, "a simulated processor has no counters");
-    return;
-  }
+  *o = (wtl_operations){.sys = sys ? sys : &kernel};
   for (int kind = 0; kind < WTL_N_OPERATIONS; kind++) {
-    o->fd[kind] = open_kind(o, kind);
-    if (o->fd[kind] >= 0) continue;
-    refuse(o, kind, -o->fd[kind]);
-    wtl_operations_stop(o);
-    return;
+    o->fd[kind] = WTL_OS_IS_SIMULATED ? -1 : open_kind(o, kind);
+    if (o->fd[kind] < 0) o->error[kind] = -o->fd[kind];
   }
-  o->counts = true;
+}
+
+/* A sentence about the counters that one error stopped. `names`: theirs, with commas. */
+static void write_reason(char *out, size_t size, int error, const char *names)
+{
+  if (error == EACCES || error == EPERM)
+    snprintf(out, size, "counting %s is not permitted here; wattle doctor says how to grant it", names);
+  else if (error == ENOENT || error == EOPNOTSUPP || error == ENODEV || error == EINVAL)
+    snprintf(out, size, "this processor, or its virtual machine, has no counter of %s", names);
+  else if (error == NEVER_RAN)
+    snprintf(out, size, "the counter of %s never ran: too many are in use", names);
+  else
+    snprintf(out, size, "%s cannot be counted: %s", names, strerror(error));
+}
+
+static void append(char *text, size_t size, const char *separator, const char *more)
+{
+  size_t used = strlen(text);
+  snprintf(text + used, size - used, "%s%s", used ? separator : "", more);
+}
+
+/* The reasons why counters are not there: a sentence for each error, "" if all are there. */
+static void explain(const wtl_operations *o, char *why, size_t size)
+{
+  *why = '\0';
+  if (WTL_OS_IS_SIMULATED) append(why, size, "", "a simulated processor has no counters");
+  for (int kind = 0; kind < WTL_N_OPERATIONS && !WTL_OS_IS_SIMULATED; kind++) {
+    char names[160] = "", sentence[320];
+    bool said = o->error[kind] == 0;
+    for (int k = 0; k < kind; k++) said = said || o->error[k] == o->error[kind];
+    for (int k = kind; k < WTL_N_OPERATIONS && !said; k++)
+      if (o->error[k] == o->error[kind]) append(names, sizeof names, ", ", kinds[k].words);
+    if (said) continue;
+    write_reason(sentence, sizeof sentence, o->error[kind], names);
+    append(why, size, "; ", sentence);
+  }
 }
 
 void wtl_operations_write(wtl_operations *o, FILE *f)
 {
-  uint64_t count[WTL_N_OPERATIONS];
-  for (int kind = 0; o->counts && kind < WTL_N_OPERATIONS; kind++) {
-    if (o->sys->read(o->fd[kind], &count[kind])) continue;
-    snprintf(o->why, sizeof o->why, "the counter of %s never ran: too many are in use", kinds[kind].name);
-    wtl_operations_stop(o);
-  }
+  char why[WTL_N_OPERATIONS * 320];
   putc('{', f);
-  for (int kind = 0; kind < WTL_N_OPERATIONS; kind++)
-    wtl_json_number_field(f, kinds[kind].name, o->counts ? (double)count[kind] : NAN, kind == 0);
-  wtl_json_text_field(f, "why", o->why, 0);
+  for (int kind = 0; kind < WTL_N_OPERATIONS; kind++) {
+    uint64_t count = 0;
+    if (o->fd[kind] >= 0 && !o->sys->read(o->fd[kind], &count)) o->error[kind] = NEVER_RAN;
+    bool counts = o->fd[kind] >= 0 && !o->error[kind];
+    wtl_json_number_field(f, kinds[kind].name, counts ? (double)count : NAN, kind == 0);
+  }
+  explain(o, why, sizeof why);
+  wtl_json_text_field(f, "why", why, 0);
   putc('}', f);
   wtl_operations_stop(o);
 }
@@ -109,5 +133,4 @@ void wtl_operations_stop(wtl_operations *o)
     if (o->fd[kind] >= 0) close(o->fd[kind]);
     o->fd[kind] = -1;
   }
-  o->counts = false;
 }

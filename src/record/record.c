@@ -27,6 +27,7 @@ void wtl_record_start(wtl_record *r)
   r->door->calls = r->calls;
   r->door->live = wtl_live_start(r->me, r->n);
   if (r->settings->counters.on) wtl_operations_start(&r->operations, NULL);
+  if (r->settings->counters.on && r->meter) wtl_interfaces_start(&r->interfaces, r->settings->sysfs.text);
   if (r->settings->timeline.bytes > 0 && r->profile->on) {
     wtl_profile_keep_timeline(r->profile, (size_t)r->settings->timeline.bytes);
     r->door->noted = r->profile;

@@ -15,6 +15,7 @@
 #include "govern/clocks.h"
 #include "power/power.h"
 #include "profile/profile.h"
+#include "record/interfaces.h"
 #include "record/operations.h"
 #include "wait/door.h"
 
@@ -63,6 +64,7 @@ typedef struct wtl_record {
   const wtl_off_clock *noted;      /* the same for clocks that the knob only recorded; NULL otherwise */
   const wtl_machine *noted_prices; /* the machine profile of that knob */
   wtl_operations operations;       /* only with WATTLE_COUNTERS */
+  wtl_interfaces interfaces;       /* only with WATTLE_COUNTERS, on the node's reader */
 } wtl_record;
 
 static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t call)

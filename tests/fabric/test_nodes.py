@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nodes_of_test import build, start
+from nodes_of_test import build, built, start
 from wattle.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
@@ -29,6 +30,21 @@ def test_a_pe_that_computes_is_served_and_one_that_waits_sleeps(nodes: Nodes, tm
     assert cpu.keys() == {"barrier", "idle"} and max(cpu.values()) <= 0.05, (
         "a PE asleep for 2 s used more CPU time than the issue allows"
     )
+
+
+def test_each_nodes_interface_counts_the_jobs_packets(nodes: Nodes, tmp_path: Path) -> None:
+    """The flood puts at least a thousand messages of 64 KiB into the second node."""
+    job = start(nodes, 1, built("flood"), "put:1000:65536", WATTLE_COUNTERS="on", WATTLE_PROFILE_DIR=str(tmp_path))
+    _, err = job.communicate(timeout=300)
+    assert job.returncode == 0, err
+    profiles = [json.loads((tmp_path / f"pe-0000{pe}.json").read_text()) for pe in (0, 1)]
+    cards = [{card["name"]: card for card in pe["interfaces"]["list"]}["e0"] for pe in profiles]
+    for mine, other in (cards, reversed(cards)):
+        for what in ("packets", "bytes"):
+            assert mine[what]["sent"] == pytest.approx(other[what]["received"], rel=0.05)
+    for pe, card in zip(profiles, cards, strict=True):
+        assert card["bytes"]["sent"] >= 0.95 * pe["network"]["bytes"]["sent"] > 0
+    assert max(card["bytes"]["sent"] for card in cards) >= 1000 * 65536
 
 
 def test_nodes_are_taken_down_with_what_runs_in_them() -> None:

@@ -104,10 +104,13 @@ def a_run(folder: Path) -> Path:
     clocks |= {"slack_s": 0.1, "slow_s": 0.1, "lost_s": 0.01, "price_s": 1e-5, "sets": "clocks"}
     clocks |= {"mine": [{"domain": 0, "normal_khz": 2600000}]}
     recorded = {"joules": [fakes.figure("cpu", 8.0)], "saved": [fakes.figure("cpu", 2.0)], "why": ""}
-    counted = {"instructions": 1e9, "branches": 1e8, "loads": 2e8, "stores": 1e8, "why": ""}
+    counted = {"instructions": 1e9, "branches": 1e8, "loads": 2e8, "stores": 1e8, "cycles": 2e9, "why": ""}
+    ways = {"sent": 10, "received": 9}
+    card = {"name": "eth0", "kind": "net", "packets": ways, "bytes": ways}
     sites = [fakes.site(), fakes.site(0x1200, "shmem_barrier_all", "wait", calls=3)]
     transfers = {"put": 64, "get": 64, "acc": 64, "strided": 64, "trials": 2}
     more = {"clocks": clocks, "recorded": recorded, "operations": counted, "sites": sites, "transfers": transfers}
+    more |= {"interfaces": {"list": [card], "why": ""}}
     numbers = [{"key": f"clocks[0].{state}", "value": 8.0, "plus_minus": 1.0} for state in STATES]
     extra = {"machine_numbers": numbers, "hosts": [{"name": "node0", "slots": 2}], "n_hosts": 2, "nodes": []}
     extra |= {

@@ -13,6 +13,7 @@ from wattle.pe import add
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
+from wattle.run import counts
 from wattle.run.view import Line, View
 from wattle.run.view import view as view_of
 from wattle.sites import MergedSite
@@ -46,6 +47,10 @@ def build(directory: Path) -> Page:
             "hidden_pes": max(0, len(view.lines) - PES_SHOWN),
             "joules": _joules_rows(view),
             "balance": _balance_rows(view),
+            "counts": counts,
+            "counters": [(f"PE {pe.pe}", pe.host, cells) for pe, cells in counts.rows(view)[:PES_SHOWN]],
+            "interfaces": counts.interface_rows(view),
+            "not_counted": counts.reasons(view),
             "sites": _site_rows(view.sites[:SITES_SHOWN]),
             "hidden_sites": max(0, len(view.sites) - SITES_SHOWN),
             "repeats": [_repeat_row(label, found) for label, found in view.repeats],
@@ -62,6 +67,7 @@ def _nav(view: View) -> list[tuple[str, str]]:
     nav = [("summary", "Summary")]
     if view.lines:
         nav += [("pes", "By PE"), ("joules", "Joules"), ("balance", "Balance")]
+        nav += [("counters", "Counters")] if counts.asked(view) else []
         nav += [("nodes", "By node")] if view.nodes else []
         nav += [("network", "Network")] if view.profile is not None and view.profile.network is not None else []
     if view.sites:

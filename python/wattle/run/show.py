@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from wattle import balance, units
 from wattle.console import Console, Text, plain, styled
 from wattle.metrics import Spread
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, joule_unit, significant
+from wattle.run import counts
 from wattle.run.node_table import node_table
-from wattle.run.pe_tables import joules_fit, joules_table, pe_table, shown_domains
+from wattle.run.pe_tables import PES_SHOWN, joules_fit, joules_table, pe_table, shown_domains
 from wattle.run.site_table import SITES_SHOWN, site_table
 from wattle.run.view import View, overrun, unresolved
 from wattle.run.view import view as view_of
@@ -44,6 +45,7 @@ def show(run: Run, console: Console) -> None:
     _show_nodes(view, console)
     console.print(_joules_words(view))
     _show_balance(view, console)
+    _show_counts(view, console)
     if view.sites:
         console.print()
         console.print(site_table(view.sites, console.width))
@@ -66,6 +68,39 @@ def _show_balance(view: View, console: Console) -> None:
         console.print(f"Energy x delay (EDP) of the nodes: {words}, {view.node_joules.provenance}")
     for words in view.governed:
         console.print(words, soft_wrap=True)
+
+
+def _show_counts(view: View, console: Console) -> None:
+    """Shows the counters by PE, the packets by network interface, and why some are missing."""
+    if found := counts.rows(view)[:PES_SHOWN]:
+        console.print()
+        _show_table(console, "Counters by PE, user mode", ["PE"], counts.HEADS, [([str(pe.pe)], c) for pe, c in found])
+    if found := counts.interface_rows(view):
+        console.print()
+        named = [([host, one.name], cells) for host, one, cells in found]
+        title = "Network interfaces, all programs of the node"
+        _show_table(console, title, ["node", "interface"], counts.WAYS_HEADS, named)
+    said = view.intensity.why if view.intensity else ""
+    for words in counts.reasons(view):
+        if words[1:-1] not in said:
+            console.print(plain(words, "faint"), soft_wrap=True)
+
+
+def _show_table(
+    console: Console,
+    title: str,
+    names: Sequence[str],
+    heads: Sequence[tuple[str, str]],
+    rows: Sequence[tuple[list[str], list[str]]],
+) -> None:
+    result = table(title=title)
+    for name in names:
+        result.add_column(styled("\n{}", name), no_wrap=True)
+    for head in heads:
+        result.add_column(styled("{}\n{}", *head), justify="right", no_wrap=True)
+    for first, cells in rows:
+        result.add_row(*first, *cells)
+    console.print(result)
 
 
 def _show_nodes(view: View, console: Console) -> None:

@@ -84,6 +84,7 @@ def _pe(pe: PE) -> dict[str, Any]:
         "joules": _figures(pe.joules),
         "network": _network(pe.network),
         "clocks": asdict(pe.clocks) if pe.clocks else None,
+        "operations": asdict(pe.operations) if pe.operations else None,
     }
 
 
