@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -273,22 +274,27 @@ class Nodes:
         """A command line that runs on node `i`."""
         return [str(self.folder / "enter"), self.names[i], *words]
 
-    def command(self, launcher: str, pes: int, *words: str) -> list[str]:
-        """A command line that starts `launcher` (oshrun or mpirun) on the first node with `pes` PEs on each node.
-        `words` are further options and the program.
+    def command(self, launcher: str, pes: int | Sequence[int], *words: str) -> list[str]:
+        """A command line that starts `launcher` (oshrun or mpirun) on the first node with `pes` PEs on each node, or
+        with pes[k] on node k. `words` are further options and the program.
         """
-        hosts = ",".join(f"{name}:{pes}" for name in self.names)
+        share, hosts = self._shared(pes)
         agent = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", str(self.folder / "agent")]
         # the options in `agent` are Open MPI's
         which = ["--launcher", "openmpi"] if Path(launcher).name == "oshrun" else []
-        start = [launcher, *which, "-n", str(pes * self.count), *agent, "--host", hosts, "--bind-to", "none"]
+        start = [launcher, *which, "-n", str(sum(share)), *agent, "--host", hosts, "--bind-to", "none"]
         return self.inside(0, *start, *words)
 
-    def by_mpich(self, mpiexec: str, pes: int, *words: str) -> list[str]:
-        """A command line that starts MPICH's mpiexec on the first node with `pes` processes on each node. No name
-        server knows the nodes, so the first one's address is an argument.
+    def by_mpich(self, mpiexec: str, pes: int | Sequence[int], *words: str) -> list[str]:
+        """A command line that starts MPICH's mpiexec on the first node, with processes as in `command`. No name server
+        knows the nodes, so the first one's address is an argument.
         """
         reach = ["-localhost", f"{SUBNET}.1", "-iface", "e0", "-launcher", "ssh"]
         reach += ["-launcher-exec", str(self.folder / "agent")]
-        hosts = ",".join(f"{name}:{pes}" for name in self.names)
-        return self.inside(0, mpiexec, *reach, "-hosts", hosts, "-n", str(pes * self.count), *words)
+        share, hosts = self._shared(pes)
+        return self.inside(0, mpiexec, *reach, "-hosts", hosts, "-n", str(sum(share)), *words)
+
+    def _shared(self, pes: int | Sequence[int]) -> tuple[Sequence[int], str]:
+        """The number of PEs of each node, and the same as a list for a launcher."""
+        share = [pes] * self.count if isinstance(pes, int) else pes
+        return share, ",".join(f"{name}:{n}" for name, n in zip(self.names, share, strict=False))

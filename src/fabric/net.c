@@ -232,6 +232,15 @@ const char *wtl_net_name(const wtl_net *net)
   return net->transport->ops->name;
 }
 
+void wtl_net_paths(wtl_net *net, char *out, size_t size)
+{
+  *out = '\0';
+  if (!net->transport->ops->paths) return;
+  pthread_mutex_lock(&net->lock);
+  net->transport->ops->paths(net->transport, out, size);
+  wtl_net_unlock(net);
+}
+
 wtl_net_counts wtl_net_count(wtl_net *net)
 {
   pthread_mutex_lock(&net->lock);

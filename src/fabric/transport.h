@@ -102,7 +102,7 @@ typedef struct wtl_transport_callbacks {
   void (*closing)(void *owner);
 } wtl_transport_callbacks;
 
-/* All functions must exist, except put, get and flush of a network without remote memory access. */
+/* All functions must exist, except `paths`, and put, get and flush of a network without remote memory access. */
 typedef struct wtl_transport_ops {
   const char *name;
   /* Also the data of messages of up to WTL_NET_MOST bytes arrive in order, even by rendezvous. */
@@ -135,6 +135,9 @@ typedef struct wtl_transport_ops {
   /* Permits the caller to sleep on the descriptor, which becomes readable for all later events. False: something is
    * there already, and progress must be made first. */
   bool (*arm)(wtl_transport *t);
+  /* Writes the transports and devices that lead to other nodes into `out`, such as "tcp/eth0,rc_mlx5/mlx5_0:1"; an empty
+   * text before the first contact. NULL: the library under this network does not name them. */
+  void (*paths)(const wtl_transport *t, char *out, size_t size);
 
   /* --- remote memory access ----------------------------------------------------------------------------------------*/
 

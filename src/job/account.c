@@ -23,8 +23,11 @@ static void write_network(FILE *f, const void *arg)
     return;
   }
   wtl_net_counts c = wtl_net_count(self->net);
+  char paths[1024];
+  wtl_net_paths(self->net, paths, sizeof paths);
   putc('{', f);
   wtl_json_text_field(f, "name", wtl_net_name(self->net), 1);
+  wtl_json_text_field(f, "paths", paths, 0);
   fputs(",\"dropped\":{", f);
   wtl_json_number_field(f, "foreign", (double)c.foreign, 1);
   wtl_json_number_field(f, "malformed", (double)c.malformed, 0);
@@ -42,6 +45,7 @@ void wtl_account_start(wtl_pe *self)
 {
   self->record->me = self->me;
   self->record->n = self->n;
+  self->record->node = self->boot.node;
   self->record->api = "shmem";
   self->record->profile = &self->profile;
   self->record->door = &self->door;

@@ -134,6 +134,7 @@ static void start_record(wtl_mpi_rank *self)
   }
   if (parent == MPI_COMM_NULL) report_if_alone(r);
   r->api = "mpi";
+  r->node = -1;
   r->calls[WTL_FRONT_FIRST] = wtl_mpi_calls;
   r->profile = &self->profile;
   r->door = &self->door;

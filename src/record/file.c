@@ -181,6 +181,7 @@ static void write_identity(writer *w)
   fprintf(w->f, "{\"schema\":1,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, (long)getpid());
   wtl_json_text_field(w->f, "host", host, 0);
   write_machine_id(w->f);
+  wtl_json_number_field(w->f, "node_number", self->node < 0 ? NAN : self->node, 0);
   wtl_json_text_field(w->f, "program", program, 0);
   wtl_json_text_field(w->f, "build_id", exe >= 0 ? w->modules[exe].build_id : "", 0);
   wtl_json_text_field(w->f, "wattle_version", WTL_VERSION, 0);

@@ -45,6 +45,7 @@ typedef struct wtl_share {
 /* One process of a job: a PE, or a rank of an MPI program. The pointers belong to its owner. */
 typedef struct wtl_record {
   int me, n;
+  int node;                                 /* its number in the job, from 0; -1: not known */
   const char *api;                          /* the front end: "shmem", "mpi" */
   const wtl_call_info *calls[WTL_N_FRONTS]; /* tables of calls */
   wtl_profile *profile;

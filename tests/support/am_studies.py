@@ -131,7 +131,10 @@ MPIRUN = """#!/usr/bin/python3 -IS
 import os, sys
 i = sys.argv.index("-n")
 open(os.environ["FAKE_MPIRUN"], "a").write(" ".join(sys.argv[1:i + 2]) + "\\n")
-os.execve(sys.argv[i + 2], sys.argv[i + 2:], {**os.environ, "FAKE_PES": sys.argv[i + 1]})
+boot_id = open("/proc/sys/kernel/random/boot_id").read()
+for rank in range(1, int(sys.argv[i + 1])):
+    open(f"{os.environ['WATTLE_PROFILE_DIR']}/mpi-{rank}", "w").write(f"{os.uname().nodename} {boot_id}")
+os.execvpe(sys.argv[i + 2], sys.argv[i + 2:], {**os.environ, "FAKE_PES": sys.argv[i + 1], "OMPI_COMM_WORLD_RANK": "0"})
 """
 
 # As the real one: a server without a test, a caller with one; it prints its table at the end.

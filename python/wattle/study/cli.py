@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
 import typer
 
-from wattle.study import registry
+from wattle import console
+from wattle.study import place, registry
+from wattle.study.options import Hosts
 
 study_app = typer.Typer(
     help="Run a study of the papers here, and compare the results with the published figures.",
@@ -17,5 +24,30 @@ def studies() -> None:
     """The group of commands, one for each study."""
 
 
+def placed(command: Callable[..., None]) -> Callable[..., None]:
+    """The command of a study with the option `--hosts`, which gives the study's `on` the form `hosts:A,B`. Without
+    `--on` and `--hosts`, the place is where the launcher would start PEs.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    usual = signature.parameters["on"].default
+
+    @functools.wraps(command)
+    def run(*, context: typer.Context, hosts: str | None = None, **options: Any) -> None:
+        source = context.get_parameter_source("on")
+        said = None if source is None or source.name == "DEFAULT" else options["on"]
+        options["on"], remark = place.of_options(said, hosts, usual)
+        if remark:
+            console.note(remark)
+        command(**options)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    option = inspect.Parameter("hosts", keyword, default=None, annotation=Hosts)
+    context = inspect.Parameter("context", keyword, annotation=typer.Context)
+    by_name = [p.replace(kind=keyword) for p in signature.parameters.values()]
+    at = 1 + next(k for k, p in enumerate(by_name) if p.name == "on")
+    run.__signature__ = signature.replace(parameters=[context, *by_name[:at], option, *by_name[at:]])  # type: ignore[attr-defined]
+    return run
+
+
 for _name in registry.commands():
-    study_app.command(_name)(registry.part(_name, "command").command)
+    study_app.command(_name)(placed(registry.part(_name, "command").command))

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wattle import elf
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.run import mpi as preload
-from wattle.study.site import Site
+from wattle.study.place import Start
+from wattle.study.site import Site, says_where
 
 # Settings of MPI's jobs: more ranks than cores are allowed, and ranks that wait yield the core. Ranks are not bound to
 # cores, because two ranks could then share a core that other processes use, too.
@@ -24,6 +25,7 @@ OPEN_MPI = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
 }
 LIBRARIES = {"libmpi.so": ("openmpi", ("--bind-to", "none"), OPEN_MPI), "libmpich.so": ("mpich", (), {})}
+PRELOAD = "LD_PRELOAD"
 PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
 
 
@@ -39,17 +41,18 @@ class Launch:
     options: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
 
-    def command(self, site: Site, n: int, environment: Mapping[str, str]) -> list[str]:
-        """The command line up to the program."""
-        if not self.mpi:
-            words = site.ours(self.launcher, n)
-        elif not site.across:
-            words = [self.launcher, *self.options, "-n", str(n)]
-        elif self.mpi == "mpich":
-            words = site.mpich(self.launcher, n)
-        else:
-            words = [*site.mpi(self.launcher, n), *(word for name in environment for word in ("-x", name))]
-        return ["env", *(f"{name}={value}" for name, value in (self.environment | dict(environment)).items()), *words]
+    def start(self, site: Site, environment: Mapping[str, str]) -> Start:
+        """Starts jobs of this program at a place, with these variables."""
+        there = site.ours if not self.mpi else site.mpich if self.mpi == "mpich" else site.mpi
+        exported: list[str] = []
+        on_hosts = there.place is not None and bool(there.place.hosts)
+        if self.mpi and not site.across and not on_hosts:
+            there = replace(there, command=lambda _, n: [self.launcher, *self.options, "-n", str(n)])
+        elif self.mpi == "openmpi":
+            exported = [word for name in environment for word in ("-x", name)]
+        words = ["env", *(f"{name}={value}" for name, value in (self.environment | dict(environment)).items())]
+        found = replace(there, command=lambda _, n: [*words, *there(self.launcher, n), *exported])
+        return says_where(found) if self.mpi and PRELOAD not in environment else found
 
 
 def of_program(home: Home, path: Path) -> Launch:

@@ -10,9 +10,19 @@ import typer
 Quick = Annotated[bool, typer.Option("--quick", help="A sweep of about a minute, with fewer PEs.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/...).")]
 On = Annotated[
-    str, typer.Option("--on", metavar="PLACE", help="Where: local, two-nodes (needs root), or sim:CLUSTER (simulated).")
+    str,
+    typer.Option(
+        "--on", metavar="PLACE", help="Where: local (one node), two-nodes (needs root), or sim:CLUSTER (simulated)."
+    ),
 ]
-OnSim = Annotated[str, typer.Option("--on", metavar="PLACE", help="Where: local, sim or sim:CLUSTER (simulated).")]
+Hosts = Annotated[
+    str | None,
+    typer.Option(
+        "--hosts",
+        metavar="A,B",
+        help="Hosts to run on, from one PE each; default: a Slurm allocation's nodes, or the default host file's.",
+    ),
+]
 Link = Annotated[
     str | None,
     typer.Option(

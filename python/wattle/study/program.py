@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +18,7 @@ from wattle.checked import parse_json
 from wattle.commands import run_quietly
 from wattle.errors import DamagedFile, WattleError
 from wattle.paths import Home
+from wattle.study.hosts import NO_DEFAULT
 from wattle.study.place import Start
 
 LAST_WORDS = 5  # lines of standard error that an error message repeats
@@ -83,17 +85,36 @@ def _fingerprint(home: Home, source: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def run(home: Home, program: Path, arguments: Sequence[str], n_pes: int, start: Start) -> Iterator[dict[str, Any]]:
+def run(
+    home: Home, program: Path, arguments: Sequence[str], n_pes: int, start: Start, folder: Path | None = None
+) -> Iterator[dict[str, Any]]:
     """Runs the program and yields the JSON objects that it prints, one a line, as they arrive.
 
-    `start` makes the command line of a job at its place. The program is ended if the reader stops early. Raises
-    WattleError with the program's last messages if it fails or prints something else.
+    `start` makes the command line of a job at its place. `folder`: where the profiles of its PEs go, in FOLDER/profile,
+    which must not exist; None: a temporary folder. The program is ended if the reader stops early. Raises WattleError
+    with the program's last messages if it fails or prints something else, and where its PEs were not at the place.
     """
+    if not start.looks:
+        yield from _lines(home, program, arguments, n_pes, start, dict(os.environ))
+        return
+    with ExitStack() as stack:
+        base = Path(stack.enter_context(start.folder())) if folder is None else folder
+        profiles = base / "profile"
+        profiles.mkdir(files.FOLDER, parents=True)
+        settings = {**os.environ, **NO_DEFAULT, "WATTLE_PROFILE_DIR": str(profiles)}
+        yield from _lines(home, program, arguments, n_pes, start, settings)
+        start.look(profiles, n_pes)
+
+
+def _lines(
+    home: Home, program: Path, arguments: Sequence[str], n_pes: int, start: Start, environment: dict[str, str]
+) -> Iterator[dict[str, Any]]:
     signal.siginterrupt(signal.SIGINT, True)  # otherwise polars restarts a read after Ctrl-C, and the signal is lost
     command = [*start(str(home.tool("oshrun")), n_pes), str(program), *arguments]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
     with tempfile.TemporaryFile("w+", errors="replace") as words:
         try:
-            job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words, text=True)
+            job = subprocess.Popen(command, env=environment, stderr=words, text=True, **quiet)
         except OSError as error:
             raise WattleError(f"{command[0]} cannot be started: {error.strerror}") from None
         try:

@@ -6,14 +6,20 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from wattle import paths
 from wattle.errors import WattleError
 from wattle.nodes import SUBNET, Nodes
+from wattle.study import hosts
 from wattle.study.place import Place, Start
+from wattle.study.where import MPI_SAYS
 
 MPI_FAR = ("--mca", "pml", "ob1", "--mca", "btl", "tcp,self")
 MPI_YIELDS = ("--mca", "mpi_yield_when_idle", "1")
+MPI_ALL = ("-q", "--allow-run-as-root")
+EXPORTS = ("-x", "WATTLE_PROFILE_DIR")  # Open MPI gives other nodes no variable of its own accord
+UCX_FAR = "UCX_TLS=tcp,self"
 
 
 @dataclass(frozen=True)
@@ -28,27 +34,60 @@ class Site:
     inside: Callable[[int, list[str]], list[str]]
     address: str  # of core or node 0
     across: bool
+    ucx: tuple[str, ...] = ()  # variables of UCX's own test
 
 
 @contextmanager
 def opened(place: Place) -> Iterator[Site]:
     """The place while the context lasts."""
-    if not place.across:
-        yield HERE
-        return
-    if place.simulated:
-        with place.open() as start:
-            yield Site(start, _not_simulated, _not_simulated, _not_simulated, "", True)
-        return
-    with Nodes(2, place.link) as made:
-        yield Site(
-            lambda oshrun, n: made.command(oshrun, n // 2, "--"),
-            lambda _, n: made.command(mpirun(), n // 2, "-q", "--allow-run-as-root", *MPI_FAR, *_yields(n, True)),
-            lambda mpiexec, n: made.by_mpich(mpiexec, n // 2),
-            lambda i, words: made.inside(i, *words),
-            f"{SUBNET}.1",
-            True,
-        )
+    with place.open() as ours:
+        if place.simulated:
+            none = Start(_not_simulated)
+            yield Site(ours, none, none, _not_simulated, "", True)
+        elif ours.made:
+            yield _on_nodes(place, ours, ours.made)
+        elif place.hosts:
+            yield _on_hosts(place, ours)
+        else:
+            yield _here(ours)
+
+
+def says_where(start: Start) -> Start:
+    """The start of MPI's jobs whose processes say where they are before their program starts. A program of this
+    runtime, or under the preload library, leaves a profile that says it.
+    """
+    return replace(start, command=lambda launcher, n: [*start(launcher, n), *MPI_SAYS])
+
+
+def _here(ours: Start) -> Site:
+    mpi, mpich = (replace(ours, command=command) for command in (_mpi_here, _mpich_here))
+    return Site(ours, mpi, mpich, _on_core, "127.0.0.1", False)
+
+
+def _on_nodes(place: Place, ours: Start, made: Nodes) -> Site:
+    def mpi(_: str, n: int) -> list[str]:
+        return made.command(mpirun(), place.share(n), *MPI_ALL, *EXPORTS, *MPI_FAR, *_yields(n, True))
+
+    def mpich(mpiexec: str, n: int) -> list[str]:
+        return made.by_mpich(mpiexec, place.share(n))
+
+    starts = (replace(ours, command=command) for command in (mpi, mpich))
+    return Site(ours, *starts, lambda i, words: made.inside(i, *words), f"{SUBNET}.1", True, (UCX_FAR,))
+
+
+def _on_hosts(place: Place, ours: Start) -> Site:
+    def mpi(launcher: str, n: int) -> list[str]:
+        return [*_mpi_here(launcher, n), *EXPORTS, "--host", hosts.counted(place.hosts, place.share(n))]
+
+    def mpich(mpiexec: str, n: int) -> list[str]:
+        return [mpiexec, "-n", str(n), "-hosts", hosts.counted(place.hosts, place.share(n))]
+
+    def inside(i: int, words: list[str]) -> list[str]:
+        host = place.hosts[i % len(place.hosts)]
+        return [*hosts.command(str(paths.find_home().tool("oshrun")), [host], [1]), *words]
+
+    starts = (replace(ours, command=command) for command in (mpi, mpich))
+    return Site(ours, *starts, inside, place.hosts[0], place.across)
 
 
 def _not_simulated(*_: object) -> list[str]:
@@ -60,8 +99,7 @@ def _ours_here(oshrun: str, n: int) -> list[str]:
 
 
 def _mpi_here(_: str, n: int) -> list[str]:
-    places = ["--oversubscribe", "--bind-to", "none", "--allow-run-as-root"]
-    return [mpirun(), "-q", *places, *_yields(n, False), "-n", str(n)]
+    return [mpirun(), *MPI_ALL, "--oversubscribe", "--bind-to", "none", *_yields(n, False), "-n", str(n)]
 
 
 def _mpich_here(mpiexec: str, n: int) -> list[str]:
@@ -69,7 +107,7 @@ def _mpich_here(mpiexec: str, n: int) -> list[str]:
 
 
 def _yields(n: int, across: bool) -> tuple[str, ...]:
-    """Options by which MPI yields the core where there are more processes than cores. Each of two nodes has one
+    """Options by which MPI yields the core where there are more processes than cores. Each of two made nodes has one
     core.
     """
     cores = 2 if across else len(os.sched_getaffinity(0))
@@ -86,4 +124,4 @@ def mpirun() -> str:
     return shutil.which("mpirun.openmpi") or "mpirun"
 
 
-HERE = Site(_ours_here, _mpi_here, _mpich_here, _on_core, "127.0.0.1", False)
+HERE = _here(Start(_ours_here))  # wherever the launchers start PEs

@@ -278,10 +278,64 @@ static bool ucx_arm(wtl_transport *t)
   return ucp_worker_arm(of(t)->worker) == UCS_OK;
 }
 
+/* --- paths ------------------------------------------------------------------------------------------------------- */
+
+/* UCX describes the transports ("lanes") of an endpoint only in text, one a line: "lane[0]: 2:tcp/eth0.0 md[1] ...". The
+ * caller frees it. NULL: no memory. */
+static char *description(ucp_ep_h ep)
+{
+  char *words = NULL;
+  size_t length;
+  FILE *out = open_memstream(&words, &length);
+  if (!out) return NULL;
+  ucp_ep_print_info(ep, out);
+  fclose(out);
+  return words;
+}
+
+/* Finds transport and device in a line of such a text, without the number of the path at its end. */
+static const char *path_in(const char *line, size_t *length)
+{
+  const char *at = strstr(line, "lane[");
+  if (!at || !(at = strstr(at, ": ")) || !(at = strchr(at + 1, ':'))) return NULL;
+  *length = strcspn(++at, " \n");
+  for (size_t n = *length; n > 0 && at[n - 1] != '/'; n--)
+    if (at[n - 1] == '.') {
+      if (strspn(at + n, "0123456789") == *length - n) *length = n - 1;
+      break;
+    }
+  return at;
+}
+
+static void add_path(char *out, size_t size, const char *path, size_t length)
+{
+  size_t n = strlen(out);
+  char one[128];
+  snprintf(one, sizeof one, "%.*s", (int)length, path);
+  for (const char *at = out; (at = strstr(at, one)) != NULL; at += strlen(one))
+    if ((at == out || at[-1] == ',') && (at[strlen(one)] == ',' || !at[strlen(one)])) return;
+  if (n + strlen(one) + 2 <= size) snprintf(out + n, size - n, "%s%s", n ? "," : "", one);
+}
+
+/* The nodes of a job are alike, so that the first contact shows the paths to all. */
+static void ucx_paths(const wtl_transport *t, char *out, size_t size)
+{
+  const ucx *u = of(t);
+  ucp_ep_h ep = NULL;
+  size_t length;
+  *out = '\0';
+  for (int pe = 0; pe < u->boot->n_pes && !ep; pe++) ep = u->contacts[pe].lanes[ORDERED];
+  char *words = ep ? description(ep) : NULL, *save = NULL;
+  for (char *line = words ? strtok_r(words, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
+    const char *path = path_in(line, &length);
+    if (path) add_path(out, size, path, length);
+  }
+  free(words);
+}
+
 /* --- remote memory access --------------------------------------------------------------------------------------- */
 
-/* UCX describes the transports ("lanes") of an endpoint only in text. A lane for remote memory access is hardware if
- * its transport is not TCP and not this process itself. */
+/* A lane for remote memory access is hardware if its transport is not TCP and not this process itself. */
 static bool has_hardware_lane(char *words)
 {
   char *save = NULL;
@@ -296,12 +350,8 @@ static bool ucx_has_rma(wtl_transport *t, int pe)
   contact *c = &u->contacts[pe];
   if (!u->rma) return false;
   if (c->rma == UNKNOWN) {
-    char *words = NULL;
-    size_t length;
     ucp_ep_h ep = endpoint(u, pe);
-    FILE *out = open_memstream(&words, &length);
-    if (out && ep) ucp_ep_print_info(ep, out);
-    if (out) fclose(out);
+    char *words = ep ? description(ep) : NULL;
     c->rma = words && has_hardware_lane(words) ? HARDWARE : MESSAGES;
     free(words);
   }
@@ -547,6 +597,7 @@ const wtl_transport_ops wtl_transport_ucx = {
     .progress = ucx_progress,
     .descriptor = ucx_descriptor,
     .arm = ucx_arm,
+    .paths = ucx_paths,
     .has_rma = ucx_has_rma,
     .offer = ucx_offer,
     .accept = ucx_accept,

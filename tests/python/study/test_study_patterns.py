@@ -64,7 +64,7 @@ def test_a_smaller_payload_is_cut_only_as_far_as_it_goes(bench, wattle: Wattle, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--on", "sim:"], ["sim:", "not a place", "local, two-nodes, sim:CLUSTER"]),
+        (["--on", "sim:"], ["sim:", "not a place", "local, two-nodes, hosts:A,B, sim:CLUSTER"]),
         (["--pes", "4"], ["--pes 4", "--on sim:CLUSTER"]),
         (["--on", "moon"], ["moon", "not a place", "local, two-nodes"]),
         (["--on", "two-nodes", "--link", "fast"], ["--link fast", "not a bandwidth", "1gbit"]),

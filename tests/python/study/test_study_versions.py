@@ -13,13 +13,14 @@ from wattle import nodes, paths
 from wattle.errors import DamagedFile, WattleError
 from wattle.study import launch, published
 from wattle.study.mst import study as mst
-from wattle.study.place import Place
+from wattle.study.place import Place, Start
 from wattle.study.published import Verdict
 from wattle.study.site import Site, opened
 from wattle.study.tsp import study as tsp
 from wattle.study.versions import course as versions
 from wattle.study.versions.plan import parse_pes
 from wattle.study.versions.samples import SCHEMA
+from wattle.study.where import MPI_SAYS
 
 OURS = ("bucket", "am", "steal")
 
@@ -120,13 +121,15 @@ def test_two_nodes_have_as_many_pes_each():
 
 
 def test_both_mpis_are_started_on_two_nodes(monkeypatch, tmp_path):
-    site = Site(*[lambda launcher, n, name=name: [name, launcher] for name in ("ours", "mpi", "mpich")], None, "", True)
+    starts = [Start(lambda launcher, n, name=name: [name, launcher]) for name in ("ours", "mpi", "mpich")]
+    site = Site(*starts, None, "", True)
     monkeypatch.setattr(launch.shutil, "which", lambda name: name)
     for library, words in (("libmpich.so.12", ["mpich", "mpirun.mpich"]), ("libmpi.so.40", ["mpi", "mpirun.openmpi"])):
         monkeypatch.setattr(launch.elf, "libraries", lambda path, library=library: {library: None})
-        found = launch.of_program(paths.Home(tmp_path, "a test"), tmp_path / "tsp-mpi").command(site, 2, {"A": "1"})
+        found = launch.of_program(paths.Home(tmp_path, "a test"), tmp_path / "tsp-mpi").start(site, {"A": "1"})("", 2)
         passed = ["-x", "A"] if words[0] == "mpi" else []
-        assert found[-len(words + passed) :] == [*words, *passed]
+        end = [*words, *passed, *MPI_SAYS]
+        assert found[-len(end) :] == end
         assert "A=1" in found
 
 
@@ -183,10 +186,10 @@ def test_mpi_yields_while_it_waits_and_is_not_bound(monkeypatch, tmp_path):
     monkeypatch.setattr(launch.elf, "libraries", lambda path: {"libmpi.so.40": "/usr/lib/libmpi.so.40"})
     monkeypatch.setattr(launch.shutil, "which", lambda name: f"/usr/bin/{name}")
     with opened(Place()) as site:
-        command = launch.of_program(paths.Home(tmp_path, "a test"), tmp_path / "tsp-mpi").command(site, 8, {})
+        command = launch.of_program(paths.Home(tmp_path, "a test"), tmp_path / "tsp-mpi").start(site, {})("", 8)
     assert command[0] == "env"
     assert "OMPI_MCA_mpi_yield_when_idle=1" in command
-    assert command[-5:] == ["/usr/bin/mpirun.openmpi", "--bind-to", "none", "-n", "8"]
+    assert command[-5 - len(MPI_SAYS) :] == ["/usr/bin/mpirun.openmpi", "--bind-to", "none", "-n", "8", *MPI_SAYS]
 
 
 def test_an_mpi_without_its_launcher_is_named(monkeypatch, tmp_path):

@@ -21,7 +21,6 @@ from wattle.study.site import Site, mpirun
 PERFTEST = "ucx_perftest"  # Debian: ucx-utils
 PATIENCE_S = 60.0
 FAR_PORT = 17421
-UCX_FAR = "UCX_TLS=tcp,self"
 
 
 # ---- MPI ----
@@ -70,7 +69,7 @@ def ucx_rate(site: Site, size: int, messages: int) -> float:
     the test gives no rate.
     """
     port = FAR_PORT if site.across else _free_port()
-    common = [*(["env", UCX_FAR] if site.across else []), PERFTEST, "-p", str(port)]
+    common = [*(["env", *site.ucx] if site.ucx else []), PERFTEST, "-p", str(port)]
     test = ["-t", "ucp_am_bw", "-s", str(size), "-n", str(messages), "-w", "100", "-f", "-v", site.address]
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(site.inside(0, common), **quiet) as server:

@@ -24,7 +24,7 @@ from wattle.study.am.plan import BANDWIDTH_IN_FLIGHT, RATE_BYTES, Job, Plan, job
 from wattle.study.am.samples import SCHEMA, SERIES, TESTS, WAYS, row, ucx_document
 from wattle.study.course import Course, Gathered
 from wattle.study.place import of_study
-from wattle.study.site import Site, opened
+from wattle.study.site import Site, opened, says_where
 
 NAME = "am"
 TITLE = "Active messages beside puts"
@@ -93,10 +93,16 @@ def _documents(
         messages = UCX_MESSAGES_ACROSS if site.across else UCX_MESSAGES
         for repeat in range(plan.ucx_repeats):
             size = job.sizes[0]
-            yield ucx_document(size, repeat, messages, am_jobs.ucx_rate(site, size, messages))
+            try:
+                yield ucx_document(size, repeat, messages, am_jobs.ucx_rate(site, size, messages))
+            except WattleError as error:
+                if not plan.place.hosts:
+                    raise
+                gathered.left_out.append(f"{job.series}, UCX by itself, {units.size(size)}: {error}")
+                return
         return
     ours = job.by == "ours"
-    start = site.ours if ours else site.mpi
+    start = site.ours if ours else says_where(site.mpi)
     try:
         lines = program.run(home, bench if ours else others["mpi"], job.arguments(plan), job.pes, start)
         with closing(lines):

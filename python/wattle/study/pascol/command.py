@@ -18,8 +18,4 @@ def command(
 ) -> None:
     """A power-aware one-sided library: displaced rings of put, get, accumulate and strided put, in four schemes."""
     place = check_place(f"{SIMULATED}:{CLUSTER}" if on == SIMULATED else on, link, simulates=True)
-    if place.simulated:
-        plan = plan_of(quick, rounds, f"{SIMULATED}:{place.cluster}")
-    else:
-        plan = plan_of(quick, rounds, place=place)
-    study(SWEEP, plan, output, as_json)
+    study(SWEEP, plan_of(quick, rounds, place), output, as_json)

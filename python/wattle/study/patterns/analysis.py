@@ -177,7 +177,7 @@ class Analysis(Evidence):
     @property
     def saw_both(self) -> bool:
         """Whether joules are those of both PEs: a sensor measures the machine that runs both."""
-        return self.provenance("energy") == "measured"
+        return self.provenance("energy") == "measured" and self.place.one_machine
 
     @cached_property
     def profiles(self) -> frozenset[str]:

@@ -11,7 +11,9 @@ NETWORK = (
     "The papers' nodes were two machines, and an InfiniBand card moved the bytes by itself (D A.3). Here both nodes "
     "are on one machine, and its processors carry every byte through TCP."
 )
-
+ON_HOSTS = (
+    "The papers' nodes were joined by InfiniBand QDR, whose card moved the bytes (D A.3); these are joined by {}."
+)
 
 SIMULATION = (
     "Time and watts come from the cluster's description, in which a processor carries every byte; the papers' cards "
@@ -23,7 +25,9 @@ def network(a: Analysis) -> str:
     """A reason for differences between nodes. Empty on one node."""
     if not a.place.across:
         return ""
-    return SIMULATION if a.place.simulated else NETWORK
+    if a.place.simulated:
+        return SIMULATION
+    return NETWORK if a.place.one_machine else ON_HOSTS.format(a.place.network)
 
 
 def latency(a: Analysis, pattern: str, fragments: int) -> float:
@@ -155,7 +159,7 @@ def modelled_dram(a: Analysis, before: str, after: str) -> tuple[str, ...]:
         return ("The sensor of the DRAM measures the CPU's accesses to memory; there is no network card's DMA here.",)
     if a.provenance("dram") != "modelled":
         return ()
-    uncounted = "; TCP's own copies are not included" if a.place.across and not a.place.simulated else ""
+    uncounted = "; TCP's own copies are not included" if a.place.across and a.place.one_machine else ""
     few, many = a.fragments[0], a.fragments[-1]
     ratios = [_ratio(a, before, after, n) for n in (few, many)]
     return (
@@ -180,7 +184,7 @@ def _ratio(a: Analysis, before: str, after: str, n: int) -> str:
 
 
 def _carrier(a: Analysis) -> str:
-    return "the simulated network" if a.place.simulated else "TCP"
+    return a.place.network
 
 
 def _pieces(n: int) -> str:

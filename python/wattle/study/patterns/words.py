@@ -50,8 +50,9 @@ def _other_node(a: Analysis) -> str:
         return ""
     if a.place.simulated:
         return f" on another node of the simulated cluster {a.place.cluster}"
+    machine = "both of one machine, " if a.place.one_machine else ""
     link = f", link {a.place.link}" if a.place.link else ""
-    return f" on another node (both of one machine, TCP{link})"
+    return f" on another node ({machine}{a.place.network}{link})"
 
 
 def _dearest(a: Analysis) -> str:
@@ -89,7 +90,7 @@ def _joules(a: Analysis, record: Manifest) -> str:
         return f"Joules are not known here: {a.why_no_joules()}."
     source = ", ".join(a.sources())
     if kind == "measured":
-        both = " by a sensor that measures both nodes" if a.place.across else ""
+        both = " by a sensor that measures both nodes" if a.saw_both else ""
         return f"Joules are measured{both} ({source})."
     why = record.meter.get("why", "")
     return f"Joules are modelled, not measured ({source})" + (f": {why.rstrip('.')}." if why else ".")

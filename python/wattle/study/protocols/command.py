@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from wattle.study.options import AsJson, Output, Quick
-from wattle.study.place import SIMULATED
+from wattle.study.place import DEFAULT_CLUSTER, SIMULATED, Place
 from wattle.study.protocols.study import SWEEP, check_place
 from wattle.study.sweep.command import plan_of, study
 
@@ -20,4 +20,4 @@ def command(
 ) -> None:
     """Two-sided messages by TCP and InfiniBand, eager and rendezvous: bytes per joule, power at both ends."""
     check_place(on)
-    study(SWEEP, plan_of(quick, None, on), output, as_json)
+    study(SWEEP, plan_of(quick, None, Place(SIMULATED, cluster=DEFAULT_CLUSTER)), output, as_json)

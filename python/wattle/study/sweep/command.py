@@ -9,8 +9,8 @@ from pathlib import Path
 from wattle import console, info
 from wattle.manifest import Manifest
 from wattle.study.command import conduct
-from wattle.study.options import AsJson, OnSim, Output, Quick, Rounds
-from wattle.study.place import LOCAL, Place
+from wattle.study.options import AsJson, Link, On, Output, Quick, Rounds
+from wattle.study.place import LOCAL, SIMULATED, Place, check_place
 from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import Plan, Sweep, make_plan
@@ -22,17 +22,23 @@ def of(made: Sweep, words: str) -> Callable[..., None]:
     """`wattle study NAME` with the usual options. `words` is its help."""
 
     def command(
-        quick: Quick = False, output: Output = None, rounds: Rounds = None, on: OnSim = LOCAL, as_json: AsJson = False
+        quick: Quick = False,
+        output: Output = None,
+        on: On = LOCAL,
+        link: Link = None,
+        rounds: Rounds = None,
+        as_json: AsJson = False,
     ) -> None:
-        study(made, plan_of(quick, rounds, on), output, as_json)
+        study(made, plan_of(quick, rounds, check_place(on, link, simulates=True)), output, as_json)
 
     command.__doc__ = words
     return command
 
 
-def plan_of(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | None = None) -> Plan:
-    """The plan for this machine, with the knob that the runtime finds."""
+def plan_of(quick: bool, rounds: int | None, place: Place) -> Plan:
+    """The plan for a place, with the knob that the runtime finds there."""
     info.check_machine(info.ask())
+    on = f"{SIMULATED}:{place.cluster}" if place.simulated else place.name
     return make_plan(quick, rounds, on, place)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +44,12 @@ def run(study: Sweep, plan: Plan, directory: Path, command: list[str]) -> Manife
 def _gather(study: Sweep, plan: Plan, gathered: Gathered) -> None:
     home = paths.find_home()
     jobs = study.jobs(plan)
-    turns = _turns(home, plan.machine) if any(TURNS in job.arguments for job in jobs) else ""
     with (
         console.progress(study.name, planned(study, plan)) as steps,
-        tempfile.TemporaryDirectory() as scratch,
         opened(plan.place) as site,
+        site.ours.folder() as scratch,
     ):
+        turns = _turns(home, plan.machine, site) if any(TURNS in job.arguments for job in jobs) else ""
         number = 0
         for r in range(plan.rounds):
             for k in range(len(jobs)):
@@ -85,17 +84,17 @@ def _run_job(
     if len(found) != job.samples:
         raise WattleError(f"{job.program} gave {units.several(len(found), 'sample')} where {job.samples} were expected")
     told, more = of_job(folder, job.pes), (job.keep or thresholds_of)(folder, job.pes)
-    nodes = 2 if plan.place.across else 1  # only PE 0's samples have the node's idle joules
+    nodes = len(plan.place.share(job.pes))  # only PE 0's samples have the node's idle joules
     for entry in found:
         idle = entry["idle_J"]
         gathered.rows.append(with_more(entry | told | {"idle_J": None if idle is None else nodes * idle}, more))
 
 
-def _turns(home: Home, machine: Simulation | None) -> str:
+def _turns(home: Home, machine: Simulation | None, site: Site) -> str:
     """Units of work in a millisecond at the current clock. Later jobs use this fixed amount."""
-    with tempfile.TemporaryDirectory() as scratch:
+    with site.ours.folder() as scratch:
         arguments = ["--instances", "1", "--warm", "0", "1"]
-        lines = list(sweep_jobs.run(home, "slack", arguments, 1, {}, Path(scratch) / "job", machine))
+        lines = list(sweep_jobs.run(home, "slack", arguments, 1, {}, Path(scratch) / "job", machine, site))
     turns = next((line.get("turns") for line in lines if line.get("kind") == "setup"), None)
     if not isinstance(turns, int | float) or turns <= 0:
         raise WattleError("the program slack did not report its work in a millisecond")
@@ -157,6 +156,7 @@ def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:
         "verified": analysis.wrong == 0,
         "provenance": analysis.provenance,
         "knob": analysis.knob.as_dict(),
+        **({} if analysis.knob.simulated else {"place": analysis.place.as_dict()}),
         **published.table(rows),
         "fits": [fit.__dict__ for fit in study.fits(analysis)],
         "points": [_point(analysis, point) for point in analysis.points],

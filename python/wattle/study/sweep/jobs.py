@@ -13,6 +13,7 @@ from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.sim.simulation import Simulation
 from wattle.study import launch, program
+from wattle.study.place import Start
 from wattle.study.site import HERE, Site
 
 
@@ -37,15 +38,19 @@ def run(
     exist. `machine`: the simulated machine. `at`: the place of a job that is not simulated. A program of MPI runs with
     the preload library.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    settings = {**environment, "WATTLE_PROFILE_DIR": str(folder / "profile")}
     path = find(home, name, machine)
     if machine:
-        ready = replace(machine, pes=pes, chosen=environment, profile=True).write(folder)
-        words = ["env", *(f"{key}={value}" for key, value in (settings | ready.settings).items()), *ready.command]
+        start = _simulated(replace(machine, pes=pes, chosen=environment, profile=True), folder)
     else:
-        (folder / "profile").mkdir()
         how = launch.of_program(home, path)
-        words = how.command(at, pes, launch.with_preload(how, settings))
-    with closing(program.run(home, path, arguments, pes, lambda *_: words)) as lines:
+        start = how.start(at, launch.with_preload(how, environment))
+    with closing(program.run(home, path, arguments, pes, start, folder)) as lines:
         yield from lines
+
+
+def _simulated(machine: Simulation, folder: Path) -> Start:
+    folder.mkdir(parents=True, exist_ok=True)
+    ready = machine.write(folder)
+    settings = {**machine.chosen, "WATTLE_PROFILE_DIR": str(folder / "profile"), **ready.settings}
+    words = ["env", *(f"{key}={value}" for key, value in settings.items()), *ready.command]
+    return Start(lambda *_: words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from wattle.checked import Checked
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.sim.simulation import Simulation
+from wattle.study.site import HERE, Site
 from wattle.study.sweep import jobs as sweep_jobs
 
 MOST_CLOCKS, QUICK_CLOCKS = 7, 3
@@ -71,15 +71,17 @@ def of_machine(machine: Simulation) -> Knob:
     return Knob(SIMULATED, "", clocks, machine.core.clocks[machine.core.base].ghz)
 
 
-def find(home: Home, pes: int) -> Knob:
-    """The knob of this machine. A governed job of `pes` PEs reports it in its profile."""
-    with tempfile.TemporaryDirectory() as scratch:
+def find(home: Home, pes: int, site: Site = HERE) -> Knob:
+    """The knob of the nodes of a place. A governed job of `pes` PEs reports it in its profile. The clocks are those of
+    this machine, which hosts are taken to share.
+    """
+    with site.ours.folder() as scratch:
         folder = Path(scratch)
         arguments = ["--repeat", "1", "0.1"]
         environment = {"WATTLE_GOVERN": "baseline", "WATTLE_PROFILE": "on"}
-        for _ in sweep_jobs.run(home, "barrier", arguments, pes, environment, folder):
+        for _ in sweep_jobs.run(home, "barrier", arguments, pes, environment, folder / "job", at=site):
             pass
-        found = profile.load(folder, pes)
+        found = profile.load(folder / "job", pes)
     clocks = next((pe.clocks for pe in found.pes if pe.clocks), None)
     if clocks is None:
         raise WattleError("a job with WATTLE_GOVERN=baseline said nothing of clocks; is the runtime of this version?")

@@ -12,8 +12,9 @@ from wattle import paths
 from wattle.errors import WattleError
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
-from wattle.study.place import DEFAULT_CLUSTER, LOCAL, SIMULATED, Place
+from wattle.study.place import DEFAULT_CLUSTER, LOCAL, SIMULATED, Place, check_place
 from wattle.study.published import Published
+from wattle.study.site import opened
 from wattle.study.sweep import knob
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.knob import Knob
@@ -115,18 +116,19 @@ class Plan:
 
 
 def make_plan(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | None = None) -> Plan:
-    """The plan of a study. `on`: local, sim, or sim:CLUSTER. `place`: of a study with other places."""
+    """The plan of a study. `on`: its place as `--on` names it. `place`: the same, where it is checked already."""
     if rounds is not None and not 1 <= rounds <= 1000:
         raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
     name, colon, cluster = on.partition(":")
     if name == SIMULATED:
         machine = simulation.plan(cluster if colon else DEFAULT_CLUSTER, 1, {})
         return Plan(quick, rounds or 1, knob.of_machine(machine), machine=machine)
-    if on != LOCAL:
-        raise WattleError(f"--on {on}: this study runs on {LOCAL}, {SIMULATED} or {SIMULATED}:CLUSTER")
+    there = place or check_place(on, simulates=True)
     cores = len(os.sched_getaffinity(0))
     some = QUICK_ROUNDS if quick else FULL_ROUNDS
-    return Plan(quick, rounds or some, knob.find(paths.find_home(), 2), cores, place=place or Place())
+    with opened(there) as site:
+        found = knob.find(paths.find_home(), 2, site)
+    return Plan(quick, rounds or some, found, cores, place=there)
 
 
 def of_all_modes(base: Job, waits: Sequence[str], governed: Sequence[str]) -> Iterator[Job]:

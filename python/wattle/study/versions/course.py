@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +40,8 @@ def _gather(plan: Plan, gathered: Gathered) -> None:
     launches = {version: versions_jobs.find(home, plan.app.name, version, plan.place) for version in plan.versions}
     with (
         console.progress(plan.app.name, plan.samples) as steps,
-        tempfile.TemporaryDirectory() as scratch,
         opened(plan.place) as there,
+        there.ours.folder() as scratch,
     ):
         for number, (r, version, n, case, repeats) in enumerate(plan.jobs):
             folder = Path(scratch) / str(number)

@@ -14,7 +14,7 @@ from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.study import launch, program
 from wattle.study.launch import Launch
-from wattle.study.place import Place
+from wattle.study.place import Place, Start
 from wattle.study.site import Site
 
 MPI = "mpi"  # the version without OpenSHMEM
@@ -61,16 +61,11 @@ def run(
     """Runs a job and yields the objects that it prints. The profiles of its PEs go to FOLDER/profile, which must not
     exist; MPI jobs leave none, except in simulation. `simulated`: the place of a simulated job.
     """
-    environment: dict[str, str] = {}
-    folder.mkdir(parents=True)
-    if not how.mpi and not simulated:
-        (folder / "profile").mkdir()
-        environment["WATTLE_PROFILE_DIR"] = str(folder / "profile")
-
-    def start(_: str, n: int) -> list[str]:
-        return simulated.simulated_job(folder, n, True) if simulated else how.command(site, n, environment)
-
-    with closing(program.run(home, how.program, arguments, n, start)) as lines:
+    start = how.start(site, {})
+    if simulated:
+        folder.mkdir(parents=True)
+        start = Start(lambda _, n: simulated.simulated_job(folder, n, True))
+    with closing(program.run(home, how.program, arguments, n, start, folder)) as lines:
         yield from lines
 
 

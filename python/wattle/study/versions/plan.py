@@ -10,7 +10,7 @@ from typing import Any
 from wattle import paths
 from wattle.errors import WattleError
 from wattle.paths import Home
-from wattle.study.place import Place
+from wattle.study.place import TWO_NODES, Place
 from wattle.study.published import Published
 from wattle.study.versions import jobs as versions_jobs
 from wattle.study.versions.analysis import Analysis
@@ -113,6 +113,6 @@ def parse_pes(text: str, place: Place) -> tuple[int, ...]:
     found = [int(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else 0 for part in text.split(",")]
     if any(not 2 <= n <= MOST_PES for n in found):
         raise WattleError(f"--pes {text}: write numbers from 2 to {MOST_PES} as in 2,4,8")
-    if place.across and not place.simulated and any(n % 2 for n in found):
+    if place.name == TWO_NODES and any(n % 2 for n in found):
         raise WattleError(f"--pes {text}: two nodes have the same number of PEs each; write even numbers")
     return tuple(sorted(set(found)))
