@@ -95,7 +95,7 @@ void armci_msg_snd(int tag, void *buf, int bytes, int to);
  * @param[out] came  receives the length of the message in bytes; may be NULL
  * @param[in]  from  sending process
  */
-void armci_msg_rcv(int tag, void *buf, int room, int *came, int from);
+void armci_msg_rcv(int tag, void *buf, int size, int *received, int from);
 
 /**
  * Waits for a message with a tag from any process. A message that is longer than the buffer ends the job.
@@ -106,7 +106,7 @@ void armci_msg_rcv(int tag, void *buf, int room, int *came, int from);
  * @param[out] came  receives the length of the message in bytes; may be NULL
  * @return the sending process
  */
-int armci_msg_rcvany(int tag, void *buf, int room, int *came);
+int armci_msg_rcvany(int tag, void *buf, int size, int *received);
 
 /** Waits until all processes have called it. Collective. Does not complete puts (ARMCI_Barrier). */
 void armci_msg_barrier(void);

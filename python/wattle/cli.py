@@ -20,7 +20,7 @@ from wattle.errors import Interrupted, WattleError
 COMMANDS = ("doctor", "calibrate", "run", "top", "study", "compare", "report", "plan", "sim", "acceptance")
 
 KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of a full disk, for output without a file name
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of a full disk, for output without a file name
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -150,7 +150,7 @@ def _guarded(arguments: list[str]) -> int:
         _drop_output()
         return 1
     except OSError as error:
-        if error.filename is None and error.errno in NO_ROOM:
+        if error.filename is None and error.errno in NO_SPACE:
             _drop_output()
             error.filename = "output cannot be written"
         return _end(_os_error(error), WattleError.exit_code)

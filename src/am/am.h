@@ -114,7 +114,7 @@ bool wtl_am_poll(wtl_pe *self);
 /* Messages that arrive for `pe`, a wtl_pe, from other nodes (the home functions of fabric/net.h). */
 bool wtl_am_far_message(void *pe, int from, wtl_net_tag tag, const void *data, size_t n, uint32_t count);
 void *wtl_am_far_buffer(void *pe, int from, wtl_net_tag tag, size_t n);
-void wtl_am_far_landed(void *pe, int from, wtl_net_tag tag, void *room, size_t n);
+void wtl_am_far_landed(void *pe, int from, wtl_net_tag tag, void *buffer, size_t n);
 
 /* Runs handlers in the agent of the network, if it may. `am`: the state of a PE. */
 bool wtl_am_agents_turn(void *am);

@@ -14,7 +14,7 @@
 
 /* The rests of the agent between polls, while other threads of the PE poll: the first and the longest. The last one
  * is the longest while all of them sleep, as their end wakes the agent. src/fabric/agent.c uses the same times. */
-enum { REST_NS = 1000000, LONGEST_REST_NS = 4000000, ASLEEP_REST_NS = 500000000 };
+enum { PAUSE_NS = 1000000, LONGEST_PAUSE_NS = 4000000, LONGEST_SLEEP_PAUSE_NS = 500000000 };
 
 /* About the cost of a wake-up: an agent that polls this long after a message wastes at most as much. */
 enum { LINGER_NS = 50000, TURNS_A_YIELD = 16 };
@@ -28,15 +28,15 @@ struct wtl_am_agent {
   uint64_t linger_ticks;
   wtl_yielder yielder;
   _Atomic uint32_t polling, asleep; /* waiting threads: that poll, and that sleep */
-  _Atomic uint32_t visits;          /* how often they began to poll */
+  _Atomic uint32_t polls_begun;     /* how often they began to poll */
   _Atomic uint32_t nudges;          /* futex word: incremented to end a rest */
   _Atomic bool parked, parked_long; /* it rests on `nudges`; for long */
   _Atomic bool stop;
 };
 
-static void rest(wtl_am_agent *a, uint32_t nudges, long ns)
+static void park(wtl_am_agent *a, uint32_t nudges, long ns)
 {
-  a->parked_long = ns > LONGEST_REST_NS;
+  a->parked_long = ns > LONGEST_PAUSE_NS;
   a->parked = true; /* before `nudges` is compared: the kernel has a full barrier there */
   wtl_futex_wait(&a->nudges, nudges, (double)ns * 1e-9, WTL_FUTEX_OURS);
   a->parked = a->parked_long = false;
@@ -80,10 +80,10 @@ static bool waits(void *arg)
 static bool is_forgotten(wtl_am_agent *a)
 {
   uint64_t turns = atomic_load_explicit(&a->am->turns, memory_order_relaxed);
-  for (int rests = 0; rests < PATIENCE; rests++) {
+  for (int pauses = 0; pauses < PATIENCE; pauses++) {
     if (a->stop || !wtl_am_waits(a->am) || atomic_load_explicit(&a->am->turns, memory_order_relaxed) != turns)
       return false;
-    rest(a, a->nudges, REST_NS);
+    park(a, a->nudges, PAUSE_NS);
   }
   return true;
 }
@@ -95,24 +95,24 @@ static void *serve(void *arg)
   wtl_pe *pe = a->am->pe;
   wtl_bell *bell = &wtl_control_of(pe, pe->me)->am_bell;
   bool alone = a->am->progress == WTL_PROGRESS_AGENT; /* no other thread runs handlers */
-  uint32_t seen = a->visits;
-  long rest_ns = REST_NS;
+  uint32_t seen = a->polls_begun;
+  long pause_ns = PAUSE_NS;
   wtl_pe_enter(pe);
   wtl_am_here.is_agent = true;
   wtl_thread_be_prompt();
   while (!a->stop) {
-    uint32_t nudges = a->nudges, visits = a->visits;
-    if (!alone && (!is_alone(a) || visits != seen)) {
+    uint32_t nudges = a->nudges, polls_begun = a->polls_begun;
+    if (!alone && (!is_alone(a) || polls_begun != seen)) {
       /* A thread that sleeps wakes the agent at its end. One that only polls does not. */
-      bool long_one = visits == seen && a->polling == 0 && a->asleep > 0;
-      long longest = long_one ? ASLEEP_REST_NS : LONGEST_REST_NS;
-      if (rest_ns > longest) rest_ns = longest;
-      seen = visits;
-      rest(a, nudges, rest_ns);
-      rest_ns *= 2;
+      bool long_one = polls_begun == seen && a->polling == 0 && a->asleep > 0;
+      long longest = long_one ? LONGEST_SLEEP_PAUSE_NS : LONGEST_PAUSE_NS;
+      if (pause_ns > longest) pause_ns = longest;
+      seen = polls_begun;
+      park(a, nudges, pause_ns);
+      pause_ns *= 2;
       continue;
     }
-    rest_ns = REST_NS;
+    pause_ns = PAUSE_NS;
     if (wtl_am_take_if_any(a->am)) {
       while (linger(a)) continue;
       continue;
@@ -141,7 +141,7 @@ static bool enter(void *arg)
   wtl_am_agent *a = ((wtl_am *)arg)->agent;
   if (!a || wtl_am_here.locks || wtl_am_here.is_agent) return false;
   add(a, &a->polling, 1);
-  add(a, &a->visits, 1);
+  add(a, &a->polls_begun, 1);
   return true;
 }
 
@@ -158,7 +158,7 @@ static void leave(void *arg, bool was_asleep)
   if (!was_asleep) {
     add(a, &a->polling, -1u);
   } else {
-    add(a, &a->visits, 1);
+    add(a, &a->polls_begun, 1);
     if (--a->asleep == 0) nudge(a, &a->parked_long);
   }
 }
@@ -170,9 +170,9 @@ void wtl_am_agent_is_notified(wtl_messages *messages)
   messages->leave = leave;
 }
 
-void wtl_am_agent_visit(wtl_am_agent *a)
+void wtl_am_agent_note_poll(wtl_am_agent *a)
 {
-  add(a, &a->visits, 1);
+  add(a, &a->polls_begun, 1);
 }
 
 /* --- life --------------------------------------------------------------------------------------------------------- */

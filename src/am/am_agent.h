@@ -20,6 +20,6 @@ void wtl_am_agent_stop(wtl_am_agent *a);
 void wtl_am_agent_is_notified(wtl_messages *messages);
 
 /* Notifies the agent that a thread of the PE polls. */
-void wtl_am_agent_visit(wtl_am_agent *a);
+void wtl_am_agent_note_poll(wtl_am_agent *a);
 
 #endif

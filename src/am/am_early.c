@@ -83,7 +83,7 @@ void wtl_am_early_keep(wtl_am *am, const wtl_am_message *m, const uint64_t *at, 
 
 static bool has_space(const wtl_am *am)
 {
-  return !atomic_load_explicit(&am->kept_ring, memory_order_acquire) &&
+  return !atomic_load_explicit(&am->pending_ring, memory_order_acquire) &&
          (!am->pe->net || wtl_net_has_space(am->pe->net));
 }
 
@@ -116,14 +116,14 @@ static bool is_held_up(const wtl_am *am, const wtl_am_message *m)
 bool wtl_am_early_retry(wtl_am *am)
 {
   uint32_t attached = atomic_load_explicit(&am->attached, memory_order_seq_cst);
-  bool any = false, room = true;
+  bool any = false, fits = true;
   if (!am->early) return false;
   if (attached != atomic_load_explicit(&am->tried, memory_order_relaxed)) {
     for (wtl_am_early **at = &am->early, *h; (h = *at) != NULL;) {
       wtl_am_handler handler = wtl_am_handlers_find(am->handlers, h->m.id);
       if (!handler && atomic_load_explicit(&am->ends, memory_order_relaxed)) refuse(&h->m);
-      if (handler && !h->m.is_reply) room = room && has_space(am);
-      if (!handler || (!h->m.is_reply && !room)) {
+      if (handler && !h->m.is_reply) fits = fits && has_space(am);
+      if (!handler || (!h->m.is_reply && !fits)) {
         at = &h->next;
         continue;
       }
@@ -135,7 +135,7 @@ bool wtl_am_early_retry(wtl_am *am)
       atomic_fetch_sub_explicit(&am->n_early, 1, memory_order_relaxed);
       any = true;
     }
-    if (room) atomic_store_explicit(&am->tried, attached, memory_order_relaxed);
+    if (fits) atomic_store_explicit(&am->tried, attached, memory_order_relaxed);
   }
   if (am->early) report(am);
   return any;

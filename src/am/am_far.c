@@ -13,7 +13,7 @@ enum { COST = 64 };
 
 /* An answer that no quiet waited for was in vain. After this many, the first message of a burst is sent without
  * asking for one. */
-enum { ANSWERS_IN_VAIN = 4 };
+enum { USELESS_ANSWERS = 4 };
 
 static wtl_am_far *make_far(wtl_am *am)
 {
@@ -70,7 +70,7 @@ static bool has_space(void *arg)
 {
   const sending *s = arg;
   return unanswered(s->to) < s->far->window && wtl_net_has_space(s->am->pe->net) &&
-         s->far->replied - s->far->heard < WTL_AM_REPLIES_KEPT;
+         s->far->reply_bytes - s->far->reply_bytes_handled < WTL_AM_MOST_REPLIES;
 }
 
 static bool is_zero(void *left)
@@ -102,7 +102,7 @@ static bool should_ask(wtl_am_far *f, wtl_am_peer *p, bool more)
   uint64_t arrivals = atomic_load_explicit(&f->arrivals, memory_order_relaxed);
   bool burst = p->seen == arrivals + 1;
   p->seen = arrivals + 1;
-  return !p->asks && ((!more && (burst || f->in_vain < ANSWERS_IN_VAIN)) || unanswered(p) > f->window / 4);
+  return !p->asks && ((!more && (burst || f->useless_answers < USELESS_ANSWERS)) || unanswered(p) > f->window / 4);
 }
 
 /* Counts a message that is about to be sent. Returns true, with the question in *question, if it must be followed by
@@ -205,7 +205,7 @@ void wtl_am_far_done(wtl_am *am, int pe, const wtl_net_tag *tag)
   if (is_later((uint32_t)tag->a, p->done)) p->done = (uint32_t)tag->a;
   if (p->asked == (uint32_t)tag->a) {
     p->done_bytes = p->asked_bytes;
-    f->in_vain++;
+    f->useless_answers++;
     again = unanswered(p) > f->window / 4;
     if (again) question = ask(p);
   }
@@ -228,7 +228,7 @@ void wtl_am_far_handled(wtl_am *am, const wtl_am_message *m, bool was_held)
   wtl_am_peer *p = &f->peers[m->from];
   if (m->is_reply) {
     p->taken++;
-    f->heard += m->n;
+    f->reply_bytes_handled += m->n;
   } else {
     p->early -= was_held;
     p->handled++;
@@ -267,7 +267,7 @@ void wtl_am_far_quiet(wtl_am *am, wtl_site *site, int pe)
   wtl_am_far *f = atomic_load_explicit(&am->far, memory_order_acquire);
   int first = pe < 0 ? 0 : pe, end = pe < 0 ? am->pe->n : pe + 1;
   if (!f) return;
-  f->in_vain = 0;
+  f->useless_answers = 0;
   for (int i = first; i < end; i++) ask_for_end(am, f, i);
   for (int i = first; i < end; i++) {
     completing c = {&f->peers[i], f->peers[i].sent};

@@ -17,7 +17,7 @@
 enum { WTL_AM_WINDOW = 1 << 20, WTL_AM_LEAST_WINDOW = 1 << 16, WTL_AM_INBOX = 64 << 20 };
 
 /* A PE sends no more requests while it has this many bytes of replies to handle. */
-enum { WTL_AM_REPLIES_KEPT = 4 << 20 };
+enum { WTL_AM_MOST_REPLIES = 4 << 20 };
 
 /* The kind of a message between nodes, stored in its tag, and the meaning of the numbers a and b of the tag. */
 enum wtl_am_far_kind {
@@ -54,8 +54,8 @@ struct wtl_am_far {
   wtl_am_inbox inbox[WTL_AM_WAYS];
   uint64_t window;
   _Atomic uint64_t arrivals;
-  _Atomic uint64_t replied, heard; /* bytes of replies: received, and handled */
-  _Atomic uint32_t in_vain;
+  _Atomic uint64_t reply_bytes, reply_bytes_handled; /* bytes of replies: received, and handled */
+  _Atomic uint32_t useless_answers;
   bool unsent; /* messages are held that have not been pushed */
 };
 

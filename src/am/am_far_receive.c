@@ -28,7 +28,7 @@ static void show(wtl_pe *self, wtl_am_far *f, uint32_t kind, size_t n)
 {
   f->arrivals++;
   if (kind == WTL_FAR_REPLY)
-    atomic_store_explicit(&f->replied, atomic_load_explicit(&f->replied, memory_order_relaxed) + n,
+    atomic_store_explicit(&f->reply_bytes, atomic_load_explicit(&f->reply_bytes, memory_order_relaxed) + n,
                           memory_order_release);
   wtl_am_announce(self->door.bell);
   wtl_am_inbox_show(&f->inbox[way_of(kind)]);
@@ -82,7 +82,7 @@ void *wtl_am_far_buffer(void *owner, int from, wtl_net_tag tag, size_t n)
   return tag.kind == WTL_FAR_LANDED ? landing_place(self, tag.a, n) : malloc(n);
 }
 
-void wtl_am_far_landed(void *owner, int from, wtl_net_tag tag, void *room, size_t n)
+void wtl_am_far_landed(void *owner, int from, wtl_net_tag tag, void *buffer, size_t n)
 {
   wtl_pe *self = owner;
   wtl_am_far *f = wtl_am_far_of(self->am);
@@ -91,7 +91,7 @@ void wtl_am_far_landed(void *owner, int from, wtl_net_tag tag, void *room, size_
   l->tag = tag;
   l->from = from;
   l->n = (uint32_t)n;
-  l->far_data = room;
+  l->far_data = buffer;
   l->owned = tag.kind != WTL_FAR_LANDED;
   show(self, f, tag.kind, n);
 }
@@ -125,7 +125,7 @@ static bool has_space_for(const wtl_am *am, enum wtl_am_way way)
  * space in a ring of the node. */
 static bool may_take(const wtl_am *am, enum wtl_am_way way)
 {
-  return has_space_for(am, way) && !(way == WTL_AM_REQUESTS && am->kept);
+  return has_space_for(am, way) && !(way == WTL_AM_REQUESTS && am->pending);
 }
 
 /* Takes up to `most` messages of a letter, and returns how many. */

@@ -40,7 +40,7 @@ void wtl_am_start(wtl_pe *self, char *rings)
   am->mine = wtl_am_ring_of(am, self->slot, 0);
   am->progress = (enum wtl_am_progress)self->settings.progress.number;
   am->moment = (uint64_t)(WTL_AM_MOMENT_NS / wtl_clock_ns_per_tick());
-  am->kept_end = &am->kept;
+  am->pending_end = &am->pending;
   am->early_end = &am->early;
   pthread_mutex_init(&am->lock, NULL);
   self->am = am;
@@ -136,7 +136,7 @@ bool wtl_am_poll(wtl_pe *self)
   enum { TURNS = WTL_AM_SLOTS / WTL_AM_TURN }; /* as many messages as a ring holds: others may send on */
   wtl_am *am = self->am;
   int turns = 0;
-  if (am->agent) wtl_am_agent_visit(am->agent);
+  if (am->agent) wtl_am_agent_note_poll(am->agent);
   while (turns < TURNS && wtl_am_take_if_any(am)) turns++;
   return turns > 0;
 }

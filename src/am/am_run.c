@@ -104,7 +104,7 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
 {
   wtl_am_ring *r = &am->mine[way];
   int taken;
-  for (taken = 0; taken < WTL_AM_TURN && !(way == WTL_AM_REQUESTS && am->kept); taken++) {
+  for (taken = 0; taken < WTL_AM_TURN && !(way == WTL_AM_REQUESTS && am->pending); taken++) {
     uint64_t at = atomic_load_explicit(&am->position[way], memory_order_relaxed);
     wtl_am_slot *s = wtl_am_peek(r, at);
     if (!s) break;
@@ -135,8 +135,8 @@ bool wtl_am_waits(void *arg)
   if (atomic_load_explicit(&am->taken, memory_order_seq_cst) || !wtl_am_may_take(am)) return false;
   if (has_message(am, WTL_AM_REPLIES) || wtl_am_far_is_there(am, WTL_AM_REPLIES)) return true;
   if (WTL_UNLIKELY(atomic_load_explicit(&am->n_early, memory_order_relaxed)) && wtl_am_early_is_due(am)) return true;
-  const wtl_am_ring *kept = atomic_load_explicit(&am->kept_ring, memory_order_acquire);
-  if (WTL_UNLIKELY(kept != NULL)) return wtl_am_has_space(kept);
+  const wtl_am_ring *pending = atomic_load_explicit(&am->pending_ring, memory_order_acquire);
+  if (WTL_UNLIKELY(pending != NULL)) return wtl_am_has_space(pending);
   return has_message(am, WTL_AM_REQUESTS) || wtl_am_far_is_there(am, WTL_AM_REQUESTS);
 }
 
@@ -154,7 +154,7 @@ static bool take_far(wtl_am *am, enum wtl_am_way way)
 
 static bool take_some(wtl_am *am)
 {
-  bool any = am->kept && wtl_am_send_kept(am);
+  bool any = am->pending && wtl_am_send_pending(am);
   if (WTL_UNLIKELY(am->early != NULL)) any |= wtl_am_early_retry(am);
   any |= take_ring(am, WTL_AM_REPLIES);
   any |= take_far(am, WTL_AM_REPLIES);

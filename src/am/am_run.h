@@ -7,7 +7,7 @@
 /* Returns whether this thread may take a message now. `am`: the state of a PE. */
 bool wtl_am_waits(void *am);
 
-/* Takes messages, unless another thread does. Returns true if any handler ran or any kept reply was sent. */
+/* Takes messages, unless another thread does. Returns true if any handler ran or any pending reply was sent. */
 bool wtl_am_take(void *am);
 
 /* Does both, at little cost if no message has ever arrived. */

@@ -223,16 +223,16 @@ void wtl_am_request_send(wtl_pe *self, wtl_site *site, const wtl_am_request *r)
 /* --- replies ------------------------------------------------------------------------------------------------------ */
 
 /* A reply that found no space, or the notice that a counted request is complete. */
-struct wtl_am_kept {
-  struct wtl_am_kept *next;
+struct wtl_am_pending {
+  struct wtl_am_pending *next;
   outgoing m;
   bool is_reply;
   char data[];
 };
 
-static void watch_kept(wtl_am *am)
+static void watch_pending(wtl_am *am)
 {
-  wtl_am_watch_space(am, am->kept ? am->pe->slot_of[am->kept->m.pe] : -1);
+  wtl_am_watch_space(am, am->pending ? am->pe->slot_of[am->pending->m.pe] : -1);
 }
 
 static bool post_counted(wtl_am *am, const outgoing *m)
@@ -248,15 +248,15 @@ static void send_or_keep(wtl_am *am, outgoing m, bool is_reply)
 {
   wtl_am_claim c;
   need_tables(am);
-  if (!am->kept && (is_reply ? send_local(am, &m, &c) : post_counted(am, &m))) return;
-  wtl_am_kept *k = malloc(sizeof *k + m.n);
+  if (!am->pending && (is_reply ? send_local(am, &m, &c) : post_counted(am, &m))) return;
+  wtl_am_pending *k = malloc(sizeof *k + m.n);
   if (!k) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to keep a reply of %zu bytes to PE %d", m.n, m.pe);
-  *k = (wtl_am_kept){.m = m, .is_reply = is_reply};
+  *k = (wtl_am_pending){.m = m, .is_reply = is_reply};
   if (m.n) memcpy(k->data, m.data, m.n);
   k->m.data = k->data;
-  *am->kept_end = k;
-  am->kept_end = &k->next;
-  watch_kept(am);
+  *am->pending_end = k;
+  am->pending_end = &k->next;
+  watch_pending(am);
 }
 
 void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, size_t n, wtl_am_token token)
@@ -288,16 +288,16 @@ void wtl_am_publish_counted(wtl_am *am, int pe, uint32_t counted, uint32_t repli
     send_or_keep(am, (outgoing){.way = WTL_AM_REPLIES, .pe = pe, .id = (int)replies, .counted = counted}, false);
 }
 
-bool wtl_am_send_kept(wtl_am *am)
+bool wtl_am_send_pending(wtl_am *am)
 {
   bool any = false;
   wtl_am_claim c;
-  for (wtl_am_kept *k; (k = am->kept) != NULL; any = true) {
+  for (wtl_am_pending *k; (k = am->pending) != NULL; any = true) {
     if (!(k->is_reply ? send_local(am, &k->m, &c) : post_counted(am, &k->m))) break;
-    if (!(am->kept = k->next)) am->kept_end = &am->kept;
+    if (!(am->pending = k->next)) am->pending_end = &am->pending;
     free(k);
   }
-  watch_kept(am);
+  watch_pending(am);
   return any;
 }
 

@@ -9,7 +9,7 @@
 void wtl_am_publish_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
 
 /* Sends replies that found no space before. Returns true if any were sent. */
-bool wtl_am_send_kept(wtl_am *am);
+bool wtl_am_send_pending(wtl_am *am);
 
 /* Count for a request of this PE: it is complete and had `replies` replies; one of its replies has been handled.
  * `done` is incremented when both hold for all replies, as replies may be overtaken. A number without a counter is

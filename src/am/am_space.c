@@ -47,11 +47,11 @@ static void wait_for(wtl_am *am, wtl_site *site, wtl_am_ring *ring, uint64_t con
 {
   bool alone = am->pe->thread_level < WTL_THREAD_MULTIPLE;
   if (!alone) condition = any_condition();
-  atomic_store_explicit(&own(am)->am_wish, condition, memory_order_relaxed);
+  atomic_store_explicit(&own(am)->am_awaited, condition, memory_order_relaxed);
   atomic_fetch_add_explicit(&ring->waiters, 1, memory_order_seq_cst);
   wtl_am_wait(am->pe, site, ready, arg);
   atomic_fetch_sub_explicit(&ring->waiters, 1, memory_order_relaxed);
-  if (alone) atomic_store_explicit(&own(am)->am_wish, 0, memory_order_relaxed);
+  if (alone) atomic_store_explicit(&own(am)->am_awaited, 0, memory_order_relaxed);
 }
 
 static bool has_ample_space(void *ring)
@@ -86,12 +86,12 @@ void wtl_am_wait_until_past(wtl_am *am, wtl_site *site, int slot, enum wtl_am_wa
 void wtl_am_watch_space(wtl_am *am, int slot)
 {
   wtl_am_ring *now = slot < 0 ? NULL : wtl_am_ring_of(am, slot, WTL_AM_REPLIES);
-  wtl_am_ring *before = atomic_load_explicit(&am->kept_ring, memory_order_relaxed);
+  wtl_am_ring *before = atomic_load_explicit(&am->pending_ring, memory_order_relaxed);
   if (now == before) return;
-  uint64_t kept = now ? condition(slot, WTL_AM_REPLIES, SPACE, 0) : 0;
-  atomic_store_explicit(&own(am)->am_kept, kept, memory_order_relaxed);
+  uint64_t pending = now ? condition(slot, WTL_AM_REPLIES, SPACE, 0) : 0;
+  atomic_store_explicit(&own(am)->am_reply_awaited, pending, memory_order_relaxed);
   if (now) atomic_fetch_add_explicit(&now->waiters, 1, memory_order_seq_cst);
-  atomic_store_explicit(&am->kept_ring, now, memory_order_seq_cst);
+  atomic_store_explicit(&am->pending_ring, now, memory_order_seq_cst);
   if (before) atomic_fetch_sub_explicit(&before->waiters, 1, memory_order_relaxed);
 }
 
@@ -99,8 +99,8 @@ void wtl_am_watch_space(wtl_am *am, int slot)
 
 bool wtl_am_publish_head(wtl_am *am, enum wtl_am_way way, uint64_t position)
 {
-  if (position == am->shown[way] || (way == WTL_AM_REQUESTS && am->kept))
-    return false; /* the head stays before requests whose replies are kept */
+  if (position == am->shown[way] || (way == WTL_AM_REQUESTS && am->pending))
+    return false; /* the head stays before requests whose replies are pending */
   am->shown[way] = position;
   atomic_store_explicit(&am->mine[way].head, position, memory_order_release);
   return true;
@@ -113,9 +113,9 @@ void wtl_am_wake_waiters(wtl_am *am, enum wtl_am_way way)
   if (WTL_LIKELY(atomic_load_explicit(&r->waiters, memory_order_seq_cst) == 0)) return;
   for (int slot = 0; slot < self->n_local; slot++) {
     wtl_control *there = wtl_control_of(self, self->boot.local_pe[slot]);
-    uint64_t condition = atomic_load_explicit(&there->am_wish, memory_order_seq_cst);
-    uint64_t kept = atomic_load_explicit(&there->am_kept, memory_order_seq_cst);
-    if (!holds(condition, self->slot, way, r) && !holds(kept, self->slot, way, r)) continue;
+    uint64_t condition = atomic_load_explicit(&there->am_awaited, memory_order_seq_cst);
+    uint64_t pending = atomic_load_explicit(&there->am_reply_awaited, memory_order_seq_cst);
+    if (!holds(condition, self->slot, way, r) && !holds(pending, self->slot, way, r)) continue;
     if (wtl_bell_has_sleeper(&there->bell)) wtl_bell_ring_control(&there->bell);
     if (wtl_bell_has_sleeper(&there->am_bell)) wtl_bell_ring(&there->am_bell);
   }

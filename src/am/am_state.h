@@ -51,7 +51,7 @@ typedef struct wtl_am_counter wtl_am_counter; /* counts the completion of a requ
 typedef struct wtl_am_far wtl_am_far;
 typedef struct wtl_am_handlers wtl_am_handlers;
 typedef struct wtl_am_early wtl_am_early;
-typedef struct wtl_am_kept wtl_am_kept; /* a reply that found no space (am_send.c) */
+typedef struct wtl_am_pending wtl_am_pending; /* a reply that found no space (am_send.c) */
 typedef struct wtl_am_order wtl_am_order;
 typedef struct wtl_am_whole wtl_am_whole; /* a message that has arrived in part (am_run.c) */
 
@@ -71,12 +71,12 @@ struct wtl_am {
   _Atomic uint64_t position[WTL_AM_WAYS]; /* position of the next message to take */
   uint64_t shown[WTL_AM_WAYS];            /* the last value stored to `head` */
   _Atomic uint64_t *known[WTL_AM_WAYS];   /* by slot: the head of its ring, as last read */
-  _Atomic uint64_t *_Atomic last;   /* by slot: 1 << 32 | position of the last request to it; 0: none since quiet */
-  _Atomic uint32_t unquiet;         /* 1: the program has sent requests since it was last complete (wtl_am_complete) */
-  _Atomic uint64_t serial;          /* number of the last message in pieces */
-  wtl_am_kept *kept, **kept_end;    /* used by the thread that runs handlers, as are the next members */
-  wtl_am_ring *_Atomic kept_ring;   /* the ring with too little space for the first one; NULL: none is kept */
-  wtl_am_early *early, **early_end; /* the oldest first */
+  _Atomic uint64_t *_Atomic last; /* by slot: 1 << 32 | position of the last request to it; 0: none since quiet */
+  _Atomic uint32_t unquiet;       /* 1: the program has sent requests since it was last complete (wtl_am_complete) */
+  _Atomic uint64_t serial;        /* number of the last message in pieces */
+  wtl_am_pending *pending, **pending_end; /* used by the thread that runs handlers, as are the next members */
+  wtl_am_ring *_Atomic pending_ring;      /* the ring with too little space for the first one; NULL: none is pending */
+  wtl_am_early *early, **early_end;       /* the oldest first */
   wtl_am_whole *wholes;
   wtl_site_table *sites; /* sites of calls from handlers */
   uint32_t runs;

@@ -6,7 +6,7 @@
 #include "team/team.h"
 
 /* The words that a process publishes, in this order. The call itself may differ between barriers. */
-enum { KIND = WTL_TOLD_SERIAL + 1, BYTES, ROOT, CALL = WTL_TOLD_WORDS - 1 };
+enum { KIND = WTL_PUBLISHED_SERIAL + 1, BYTES, ROOT, CALL = WTL_PUBLISHED_WORDS - 1 };
 
 static const char same_calls[] = "all processes must make the same calls in the same order";
 
@@ -20,7 +20,7 @@ static const char *name_of(const wtl_pe *self, uint64_t call)
 static void refuse_unlike(const wtl_frame *f, const uint64_t mine[], const uint64_t theirs[], int proc)
 {
   const char *call = wtl_here(f->name);
-  if (mine[WTL_TOLD_SERIAL] != theirs[WTL_TOLD_SERIAL])
+  if (mine[WTL_PUBLISHED_SERIAL] != theirs[WTL_PUBLISHED_SERIAL])
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: PE %d is not in this call: it has ended, or is in another one; %s", call, proc,
                 same_calls);
   if (mine[KIND] != theirs[KIND])
@@ -33,11 +33,11 @@ static void refuse_unlike(const wtl_frame *f, const uint64_t mine[], const uint6
 
 void armci_compare_collective(const wtl_frame *f, wtl_group *g, bool is_barrier, size_t bytes, int root)
 {
-  uint64_t theirs[WTL_TOLD_WORDS],
-      mine[WTL_TOLD_WORDS] = {[KIND] = is_barrier ? (uint64_t)WTL_CALL_ARMCI_Barrier : f->call,
-                              [BYTES] = bytes,
-                              [ROOT] = (uint64_t)root,
-                              [CALL] = f->call};
+  uint64_t theirs[WTL_PUBLISHED_WORDS],
+      mine[WTL_PUBLISHED_WORDS] = {[KIND] = is_barrier ? (uint64_t)WTL_CALL_ARMCI_Barrier : f->call,
+                                   [BYTES] = bytes,
+                                   [ROOT] = (uint64_t)root,
+                                   [CALL] = f->call};
   if (g->n == 1) return;
   int proc = g->is_world ? wtl_team_compare(f->self, f->site, f->self->world, mine, theirs)
                          : wtl_group_compare(f->self, f->site, g, mine, theirs);

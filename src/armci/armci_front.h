@@ -48,19 +48,19 @@ typedef struct armci_state {
   ARMCI_Group world_handle, standard_handle; /* without, and with, the program's communicator */
   /* NULL: all processes are on this node, and no operation is ever pending. */
   armci_requests *requests;
-  armci_mutexes *mutexes; /* of ARMCI_Create_mutexes; NULL: there are none */
-  long *notified;         /* global memory: notified[p] counts the notifications of process p */
-  long **notify;          /* the address in which this process counts at process p */
-  long *told, *heard;     /* by process: notifications sent and received so far */
-  int *domain_of;         /* by process (groups.c) */
-  long *next_value;       /* symmetric: the counter of NXTVAL is that of process 0 */
+  armci_mutexes *mutexes;                        /* of ARMCI_Create_mutexes; NULL: there are none */
+  long *notified;                                /* global memory: notified[p] counts the notifications of process p */
+  long **notify;                                 /* the address in which this process counts at process p */
+  long *notifications_sent, *notifications_seen; /* by process: notifications sent and received so far */
+  int *domain_of;                                /* by process (groups.c) */
+  long *next_value;                              /* symmetric: the counter of NXTVAL is that of process 0 */
   long tcgmsg_sent, tcgmsg_received;
   bool tcgmsg_traces;
   wtl_group *ending; /* all processes, with a barrier of its own for the end (early_exit.c) */
   wtl_overdue overdue;
   /* Symmetric, in each node's first process. By process: 1 if it has ended without ARMCI_Finalize. */
   _Atomic uint64_t *left;
-  _Atomic bool *knows_left; /* by process: this one has seen that in an earlier wait */
+  _Atomic bool *left_seen; /* by process: this one has seen that in an earlier wait */
 } armci_state;
 
 static inline armci_state *armci_of(const wtl_pe *self)
@@ -246,8 +246,8 @@ void armci_groups_stop(armci_state *s);
 /* communicators.c. Writes the communicator of the program's MPI for these PEs to *comm. Does nothing if the program
  * uses no MPI. */
 bool armci_comm_is_wanted(void);
-void armci_comm_world(void *comm, size_t room);
-void armci_comm_make(const int *pes, int n, void *comm, size_t room);
+void armci_comm_world(void *comm, size_t bytes);
+void armci_comm_make(const int *pes, int n, void *comm, size_t bytes);
 void armci_comm_free(void *comm);
 
 /* Before the start: limits the job to the processes of `comm`. If those are all in MPI's order, nothing changes.

@@ -59,12 +59,12 @@ void armci_check_block(const wtl_frame *f, const char *name, const void *p, size
   if (!block.bytes)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%p is in no block of memory that process %d has now (%zu bytes)",
                 wtl_here(f->name), name, p, proc, n);
-  size_t room = (size_t)(block.start + block.bytes - (uintptr_t)p);
-  if (n > room)
+  size_t left = (size_t)(block.start + block.bytes - (uintptr_t)p);
+  if (n > left)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: %s=%p and %zu bytes from there go beyond their block of process %d's memory: it has %llu bytes, "
                 "and only %zu of them from there on",
-                wtl_here(f->name), name, p, n, proc, (unsigned long long)block.bytes, room);
+                wtl_here(f->name), name, p, n, proc, (unsigned long long)block.bytes, left);
 }
 
 void armci_refuse_value(const char *call, const char *name, long value, const char *allowed)
@@ -93,8 +93,8 @@ static void exchange_notification_words(const wtl_frame *f, armci_state *s)
   if (!s->notified) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise WATTLE_GLOBAL_SIZE)");
   for (size_t i = 0; i < n; i++) s->notified[i] = 0;
   s->notify = need(n, sizeof *s->notify);
-  s->told = need(n, sizeof *s->told);
-  s->heard = need(n, sizeof *s->heard);
+  s->notifications_sent = need(n, sizeof *s->notifications_sent);
+  s->notifications_seen = need(n, sizeof *s->notifications_seen);
   wtl_group_gather(f->self, f->site, s->world, &s->notified, s->notify, sizeof s->notified);
 }
 
@@ -108,9 +108,9 @@ static void free_state(wtl_pe *self)
   armci_requests_free(s->requests);
   armci_mutexes_free(s->mutexes);
   free(s->notify);
-  free(s->told);
-  free(s->heard);
-  free(s->knows_left);
+  free(s->notifications_sent);
+  free(s->notifications_seen);
+  free(s->left_seen);
   free(s);
 }
 

@@ -5,8 +5,8 @@
 #include "global/global_memory.h"
 #include "global/block_table.h"
 
-/* A process contributes the address of its part, 0 for none, or NO_ROOM if it has no space. */
-enum { NO_ROOM = 1 };
+/* A process contributes the address of its part, 0 for none, or NO_SPACE if it has no space. */
+enum { NO_SPACE = 1 };
 
 static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t bytes)
 {
@@ -17,16 +17,16 @@ static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t 
   uintptr_t mine = bytes ? (uintptr_t)wtl_global_alloc(self, (size_t)bytes) : 0;
   bool failed = false;
   if (bytes && !mine) {
-    mine = NO_ROOM;
+    mine = NO_SPACE;
     wtl_message_print("%s: no room for %ld bytes: %zu of %zu bytes are in use; the call fails on all processes (raise "
                       "WATTLE_GLOBAL_SIZE)",
                       wtl_here(f->name), bytes, self->global->heap.live_bytes, self->global->heap.bytes);
   }
   wtl_group_gather(self, f->site, g, &mine, ptrs, sizeof mine);
-  for (int i = 0; i < g->n; i++) failed |= (uintptr_t)ptrs[i] == NO_ROOM;
+  for (int i = 0; i < g->n; i++) failed |= (uintptr_t)ptrs[i] == NO_SPACE;
   if (!failed && mine) wtl_global_mark_shared(self, (void *)mine);
   if (!failed) return 0;
-  if (mine > NO_ROOM) wtl_global_free(self, (void *)mine);
+  if (mine > NO_SPACE) wtl_global_free(self, (void *)mine);
   for (int i = 0; i < g->n; i++) ptrs[i] = NULL;
   return 1;
 }

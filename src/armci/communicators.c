@@ -10,10 +10,10 @@
 #include "node/boot_mpi.h"
 #include "os/os.h"
 
-void armci_comm_world(void *comm, size_t room)
+void armci_comm_world(void *comm, size_t bytes)
 {
   wtl_mpi mpi;
-  memset(comm, 0, room);
+  memset(comm, 0, bytes);
   if (wtl_boot_mpi_of_program(&mpi)) mpi.ops->comm_world(comm);
 }
 
@@ -23,10 +23,10 @@ bool armci_comm_is_wanted(void)
   return wtl_boot_mpi_of_program(&mpi) && mpi.ops->in_use();
 }
 
-void armci_comm_make(const int *pes, int n, void *comm, size_t room)
+void armci_comm_make(const int *pes, int n, void *comm, size_t bytes)
 {
   wtl_mpi mpi;
-  memset(comm, 0, room);
+  memset(comm, 0, bytes);
   if (armci_comm_is_wanted() && wtl_boot_mpi_of_program(&mpi) && mpi.ops->comm_make(pes, n, comm) != 0)
     wtl_pe_fail(WTL_EXIT_UNAVAILABLE, "ARMCI: %s does not make a communicator for a group of %d processes", mpi.library,
                 n);

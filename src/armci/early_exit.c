@@ -25,7 +25,7 @@ static _Atomic uint64_t *left_on_node(const wtl_pe *self)
  * still be on their way. */
 static bool has_long_left(const wtl_pe *self, int proc)
 {
-  return atomic_load(&left_on_node(self)[proc]) && atomic_exchange(&armci_of(self)->knows_left[proc], true);
+  return atomic_load(&left_on_node(self)[proc]) && atomic_exchange(&armci_of(self)->left_seen[proc], true);
 }
 
 static void find_ended_process(void *of, const wtl_site *site, int awaited)
@@ -58,8 +58,8 @@ void armci_exit_start(wtl_pe *self, armci_state *s)
   const size_t n = (size_t)self->n;
   s->left = wtl_heap_alloc(&self->mem, n * sizeof *s->left, sizeof *s->left);
   if (!s->left) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise SHMEM_SYMMETRIC_SIZE)");
-  s->knows_left = calloc(n, sizeof *s->knows_left);
-  if (!s->knows_left) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
+  s->left_seen = calloc(n, sizeof *s->left_seen);
+  if (!s->left_seen) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
   for (size_t i = 0; i < n; i++) atomic_init(&s->left[i], 0);
   watch_waits(self, s);
 }

@@ -50,27 +50,28 @@ void armci_msg_snd(int tag, void *buf, int bytes, int to)
   wtl_leave(&f);
 }
 
-static int receive(wtl_frame *f, int tag, void *buf, int room, int *came, int from)
+static int receive(wtl_frame *f, int tag, void *buf, int size, int *received, int from)
 {
-  int who;
-  check_buffer(f, buf, room);
-  size_t n = wtl_tagged_receive(f->self, f->site, f->name, (wtl_envelope){from, CONTEXT, tag}, buf, (size_t)room, &who);
-  if (came) *came = (int)n;
+  int sender;
+  check_buffer(f, buf, size);
+  size_t n =
+      wtl_tagged_receive(f->self, f->site, f->name, (wtl_envelope){from, CONTEXT, tag}, buf, (size_t)size, &sender);
+  if (received) *received = (int)n;
   wtl_leave(f);
-  return who;
+  return sender;
 }
 
-void armci_msg_rcv(int tag, void *buf, int room, int *came, int from)
+void armci_msg_rcv(int tag, void *buf, int size, int *received, int from)
 {
   ARMCI_ENTER(armci_msg_rcv, 0);
   armci_check_proc(&f, from);
-  receive(&f, tag, buf, room, came, from);
+  receive(&f, tag, buf, size, received, from);
 }
 
-int armci_msg_rcvany(int tag, void *buf, int room, int *came)
+int armci_msg_rcvany(int tag, void *buf, int size, int *received)
 {
   ARMCI_ENTER_AS(armci_msg_rcvany, armci_msg_rcv, 0);
-  return receive(&f, tag, buf, room, came, WTL_FROM_ANY);
+  return receive(&f, tag, buf, size, received, WTL_FROM_ANY);
 }
 
 /* --- barrier, broadcast, trees ------------------------------------------------------------------------------------ */

@@ -48,7 +48,7 @@ int parmci_notify(int proc)
   wtl_pe *self = f.self;
   armci_check_proc(&f, proc);
   armci_state *s = armci_of(self);
-  long *there = &s->notify[proc][self->me], count = ++s->told[proc];
+  long *there = &s->notify[proc][self->me], count = ++s->notifications_sent[proc];
   armci_fence(self, f.site, proc);
   wtl_op op = wtl_op_to(&f, proc, false);
   op.memory = WTL_GLOBAL;
@@ -75,9 +75,9 @@ int parmci_notify_wait(int proc, int *times)
   ARMCI_ENTER(armci_notify_wait, 0);
   armci_check_proc(&f, proc);
   armci_state *s = armci_of(f.self);
-  notification_wait h = {&s->notified[proc], s->heard[proc] + 1};
+  notification_wait h = {&s->notified[proc], s->notifications_seen[proc] + 1};
   wtl_door_wait_for(&f.self->door, f.site, wtl_global_watch(f.self, h.word), is_notified, &h, proc);
-  s->heard[proc]++;
+  s->notifications_seen[proc]++;
   if (times) *times = (int)h.wanted;
   wtl_leave(&f);
   return (int)h.wanted;

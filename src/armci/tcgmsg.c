@@ -23,7 +23,7 @@ long armci_tcgmsg_nodeid(void);
 long armci_tcgmsg_nnodes(void);
 long armci_tcgmsg_tcgready(void);
 void armci_tcgmsg_snd(long *type, void *buf, long *bytes, long *node, long *sync);
-void armci_tcgmsg_rcv(long *type, void *buf, long *room, long *came, long *node, long *from, long *sync);
+void armci_tcgmsg_rcv(long *type, void *buf, long *size, long *received, long *node, long *from, long *sync);
 long armci_tcgmsg_probe(long *type, long *node);
 void armci_tcgmsg_waitcom(long *node);
 void armci_tcgmsg_synch(long *type);
@@ -108,17 +108,17 @@ void armci_tcgmsg_snd(long *type, void *buf, long *bytes, long *node, long *sync
   wtl_leave(&f);
 }
 
-void armci_tcgmsg_rcv(long *type, void *buf, long *room, long *came, long *node, long *from, long *sync)
+void armci_tcgmsg_rcv(long *type, void *buf, long *size, long *received, long *node, long *from, long *sync)
 {
   ARMCI_ENTER_AS(armci_tcgmsg_rcv, armci_msg_rcv, 0);
-  int who;
+  int sender;
   (void)sync; /* the message is complete on return in any case */
-  armci_check_that(&f, *room >= 0, "lenbuf", *room, "0 and more");
+  armci_check_that(&f, *size >= 0, "lenbuf", *size, "0 and more");
   if (*node >= 0) armci_check_proc(&f, (int)*node);
   wtl_envelope of = {*node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type};
-  *came = (long)wtl_tagged_receive(f.self, f.site, f.name, of, buf, (size_t)*room, &who);
-  *from = who;
-  trace(&f, "rcv", *type, *came, who);
+  *received = (long)wtl_tagged_receive(f.self, f.site, f.name, of, buf, (size_t)*size, &sender);
+  *from = sender;
+  trace(&f, "rcv", *type, *received, sender);
   armci_of(f.self)->tcgmsg_received++;
   wtl_leave(&f);
 }
@@ -155,9 +155,9 @@ void armci_tcgmsg_brdcst(long *type, void *buf, long *bytes, long *root)
 }
 
 /* Strings of Fortran end in blanks, or not at all. */
-static void to_c(char *to, size_t room, const char *from, int length)
+static void to_c(char *to, size_t size, const char *from, int length)
 {
-  size_t n = length > 0 && (size_t)length < room ? (size_t)length : room - 1;
+  size_t n = length > 0 && (size_t)length < size ? (size_t)length : size - 1;
   memcpy(to, from, n);
   to[n] = '\0';
   to[strcspn(to, " ")] = '\0';

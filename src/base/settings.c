@@ -78,12 +78,12 @@ static int print_plainly(char *buf, size_t size, const char *format, ...)
  * reading the settings again takes no more memory. */
 static const char *keep(const char *text)
 {
-  static struct kept {
-    struct kept *next;
+  static struct text_copy {
+    struct text_copy *next;
     char text[];
   } * all;
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  struct kept *k;
+  struct text_copy *k;
   pthread_mutex_lock(&mutex);
   for (k = all; k && strcmp(k->text, text) != 0; k = k->next) continue;
   if (!k && (k = malloc(sizeof *k + strlen(text) + 1)) != NULL) {

@@ -24,7 +24,7 @@ typedef struct run {
 
 /* Joules of the figures that are not nested in others; NaN if unknown. */
 typedef struct drawn {
-  double joules, doubt;
+  double joules, uncertainty;
   bool whole; /* no sensor had a gap */
 } drawn;
 
@@ -37,7 +37,7 @@ static drawn add_up(const wattle_joules_t *f, size_t n, const wtl_mark *a, const
     sum.whole = sum.whole && a->point[i].ok && b->point[i].ok && f[i].covered_s > 0.9 * f[i].interval_s;
     if (f[i].provenance != WATTLE_MEASURED) continue;
     sum.joules = isnan(sum.joules) ? f[i].joules : sum.joules + f[i].joules;
-    sum.doubt = isnan(sum.doubt) ? f[i].uncertainty : sum.doubt + f[i].uncertainty;
+    sum.uncertainty = isnan(sum.uncertainty) ? f[i].uncertainty : sum.uncertainty + f[i].uncertainty;
   }
   return sum;
 }
@@ -132,9 +132,9 @@ static void measure(run *r, enum watts_state state, uint32_t khz)
   wtl_json_number_field(r->out, "seen_ghz", m.ghz, 0);
   wtl_json_number_field(r->out, "seconds", m.all.seconds, 0);
   wtl_json_number_field(r->out, "cpu_joules", m.all.cpu.joules, 0);
-  wtl_json_number_field(r->out, "cpu_uncertainty", m.all.cpu.doubt, 0);
+  wtl_json_number_field(r->out, "cpu_uncertainty", m.all.cpu.uncertainty, 0);
   wtl_json_number_field(r->out, "dram_joules", m.all.dram.joules, 0);
-  wtl_json_number_field(r->out, "dram_uncertainty", m.all.dram.doubt, 0);
+  wtl_json_number_field(r->out, "dram_uncertainty", m.all.dram.uncertainty, 0);
   wtl_json_number_field(r->out, "bytes", m.bytes, 0);
   print_parts(r->out, &m);
   putc('}', r->out);

@@ -14,31 +14,31 @@
 
 static void read_words(wtl_pe *self, wtl_site *site, const wtl_team *t, int entry, int i, uint64_t words[])
 {
-  const size_t bytes = WTL_TOLD_WORDS * sizeof *words;
+  const size_t bytes = WTL_PUBLISHED_WORDS * sizeof *words;
   int pe = wtl_team_pe(self, t, i);
   if (self->slot_of[pe] >= 0)
-    memcpy(words, wtl_entry_of(self, pe, entry)->told, bytes);
+    memcpy(words, wtl_entry_of(self, pe, entry)->published, bytes);
   else
-    wtl_far_entry_get(self, site, words, bytes, pe, wtl_entry_offset(entry) + offsetof(wtl_team_entry, told));
+    wtl_far_entry_get(self, site, words, bytes, pe, wtl_entry_offset(entry) + offsetof(wtl_team_entry, published));
 }
 
 /* A number that differs from call to call of a team. An active set exists for one call only. */
 static uint64_t serial_of(wtl_team *t)
 {
-  return t->sync ? (uint64_t)t->start << 32 | (uint64_t)t->n << 16 | (uint64_t)t->stride : ++t->tellings;
+  return t->sync ? (uint64_t)t->start << 32 | (uint64_t)t->n << 16 | (uint64_t)t->stride : ++t->comparisons;
 }
 
-int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[WTL_TOLD_WORDS],
-                     uint64_t theirs[WTL_TOLD_WORDS])
+int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[WTL_PUBLISHED_WORDS],
+                     uint64_t theirs[WTL_PUBLISHED_WORDS])
 {
-  uint64_t first[WTL_TOLD_WORDS], other[WTL_TOLD_WORDS];
-  const size_t compared = (WTL_TOLD_WORDS - 1) * sizeof *words;
+  uint64_t first[WTL_PUBLISHED_WORDS], other[WTL_PUBLISHED_WORDS];
+  const size_t compared = (WTL_PUBLISHED_WORDS - 1) * sizeof *words;
   int entry = t->entry < 0 ? (int)WTL_ENTRY_OF_WORLD : t->entry, found = -1;
-  words[WTL_TOLD_SERIAL] = serial_of(t);
-  uint64_t *told = wtl_entry_of(self, self->me, entry)->told;
-  memcpy(told + 1, words + 1, compared);
-  __atomic_store_n(&told[WTL_TOLD_SERIAL], words[WTL_TOLD_SERIAL], __ATOMIC_RELEASE);
-  t->call = (uint32_t)words[WTL_TOLD_WORDS - 1];
+  words[WTL_PUBLISHED_SERIAL] = serial_of(t);
+  uint64_t *published = wtl_entry_of(self, self->me, entry)->published;
+  memcpy(published + 1, words + 1, compared);
+  __atomic_store_n(&published[WTL_PUBLISHED_SERIAL], words[WTL_PUBLISHED_SERIAL], __ATOMIC_RELEASE);
+  t->call = (uint32_t)words[WTL_PUBLISHED_WORDS - 1];
   wtl_deadlock_arrive(self, site, t);
   t->wait_for_arrival = wtl_deadlock_wait;
   wtl_team_barrier(self, site, t);
@@ -50,8 +50,8 @@ int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[W
     if (memcmp(first, other, compared) != 0) found = i;
   }
   if (found >= 0) {
-    bool first_is_elsewhere = first[WTL_TOLD_SERIAL] != words[WTL_TOLD_SERIAL];
-    bool other_is_elsewhere = other[WTL_TOLD_SERIAL] != words[WTL_TOLD_SERIAL];
+    bool first_is_elsewhere = first[WTL_PUBLISHED_SERIAL] != words[WTL_PUBLISHED_SERIAL];
+    bool other_is_elsewhere = other[WTL_PUBLISHED_SERIAL] != words[WTL_PUBLISHED_SERIAL];
     bool names_first = first_is_elsewhere || (found == t->me && !other_is_elsewhere);
     memcpy(theirs, names_first ? first : other, sizeof first);
     if (names_first || other_is_elsewhere) return wtl_team_pe(self, t, names_first ? 0 : found);

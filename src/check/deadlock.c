@@ -234,7 +234,7 @@ static void add_team(text *t, const wtl_pe *self, const place *p)
   } else if (p->word[ENTRY] == WTL_ENTRY_OF_WORLD) {
     bool is_shmem = p->word[CALL] / WTL_CALLS_A_FRONT == WTL_FRONT_FIRST; /* the others have no name for it */
     add(t, is_shmem ? "SHMEM_TEAM_WORLD" : "all PEs");
-  } else if (p->word[ENTRY] == WTL_ROOM_OF_NODE) {
+  } else if (p->word[ENTRY] == WTL_ENTRY_OF_NODE) {
     add(t, "SHMEM_TEAM_SHARED");
   } else {
     const char *of = p->word[NODE] == UNKNOWN ? "" : " of the node's";
@@ -321,9 +321,10 @@ static bool is_here(view *v, int i)
            is_same_comparison(place_of(v, v->self->me), p);
   }
   uint64_t serial;
-  size_t told = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, told);
-  read_words(v, pe, (wtl_place){told + WTL_TOLD_SERIAL * sizeof serial, WTL_SEGMENT_TEAM_ENTRIES}, &serial, 1);
-  return serial == t->tellings;
+  size_t published = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, published);
+  read_words(v, pe, (wtl_place){published + WTL_PUBLISHED_SERIAL * sizeof serial, WTL_SEGMENT_TEAM_ENTRIES}, &serial,
+             1);
+  return serial == t->comparisons;
 }
 
 /* Whether this PE is the first one that waits in this comparison, so that only one PE reports. */
@@ -352,7 +353,7 @@ static void judge(view *v, double waited)
   int last = self->threads_anywhere ? -1 : find_circle(v);
   if (last >= 0 && must_report(v, last)) refuse_circle(v, last);
   if (late < 0 || waited < WTL_LATE_AFTER * self->settings.patience.seconds || !is_first(v)) return;
-  if (!atomic_exchange(&self->said_late, true)) report_late(v, late, waited);
+  if (!atomic_exchange(&self->reported_late, true)) report_late(v, late, waited);
 }
 
 /* A wait for an arrival. */
@@ -397,5 +398,5 @@ void wtl_deadlock_wait(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watc
                        void *arg)
 {
   arrival a = {self, site, t, ready, arg, wtl_clock_ns()};
-  wtl_door_wait_in_doubt(&self->door, site, watch, has_arrived, &a, self->settings.patience.seconds, examine);
+  wtl_door_wait_with_checks(&self->door, site, watch, has_arrived, &a, self->settings.patience.seconds, examine);
 }

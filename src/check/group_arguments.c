@@ -43,19 +43,19 @@ static void report_late(void *arg)
   if (waited < WTL_LATE_AFTER * w->self->settings.patience.seconds) return;
   for (int i = 0; i < g->me; i++)
     if (i < w->i || has_sent(w, i)) return;
-  if (atomic_exchange(&w->self->said_late, true)) return;
+  if (atomic_exchange(&w->self->reported_late, true)) return;
   wtl_message_print(
       "%s: has waited %.3g s for PE %d of a group of %d PEs, the first of them PE %d; goes on waiting, and says so "
       "once",
       wtl_here(w->name), waited, g->pe[w->i], g->n, g->pe[0]);
 }
 
-int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t words[WTL_TOLD_WORDS],
-                      uint64_t theirs[WTL_TOLD_WORDS])
+int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t words[WTL_PUBLISHED_WORDS],
+                      uint64_t theirs[WTL_PUBLISHED_WORDS])
 {
-  const size_t bytes = WTL_TOLD_WORDS * sizeof *words, compared = bytes - sizeof *words; /* without the call */
-  uint64_t first[WTL_TOLD_WORDS], other[WTL_TOLD_WORDS];
-  const char *name = wtl_call_of(self->record->calls, (uint32_t)words[WTL_TOLD_WORDS - 1])->name;
+  const size_t bytes = WTL_PUBLISHED_WORDS * sizeof *words, compared = bytes - sizeof *words; /* without the call */
+  uint64_t first[WTL_PUBLISHED_WORDS], other[WTL_PUBLISHED_WORDS];
+  const char *name = wtl_call_of(self->record->calls, (uint32_t)words[WTL_PUBLISHED_WORDS - 1])->name;
   wait w = {self, g, g->calls++, 0, name, wtl_clock_ns()};
   int found = -1;
   for (int i = 0; i < g->n; i++)
@@ -63,8 +63,8 @@ int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t
   for (; w.i < g->n; w.i++) {
     memcpy(other, words, bytes);
     if (w.i != g->me) {
-      wtl_door_wait_in_doubt(&self->door, site, WTL_WATCH_ALL, has_arrived, &w, self->settings.patience.seconds,
-                             report_late);
+      wtl_door_wait_with_checks(&self->door, site, WTL_WATCH_ALL, has_arrived, &w, self->settings.patience.seconds,
+                                report_late);
       wtl_tagged_receive(self, site, name, (wtl_envelope){g->pe[w.i], g->context, w.tag}, other, bytes, NULL);
     }
     if (w.i == 0) memcpy(first, other, bytes);

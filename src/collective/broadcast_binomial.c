@@ -28,8 +28,8 @@ static void send_down(const wtl_collective *c, uint32_t epoch, const char *data,
   for (bit >>= 1; bit; bit >>= 1)
     if (i + bit < nodes)
       wtl_far_entry_put_signal(c->self, t->leader[(t->node + bit) % nodes],
-                               entry + offsetof(wtl_team_entry, passed) + slot * WTL_FAR_BYTES, data, n,
-                               entry + offsetof(wtl_team_entry, passed_said) + slot * sizeof epoch, epoch);
+                               entry + offsetof(wtl_team_entry, forwarded) + slot * WTL_FAR_BYTES, data, n,
+                               entry + offsetof(wtl_team_entry, forwarded_epochs) + slot * sizeof epoch, epoch);
 }
 
 bool wtl_broadcast_binomial(const wtl_collective *c)
@@ -41,14 +41,14 @@ bool wtl_broadcast_binomial(const wtl_collective *c)
   uint32_t epoch = wtl_flat_begin(c);
   int from = wtl_team_pe(self, t, c->root), keeper = self->slot_of[from] >= 0 ? from : t->local[0];
   wtl_team_entry *entry = wtl_entry_of(self, keeper, t->entry);
-  _Atomic uint32_t *said = &entry->passed_said[epoch % WTL_SMALL_LINES];
-  char *data = entry->passed[epoch % WTL_SMALL_LINES];
+  _Atomic uint32_t *arrived = &entry->forwarded_epochs[epoch % WTL_SMALL_LINES];
+  char *data = entry->forwarded[epoch % WTL_SMALL_LINES];
   if (t->me == c->root) {
     memcpy(data, &(head){t->node}, sizeof(head));
     if (bytes) memcpy(data + sizeof(head), c->source, bytes);
-    atomic_store_explicit(said, epoch, memory_order_seq_cst);
+    atomic_store_explicit(arrived, epoch, memory_order_seq_cst);
   } else {
-    wtl_wait_word(self, c->site, said, epoch);
+    wtl_wait_word(self, c->site, arrived, epoch);
   }
   if (self->me == keeper) {
     send_down(c, epoch, data, sizeof(head) + bytes);

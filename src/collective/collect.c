@@ -11,15 +11,16 @@
 static uint64_t *size_word_of(const wtl_collective *c, int pe)
 {
   const wtl_team *t = c->team;
-  return t->sync ? (uint64_t *)(void *)wtl_remote(c->self, &t->sync[WTL_ACTIVE_SAID], pe)
-                 : &wtl_entry_of(c->self, pe, t->entry)->said[3];
+  return t->sync ? (uint64_t *)(void *)wtl_remote(c->self, &t->sync[WTL_ACTIVE_EXCHANGE], pe)
+                 : &wtl_entry_of(c->self, pe, t->entry)->exchange[3];
 }
 
 static wtl_place size_word_place(const wtl_collective *c)
 {
   const wtl_team *t = c->team;
-  size_t offset = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, said) + 3 * sizeof(uint64_t);
-  return t->sync ? wtl_far_place(c->self, &t->sync[WTL_ACTIVE_SAID]) : (wtl_place){offset, WTL_SEGMENT_TEAM_ENTRIES};
+  size_t offset = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, exchange) + 3 * sizeof(uint64_t);
+  return t->sync ? wtl_far_place(c->self, &t->sync[WTL_ACTIVE_EXCHANGE])
+                 : (wtl_place){offset, WTL_SEGMENT_TEAM_ENTRIES};
 }
 
 /* Gets a word of each PE, in the order of the team, and returns when all PEs have arrived. */

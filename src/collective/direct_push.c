@@ -29,8 +29,8 @@ static void notify(const wtl_collective *c, int node, int what)
 {
   const wtl_team *t = c->team;
   size_t turn = t->stage_epoch & 1, slot = turn * WTL_FAR_SLOTS + (size_t)(t->node * SLOTS_EACH + what);
-  size_t said = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, far_said);
-  wtl_far_entry_signal(c->self, t->leader[node], said + slot * sizeof(uint32_t), t->stage_epoch);
+  size_t epochs = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, far_epochs);
+  wtl_far_entry_signal(c->self, t->leader[node], epochs + slot * sizeof(uint32_t), t->stage_epoch);
 }
 
 static void await(const wtl_collective *c, int node, int what)

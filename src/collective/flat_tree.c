@@ -39,7 +39,7 @@ static void publish(const wtl_collective *c, uint32_t epoch)
 {
   wtl_line *mine = line_of(c, c->self->me, epoch);
   memcpy(mine->bytes, c->source, wtl_collective_bytes(c));
-  atomic_store_explicit(&mine->said, epoch, memory_order_seq_cst);
+  atomic_store_explicit(&mine->epoch_of_bytes, epoch, memory_order_seq_cst);
 }
 
 void wtl_flat_wake(const wtl_collective *c)
@@ -57,7 +57,7 @@ typedef struct line_wait {
 static bool is_published(void *arg)
 {
   line_wait *h = arg;
-  return atomic_load_explicit(&h->line->said, memory_order_acquire) == h->epoch;
+  return atomic_load_explicit(&h->line->epoch_of_bytes, memory_order_acquire) == h->epoch;
 }
 
 /* Returns the bytes of the team's PE `i`, as soon as it has published them. */
@@ -68,7 +68,7 @@ static const char *bytes_of(const wtl_collective *c, int i, uint32_t epoch)
   line_wait h = {line_of(c, pe, epoch), epoch};
   if (is_published(&h)) return h.line->bytes;
   bool apart = self->apart[self->slot_of[pe]];
-  (apart ? wtl_door_wait_apart : wtl_door_wait)(&self->door, c->site, WTL_WATCH_CONTROL, is_published, &h);
+  (apart ? wtl_door_wait_on_other_core : wtl_door_wait)(&self->door, c->site, WTL_WATCH_CONTROL, is_published, &h);
   return h.line->bytes;
 }
 

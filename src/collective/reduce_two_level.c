@@ -36,7 +36,7 @@ void wtl_leader_send(const wtl_collective *c, int node, int slot, const void *da
   size_t entry = wtl_entry_offset(t->entry), turn = t->stage_epoch & 1;
   size_t at = turn * WTL_FAR_SLOTS + (size_t)slot;
   wtl_far_entry_put_signal(c->self, t->leader[node], entry + offsetof(wtl_team_entry, far_bytes) + at * WTL_FAR_BYTES,
-                           data, bytes, entry + offsetof(wtl_team_entry, far_said) + at * sizeof(uint32_t),
+                           data, bytes, entry + offsetof(wtl_team_entry, far_epochs) + at * sizeof(uint32_t),
                            t->stage_epoch);
 }
 
@@ -44,7 +44,7 @@ const char *wtl_leader_receive(const wtl_collective *c, int slot)
 {
   wtl_pe *self = c->self;
   const wtl_team *t = c->team;
-  wtl_wait_word(self, c->site, &wtl_entry_of(self, self->me, t->entry)->far_said[t->stage_epoch & 1][slot],
+  wtl_wait_word(self, c->site, &wtl_entry_of(self, self->me, t->entry)->far_epochs[t->stage_epoch & 1][slot],
                 t->stage_epoch);
   return wtl_leader_received(c, self->me, slot);
 }

@@ -33,7 +33,7 @@ struct wattle_energy {
   wtl_mark opened;
   size_t n_domains;
   region **regions; /* allocated one by one, so that growing the list moves only pointers */
-  size_t n_regions, room;
+  size_t n_regions, capacity;
 };
 
 /* Sets the text of wattle_last_error() in this thread and returns `code`. */

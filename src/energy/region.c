@@ -14,12 +14,12 @@ static region *find(const wattle_energy_t *e, const char *name)
 
 static region *add(wattle_energy_t *e, const char *name)
 {
-  if (e->n_regions == e->room) {
-    size_t room = e->room ? 2 * e->room : 16;
-    region **grown = realloc(e->regions, room * sizeof *grown);
+  if (e->n_regions == e->capacity) {
+    size_t capacity = e->capacity ? 2 * e->capacity : 16;
+    region **grown = realloc(e->regions, capacity * sizeof *grown);
     if (!grown) return NULL;
     e->regions = grown;
-    e->room = room;
+    e->capacity = capacity;
   }
   region *r = calloc(1, sizeof *r + e->n_domains * sizeof r->sum[0]);
   if (!r) return NULL;

@@ -36,12 +36,12 @@ struct wtl_agent {
   _Atomic int others;   /* threads that make progress themselves */
   _Atomic int sleepers; /* threads that sleep and rely on the agent */
   /* Ticks: the last time that something moved, and the longest pause while a thread slept. */
-  _Atomic uint64_t moved_at, still;
-  _Atomic uint32_t visits; /* how often a thread began to make progress itself */
-  _Atomic uint32_t nudges; /* futex word: increased to make the agent check at once */
-  _Atomic bool parked;     /* the agent waits on `nudges`, not on the network */
-  _Atomic long rest_ns;    /* the longest such wait */
-  _Atomic bool on_network; /* a thread of the PE sleeps on the network */
+  _Atomic uint64_t progress_at, longest_idle;
+  _Atomic uint32_t polls_begun; /* how often a thread began to make progress itself */
+  _Atomic uint32_t nudges;      /* futex word: increased to make the agent check at once */
+  _Atomic bool parked;          /* the agent waits on `nudges`, not on the network */
+  _Atomic long pause_ns;        /* the longest such wait */
+  _Atomic bool on_network;      /* a thread of the PE sleeps on the network */
   _Atomic bool stop;
   _Atomic bool has_server;
   pthread_mutex_t serving; /* protects the fields below */
@@ -74,19 +74,19 @@ static void nudge(wtl_agent *a)
     wtl_futex_wake(&a->nudges, 1, WTL_FUTEX_OURS);
 }
 
-static bool move(wtl_agent *a)
+static bool make_progress(wtl_agent *a)
 {
-  bool moved = false, more;
+  bool progressed = false, more;
   do { /* in simulation the agent blocks afterwards, so it must leave nothing */
     more = wtl_net_progress(a->net);
     if (a->also && a->also(a->also_of)) more = true;
-    moved |= more;
-  } while (WTL_OS_IS_SIMULATED && (wtl_os_network_is_kept() || more));
-  if (!moved) return false;
+    progressed |= more;
+  } while (WTL_OS_IS_SIMULATED && (wtl_os_network_is_held() || more));
+  if (!progressed) return false;
   if (a->sleepers > 0) {
-    uint64_t now = wtl_ticks(), still = now - a->moved_at;
-    if (still > a->still) a->still = still;
-    a->moved_at = now;
+    uint64_t now = wtl_ticks(), idle = now - a->progress_at;
+    if (idle > a->longest_idle) a->longest_idle = idle;
+    a->progress_at = now;
   }
   return true;
 }
@@ -115,7 +115,7 @@ static bool linger(wtl_agent *a, bool *needed)
                                     WTL_OS_SPINS) <= 0)
       return false;
     *needed = is_needed(a);
-    if (!move(a) && !WTL_OS_IS_SIMULATED) continue;
+    if (!make_progress(a) && !WTL_OS_IS_SIMULATED) continue;
     notify_server(a, true);
     return true;
   }
@@ -133,31 +133,31 @@ static enum wtl_sleep sleep_on_network(wtl_agent *a, int event, double seconds)
 
 /* Does another thread make progress, or did it do so a moment ago and may do so again? But a thread that sleeps needs
  * the agent. In simulation the agent serves every arrival. */
-static bool others_serve(const wtl_agent *a, bool visited)
+static bool others_serve(const wtl_agent *a, bool polled)
 {
-  return !WTL_OS_IS_SIMULATED && (a->others > 0 || (visited && a->sleepers == 0));
+  return !WTL_OS_IS_SIMULATED && (a->others > 0 || (polled && a->sleepers == 0));
 }
 
 static void *serve(void *arg)
 {
   wtl_agent *a = arg;
-  uint32_t seen = a->visits;
+  uint32_t seen = a->polls_begun;
   bool woken = false; /* in simulation, where the agent lingers after each wake-up, also by a nudge */
   wtl_thread_be_prompt();
-  a->rest_ns = PAUSE_NS;
+  a->pause_ns = PAUSE_NS;
   while (!a->stop) {
-    uint32_t nudges = a->nudges, visits = a->visits;
-    if (others_serve(a, visits != seen)) {
-      seen = visits;
+    uint32_t nudges = a->nudges, polls_begun = a->polls_begun;
+    if (others_serve(a, polls_begun != seen)) {
+      seen = polls_begun;
       notify_server(a, false);
-      wait_for_nudge(a, nudges, a->rest_ns);
-      long longer = 2 * a->rest_ns, longest = a->on_network ? LONGEST_SLEEP_PAUSE_NS : LONGEST_PAUSE_NS;
-      a->rest_ns = longer < longest ? longer : longest;
+      wait_for_nudge(a, nudges, a->pause_ns);
+      long longer = 2 * a->pause_ns, longest = a->on_network ? LONGEST_SLEEP_PAUSE_NS : LONGEST_PAUSE_NS;
+      a->pause_ns = longer < longest ? longer : longest;
       continue;
     }
-    a->rest_ns = PAUSE_NS;
-    bool needed = is_needed(a), moved = move(a);
-    if (moved || woken) {
+    a->pause_ns = PAUSE_NS;
+    bool needed = is_needed(a), progressed = make_progress(a);
+    if (progressed || woken) {
       notify_server(a, true);
       while (linger(a, &needed)) continue;
       woken = false;
@@ -248,14 +248,14 @@ static void stand_by(void *agent)
   wtl_agent *a = agent;
   wtl_net_caller_waits(a->net);
   a->others++;
-  a->visits++;
+  a->polls_begun++;
 }
 
 static void take_over(void *agent)
 {
   wtl_agent *a = agent;
-  a->moved_at = wtl_ticks();
-  a->still = 0;
+  a->progress_at = wtl_ticks();
+  a->longest_idle = 0;
   a->sleepers++;
   a->others--;
   nudge(a);
@@ -266,16 +266,16 @@ static void take_over(void *agent)
 static uint64_t relieved(void *agent, uint64_t until)
 {
   wtl_agent *a = agent;
-  uint64_t moved_at = a->moved_at, still = a->still;
+  uint64_t progress_at = a->progress_at, longest_idle = a->longest_idle;
   a->sleepers--;
-  return until > moved_at && until - moved_at > still ? until - moved_at : still;
+  return until > progress_at && until - progress_at > longest_idle ? until - progress_at : longest_idle;
 }
 
 static void resume(void *agent)
 {
   wtl_agent *a = agent;
   a->others--;
-  if (a->sleepers > 0 || a->rest_ns > LONGEST_PAUSE_NS)
+  if (a->sleepers > 0 || a->pause_ns > LONGEST_PAUSE_NS)
     nudge(a); /* another thread that sleeps was served by this one, or the agent makes its longest pause */
 }
 
@@ -321,7 +321,7 @@ wtl_progress_driver wtl_agent_driver(wtl_agent *a)
                                .take_over = take_over,
                                .relieved = relieved,
                                .resume = resume,
-                               .bed = {sleep_on_descriptors, a, a->alarm},
+                               .sleeper = {sleep_on_descriptors, a, a->alarm},
                                .begin_sleep = begin_sleep,
                                .end_sleep = end_sleep};
 }

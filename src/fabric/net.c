@@ -46,16 +46,16 @@ static void on_lost(void *owner, int pe, const char *why)
 static int after_loss(const wtl_net *net)
 {
   int64_t ms = (int64_t)(wtl_clock_ns() - net->lost_at) / 1000000,
-          next = net->loss_said ? END_AFTER_MS : SPEAK_AFTER_MS;
+          next = net->loss_reported ? END_AFTER_MS : SPEAK_AFTER_MS;
   return ms < next ? (int)(next - ms) : 0;
 }
 
 static void act_on_loss(wtl_net *net)
 {
   if (after_loss(net) > 0) return;
-  if (net->loss_said) end_job(net, "a PE cannot be reached");
+  if (net->loss_reported) end_job(net, "a PE cannot be reached");
   wtl_message_print("the connection is lost to PE %d: %s", net->lost_pe, net->lost_why);
-  net->loss_said = true;
+  net->loss_reported = true;
 }
 
 /* Shares the job's cookie, a random number from PE 0, and compares the network with that of PE 0. The cookie tells jobs
@@ -173,18 +173,18 @@ static void give_up(wtl_net *net)
 static void beat(wtl_net *net, uint64_t now)
 {
   /* The first time, or after the whole job was stopped for a while, the silence begins now. */
-  if (!net->last_beat || now - net->last_beat > 2 * net->beat_ns) net->heard = now;
+  if (!net->last_beat || now - net->last_beat > 2 * net->beat_ns) net->last_received = now;
   net->last_beat = now;
   net->next_beat = now + net->beat_ns;
   wtl_net_send_heartbeat(net, net->after, false);
-  if (now > net->heard && now - net->heard > net->silence_ns) give_up(net);
+  if (now > net->last_received && now - net->last_received > net->silence_ns) give_up(net);
 }
 
 static void check_clock(wtl_net *net)
 {
   uint64_t now = wtl_clock_ns();
-  if (net->hears) net->heard = now;
-  net->hears = false;
+  if (net->has_received) net->last_received = now;
+  net->has_received = false;
   if (now >= net->next_beat) beat(net, now);
 }
 

@@ -94,10 +94,10 @@ typedef struct wtl_net_callbacks {
   /* `count` messages of `n` bytes each from PE `from`, in sequence, each padded to 8 bytes. The data are valid during
    * the call. False: they are malformed. */
   bool (*message)(void *owner, int from, wtl_net_tag tag, const void *data, size_t n, uint32_t count);
-  /* For a long message: `room` returns the memory for its data, or NULL to drop it. `landed` is called when they are
+  /* For a long message: `buffer` returns the memory for its data, or NULL to drop it. `landed` is called when they are
    * there. */
-  void *(*room)(void *owner, int from, wtl_net_tag tag, size_t n);
-  void (*landed)(void *owner, int from, wtl_net_tag tag, void *room, size_t n);
+  void *(*buffer)(void *owner, int from, wtl_net_tag tag, size_t n);
+  void (*landed)(void *owner, int from, wtl_net_tag tag, void *buffer, size_t n);
   /* Called without the lock when the program is about to end the library under the network. The PE must end first. */
   void (*closing)(void *owner);
 } wtl_net_callbacks;

@@ -144,7 +144,8 @@ static void *place_of(wtl_net *net, enum wire_message message, int from, wtl_pla
     if (!(p = find_unanswered(net, token, n)) || !p->to) return NULL;
     p->arriving = true;
     return p->to;
-  default: return net->callbacks.room ? net->callbacks.room(net->callbacks.owner, from, tag_of(at, token), n) : NULL;
+  default:
+    return net->callbacks.buffer ? net->callbacks.buffer(net->callbacks.owner, from, tag_of(at, token), n) : NULL;
   }
 }
 
@@ -200,7 +201,7 @@ void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t h
     net->counts.malformed++;
     return;
   }
-  if ((int)h.small.from == net->before) net->hears = true; /* any message counts as a heartbeat */
+  if ((int)h.small.from == net->before) net->has_received = true; /* any message counts as a heartbeat */
   net->counts.received++;
   net->counts.bytes_received += header_bytes + n;
 }

@@ -121,11 +121,11 @@ void wtl_net_send_in_turn(wtl_net *net, int pe)
   if (net->peers[pe].leaving == 0) wtl_net_send_batch(net, pe);
 }
 
-static void *append(batch *b, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n, uint64_t room)
+static void *append(batch *b, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n, uint64_t space)
 {
   wire_record *r = (wire_record *)(void *)(b->data + b->used);
   *r = (wire_record){(uint16_t)kind, 0, at.segment, at.offset, token, n};
-  b->used += sizeof *r + wire_padded(room);
+  b->used += sizeof *r + wire_padded(space);
   b->head.records++;
   b->run = NULL;
   return r + 1;
@@ -135,7 +135,7 @@ void wtl_net_send_heartbeat(wtl_net *net, int pe, bool of_the_end)
 {
   batch *b = new_batch(net);
   if (of_the_end) append(b, WIRE_END, (wtl_place){0}, ~net->cookie, 0, 0);
-  send_batch(net, pe, b, WTL_SEND_APART);
+  send_batch(net, pe, b, WTL_SEND_EAGER_UNORDERED);
 }
 
 static void start_queued(wtl_net *net, peer *p);
@@ -154,16 +154,16 @@ void wtl_net_send_all(wtl_net *net, bool in_turn)
   memmove(net->unsent, net->unsent + n, (size_t)net->n_unsent * sizeof *net->unsent);
 }
 
-/* Adds a record with space for `room` bytes of data, which the caller fills in. */
+/* Adds a record with space for `space` bytes of data, which the caller fills in. */
 void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n,
-                         uint64_t room)
+                         uint64_t space)
 {
   peer *p = &net->peers[pe];
-  size_t need = sizeof(wire_record) + wire_padded(room);
+  size_t need = sizeof(wire_record) + wire_padded(space);
   if (p->open && p->open->used + need > WIRE_BATCH_BYTES) wtl_net_send_batch(net, pe);
   if (!p->open) p->open = new_batch(net);
   list(net, pe);
-  return append(p->open, kind, at, token, n, room);
+  return append(p->open, kind, at, token, n, space);
 }
 
 /* --- pending operations ------------------------------------------------------------------------------------------- */
@@ -215,7 +215,7 @@ void wtl_net_end_pending(wtl_net *net, pending *p)
     peer *asked = &net->peers[p->asked];
     asked->asked--;
     if (!asked->open) asked->row = 0;
-    if (p->early) net->in_vain++;
+    if (p->early) net->useless_answers++;
   }
   p->used = false;
   p->next_free = net->free_pending;
@@ -260,7 +260,7 @@ static void large_sent(void *arg)
 }
 
 /*
- * The pieces of a long get are answered on a connection of their own (ASIDE). Otherwise this PE's own requests would
+ * The pieces of a long get are answered on a connection of their own (RENDEZVOUS_UNORDERED). Otherwise this PE's own requests would
  * arrive behind them, and two PEs that get from each other would alternate on a line that carries both directions. A
  * shorter answer arrives together with the messages after it, so its target wakes up only once. If this PE has
  * requested nothing during MUTUAL pieces, it has nothing to delay, and one connection takes less time than two.
@@ -273,7 +273,7 @@ static enum wtl_transport_send_mode choose_send_mode(const large *l)
   if (l->n < WTL_NET_LARGE) return WTL_SEND_EAGER;
   if (l->message != WIRE_DATA || l->n < WTL_NET_MOST || p->mutual == 0) return WTL_SEND_RENDEZVOUS;
   p->mutual--;
-  return WTL_SEND_ASIDE;
+  return WTL_SEND_RENDEZVOUS_UNORDERED;
 }
 
 static void start_large(wtl_net *net, large *l)
@@ -413,7 +413,7 @@ static void add_flush(wtl_net *net, wtl_net_flow *flow, int pe, bool early)
  * delays the target's own next message. So after this many useless answers only quiets and operations that are held
  * request completion, until the next quiet.
  */
-enum { ANSWERS_IN_VAIN = 4 };
+enum { USELESS_ANSWERS = 4 };
 
 /* After more than this many small operations in a row on a PE, further ones are likely, and it is cheaper to hold them.
  * A wait ends a row, and so does an answer that finds none held. So data, a length and a flag leave at once. */
@@ -431,7 +431,7 @@ static bool is_in_a_row(const wtl_net *net, peer *p)
 static bool asks_early(const wtl_net *net, int pe, enum wtl_net_send_mode mode, bool held)
 {
   if (mode > WTL_NET_HELD || net->peers[pe].asked) return false;
-  return held || net->in_vain < ANSWERS_IN_VAIN;
+  return held || net->useless_answers < USELESS_ANSWERS;
 }
 
 /* Sends the PE's batch or holds it. A batch that is held leaves at the latest when the answer of the first one arrives.
@@ -573,22 +573,22 @@ static void *join_run(batch *b, wtl_net_tag tag, size_t n)
   if (!r || r->n != n || r->token != tag.b || r->offset != tag.a || r->segment != tag.kind ||
       b->used + wire_padded(n) > WIRE_BATCH_BYTES)
     return NULL;
-  void *room = b->data + b->used;
+  void *space = b->data + b->used;
   b->used += wire_padded(n);
   r->more++;
-  return room;
+  return space;
 }
 
 static void *add_message(wtl_net *net, int pe, wtl_net_tag tag, size_t n)
 {
   peer *p = &net->peers[pe];
   bool joins = tag.joins && n <= RUN_BYTES;
-  void *room = joins ? join_run(p->open, tag, n) : NULL;
-  if (!room) {
-    room = wtl_net_add_record(net, pe, WIRE_AM, (wtl_place){tag.a, tag.kind}, tag.b, n, n);
-    if (joins) p->open->run = (wire_record *)room - 1;
+  void *space = joins ? join_run(p->open, tag, n) : NULL;
+  if (!space) {
+    space = wtl_net_add_record(net, pe, WIRE_AM, (wtl_place){tag.a, tag.kind}, tag.b, n, n);
+    if (joins) p->open->run = (wire_record *)space - 1;
   }
-  return room;
+  return space;
 }
 
 static bool is_whole(const batch *b)
@@ -602,11 +602,11 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
   wtl_place at = {tag.a, tag.kind};
   pthread_mutex_lock(&net->lock);
   if (n <= WTL_NET_MERGED) {
-    void *room = add_message(net, pe, tag, n);
+    void *space = add_message(net, pe, tag, n);
     if (n == 8) /* the most frequent size: without a call */
-      memcpy(room, from, 8);
+      memcpy(space, from, 8);
     else if (n)
-      memcpy(room, from, n);
+      memcpy(space, from, n);
     if (!held || is_whole(net->peers[pe].open)) wtl_net_send_batch(net, pe);
   } else {
     large *l = new_large(net, pe, WIRE_LARGE_AM, at, tag.b);
@@ -644,7 +644,7 @@ bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow)
 uint64_t wtl_net_flush(wtl_net *net)
 {
   pthread_mutex_lock(&net->lock);
-  net->in_vain = 0;
+  net->useless_answers = 0;
   for (int i = 0; i < net->n_dirty; i++) {
     net->peers[net->dirty[i]].in_dirty = false;
     if (net->peers[net->dirty[i]].dirty) add_flush(net, NULL, net->dirty[i], false);
@@ -703,7 +703,7 @@ wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int pe)
   wtl_net_bins *bins = wtl_net_bins_of(net, flow, pe);
   wtl_net_covered all = {
       .disordered = flow && pe < 0 ? flow->disordered : 0, .by_hardware = bins->by_hardware, .turn = bins->turn};
-  net->in_vain = 0;
+  net->useless_answers = 0;
   if (flow)
     flush_dirty(net, flow, pe);
   else if (net->peers[pe].dirty)

@@ -67,7 +67,7 @@ typedef struct peer {
   uint32_t abreast;          /* bytes of large messages under way */
   uint16_t asked;            /* flushes without an answer */
   uint32_t row, row_since;   /* small operations in a row, and net->waits when it began */
-  /* Pieces of long gets that are still answered ASIDE, because this PE gets from that one, too. */
+  /* Pieces of long gets that are still answered out of order, because this PE gets from that one, too. */
   uint32_t mutual;
   bool dirty;           /* something was sent there since completion was last requested */
   bool in_dirty;        /* it is listed in net->dirty */
@@ -125,13 +125,13 @@ struct wtl_net {
   _Atomic uint64_t fetch_bytes, copied_bytes;
   /* The epoch, plus one, in which something was last sent: anything; something that may overtake or be overtaken. */
   _Atomic uint64_t last_sent, last_disordered;
-  uint32_t in_vain;       /* useless answers to early requests since the last quiet */
-  _Atomic uint32_t waits; /* how often the PE began to wait */
+  uint32_t useless_answers; /* useless answers to early requests since the last quiet */
+  _Atomic uint32_t waits;   /* how often the PE began to wait */
   _Atomic bool ending;
   _Atomic int lost_pe; /* the first PE whose connection broke; -1: none */
   char lost_why[80];
   uint64_t lost_at; /* ns */
-  bool loss_said;
+  bool loss_reported;
   int rma;               /* the setting */
   _Atomic bool rma_used; /* keys were requested: hardware may overtake messages */
   _Atomic bool silent;   /* keys were given to other PEs */
@@ -139,12 +139,12 @@ struct wtl_net {
   uint32_t flush_now[2], flush_next[2]; /* waits for the hardware's flush that runs, and for the next, by epoch */
   struct offer *offers;                 /* this PE's own pieces; NULL before a key is requested */
   wtl_net_counts counts;
-  int before, after;         /* the neighbours in the ring of heartbeats; -1: this PE is not in it */
-  uint64_t heard, last_beat; /* ns */
+  int before, after;                 /* the neighbours in the ring of heartbeats; -1: this PE is not in it */
+  uint64_t last_received, last_beat; /* ns */
   uint64_t beat_ns, silence_ns;
   _Atomic uint64_t next_beat; /* ns */
   unsigned turns;             /* calls of progress */
-  bool hears;                 /* something came from `before` since the clock was last read */
+  bool has_received;          /* something came from `before` since the clock was last read */
   bool completed;             /* set under the lock: `completed` must be called after it is released */
 };
 
@@ -166,7 +166,7 @@ void wtl_net_wait_ends(wtl_net *net, waiter w);
 void wtl_net_disorder(wtl_net *net); /* something is sent that may overtake or be overtaken */
 void wtl_net_left(wtl_net *net);     /* a message or a hardware operation is complete */
 void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n,
-                         uint64_t room);
+                         uint64_t space);
 void wtl_net_send_batch(wtl_net *net, int pe);
 void wtl_net_send_in_turn(wtl_net *net, int pe);                    /* when earlier batches have left */
 void wtl_net_send_heartbeat(wtl_net *net, int pe, bool of_the_end); /* or the notice that the job ends */

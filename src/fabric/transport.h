@@ -9,7 +9,7 @@
  *
  * Order. Messages that are sent EAGER or by RENDEZVOUS from one PE to another arrive in the order of the calls of send.
  * The data of one that was sent by rendezvous may follow later, and data of several may follow in any order. Messages
- * that are sent APART or ASIDE have no order with others.
+ * that are sent in an UNORDERED mode have no order with others.
  *
  * Completion. Each operation is given a function `done` with its argument. The network calls it exactly once, when the
  * memory on this side may be reused and, for a get or a receive, the data are there. It may do so before the call
@@ -41,15 +41,15 @@ typedef struct wtl_transport wtl_transport;
 typedef void (*wtl_done_fn)(void *arg);
 
 enum wtl_transport_send_mode {
-  WTL_SEND_EAGER,      /* leaves without an answer of its target */
-  WTL_SEND_RENDEZVOUS, /* may ask its target first, if that is better for long messages */
-  WTL_SEND_APART,      /* eager, on a connection of its own: messages that are queued on the other do not delay it */
-  WTL_SEND_ASIDE       /* like RENDEZVOUS, on a third connection: it does not delay others */
+  WTL_SEND_EAGER,           /* leaves without an answer of its target */
+  WTL_SEND_RENDEZVOUS,      /* may ask its target first, if that is better for long messages */
+  WTL_SEND_EAGER_UNORDERED, /* eager, on a connection of its own: messages that are queued on the other do not delay it */
+  WTL_SEND_RENDEZVOUS_UNORDERED /* like RENDEZVOUS, on a third connection: it does not delay others */
 };
 
 static inline bool wtl_transport_may_send_later(enum wtl_transport_send_mode mode)
 {
-  return mode == WTL_SEND_RENDEZVOUS || mode == WTL_SEND_ASIDE;
+  return mode == WTL_SEND_RENDEZVOUS || mode == WTL_SEND_RENDEZVOUS_UNORDERED;
 }
 
 static inline bool wtl_transport_is_ordered(enum wtl_transport_send_mode mode)

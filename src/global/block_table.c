@@ -22,7 +22,7 @@ typedef struct copy {
 struct wtl_block_table {
   pthread_mutex_t lock; /* protects the copies */
   table_head *mine;
-  size_t room;
+  size_t capacity;
   size_t at; /* offset of `table_head` in a PE's memory: the same on all PEs */
   int n_pes;
   copy copies[]; /* by PE */
@@ -52,11 +52,11 @@ void wtl_blocks_start(wtl_pe *self, wtl_global *g)
   struct wtl_block_table *b = calloc(1, sizeof *b + (size_t)self->n * sizeof *b->copies);
   need_memory(b);
   pthread_mutex_init(&b->lock, NULL);
-  b->room = 64;
+  b->capacity = 64;
   b->n_pes = self->n;
   b->mine = take(g, sizeof *b->mine);
   b->at = (size_t)((char *)b->mine - wtl_global_own(self));
-  *b->mine = (table_head){.table = (uintptr_t)take(g, b->room * sizeof(wtl_block_entry))};
+  *b->mine = (table_head){.table = (uintptr_t)take(g, b->capacity * sizeof(wtl_block_entry))};
   g->blocks = b;
 }
 
@@ -89,10 +89,10 @@ void wtl_blocks_add(wtl_global *g, const void *p, size_t bytes)
   struct wtl_block_table *b = g->blocks;
   table_head *t = b->mine;
   wtl_block_entry *table = table_of(t), *old = NULL;
-  if (t->n == b->room) {
+  if (t->n == b->capacity) {
     old = table;
-    b->room *= 2;
-    table = take(g, b->room * sizeof *table);
+    b->capacity *= 2;
+    table = take(g, b->capacity * sizeof *table);
     for (uint64_t i = 0; i < t->n; i++) set_block(&table[i], old[i]);
   }
   set(&t->turn, t->turn + 1);

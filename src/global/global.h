@@ -50,7 +50,7 @@ typedef struct wtl_global {
   pthread_mutex_t lock;           /* protects the members below */
   wtl_fetch *fetches;
   uint64_t last_fetch;
-  char *room; /* buffer in which handlers pack replies */
+  char *reply_buffer; /* buffer in which handlers pack replies */
   wtl_arena arena;
 } wtl_global;
 

@@ -90,7 +90,7 @@ void wtl_global_stop(wtl_pe *self)
   free((void *)g->packed);
   free((void *)g->completed);
   free((void *)g->ordered);
-  free(g->room);
+  free(g->reply_buffer);
   free(self->global_map.start);
   self->global_map = (wtl_global_map){0};
   free(g);

@@ -365,11 +365,11 @@ static void serve(void *buf, size_t n, int from, wtl_am_token token)
   read_request(&s, buf, n);
   if (s.head.op == WTL_GLOBAL_GET) {
     reply_head r = {s.head.token, s.head.first, s.head.n};
-    memcpy(g->room, &r, sizeof r);
-    s.bytes = g->room + sizeof r;
+    memcpy(g->reply_buffer, &r, sizeof r);
+    s.bytes = g->reply_buffer + sizeof r;
     serve_blocks(&s);
     wtl_fence_load();
-    wtl_am_reply(s.self, "a get", WTL_AM_PACKED_REPLY, g->room, (size_t)(s.bytes - g->room), token);
+    wtl_am_reply(s.self, "a get", WTL_AM_PACKED_REPLY, g->reply_buffer, (size_t)(s.bytes - g->reply_buffer), token);
     return;
   }
   if (s.head.op == WTL_GLOBAL_ACC)
@@ -415,8 +415,8 @@ static void take_reply(void *buf, size_t n, int from, wtl_am_token token)
 
 void wtl_packed_start(wtl_pe *self)
 {
-  self->global->room = malloc(MOST);
-  if (!self->global->room) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to serve global memory");
+  self->global->reply_buffer = malloc(MOST);
+  if (!self->global->reply_buffer) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to serve global memory");
   wtl_am_serve(self);
   wtl_am_attach(self, "global memory", WTL_AM_PACKED, serve);
   wtl_am_attach(self, "global memory", WTL_AM_PACKED_REPLY, take_reply);

@@ -29,7 +29,7 @@ struct wtl_tagged_queue {
   pthread_mutex_t lock;
   message *first, **end;
   message *early;                   /* messages that overtook others; a receive does not find them yet */
-  uint64_t *heard;                  /* by PE: the serial number of the next message */
+  uint64_t *received;               /* by PE: the serial number of the next message */
   _Atomic uint64_t arrivals, *sent; /* sent: by PE */
 };
 
@@ -38,13 +38,13 @@ static void deliver(struct wtl_tagged_queue *p, message *l)
   l->next = NULL;
   *p->end = l;
   p->end = &l->next;
-  p->heard[l->from]++;
+  p->received[l->from]++;
 }
 
 static message *take_early(struct wtl_tagged_queue *p, int from)
 {
   for (message **at = &p->early, *l; (l = *at) != NULL; at = &l->next) {
-    if (l->from != from || l->address.serial != p->heard[from]) continue;
+    if (l->from != from || l->address.serial != p->received[from]) continue;
     *at = l->next;
     return l;
   }
@@ -62,7 +62,7 @@ static void arrive(void *buf, size_t n, int from, wtl_am_token token)
   memcpy(&l->address, buf, sizeof l->address);
   memcpy(l->data, (const char *)buf + sizeof l->address, l->n);
   pthread_mutex_lock(&p->lock);
-  if (l->address.serial != p->heard[from]) {
+  if (l->address.serial != p->received[from]) {
     l->next = p->early;
     p->early = l;
     l = NULL;
@@ -77,7 +77,7 @@ void wtl_tagged_start(wtl_pe *self, wtl_site *site)
   if (self->posted) return;
   struct wtl_tagged_queue *p = calloc(1, sizeof *p);
   size_t n = (size_t)self->n;
-  if (!p || !(p->heard = calloc(n, sizeof *p->heard)) || !(p->sent = calloc(n, sizeof *p->sent)))
+  if (!p || !(p->received = calloc(n, sizeof *p->received)) || !(p->sent = calloc(n, sizeof *p->sent)))
     wtl_pe_fail(WTL_EXIT_OSERR, "no memory to start with messages");
   p->end = &p->first;
   pthread_mutex_init(&p->lock, NULL);
@@ -93,7 +93,7 @@ void wtl_tagged_stop(wtl_pe *self)
   message *const left[] = {p->first, p->early};
   for (int i = 0; i < 2; i++)
     for (message *l = left[i], *next; l; l = next) next = l->next, free(l);
-  free(p->heard);
+  free(p->received);
   free((void *)p->sent);
   pthread_mutex_destroy(&p->lock);
   self->posted = NULL;
@@ -144,8 +144,8 @@ static bool is_more(void *arg)
   return atomic_load_explicit(&l->posted->arrivals, memory_order_acquire) != l->seen;
 }
 
-size_t wtl_tagged_receive(wtl_pe *self, wtl_site *site, const char *call, wtl_envelope of, void *to, size_t room,
-                          int *who)
+size_t wtl_tagged_receive(wtl_pe *self, wtl_site *site, const char *call, wtl_envelope of, void *to, size_t capacity,
+                          int *sender)
 {
   struct wtl_tagged_queue *p = self->posted;
   message *l;
@@ -155,11 +155,11 @@ size_t wtl_tagged_receive(wtl_pe *self, wtl_site *site, const char *call, wtl_en
     wtl_door_wait_for(&self->door, site, WTL_WATCH_ALL, is_more, &w, of.from); /* -1: from any PE */
   }
   size_t n = l->n;
-  if (n > room)
+  if (n > capacity)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: the message of PE %d has %zu bytes, and there is room for %zu", wtl_here(call),
-                l->from, n, room);
+                l->from, n, capacity);
   if (n) memcpy(to, l->data, n);
-  if (who) *who = l->from;
+  if (sender) *sender = l->from;
   free(l);
   return n;
 }

@@ -29,10 +29,10 @@ void wtl_tagged_send(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int
 
 /*
  * Waits for a message and takes it. Returns its length, and its sender in *who unless that is NULL. A message longer
- * than `room` bytes ends the job. The error names `call`.
+ * than `capacity` bytes ends the job. The error names `call`.
  */
-size_t wtl_tagged_receive(wtl_pe *self, wtl_site *site, const char *call, wtl_envelope of, void *to, size_t room,
-                          int *who);
+size_t wtl_tagged_receive(wtl_pe *self, wtl_site *site, const char *call, wtl_envelope of, void *to, size_t capacity,
+                          int *sender);
 
 /* Whether there is such a message. The first function also makes progress; the second one does not. */
 bool wtl_tagged_has(wtl_pe *self, wtl_envelope of);

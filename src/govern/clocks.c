@@ -174,11 +174,11 @@ int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, si
   }
   node->votes->ballot[node->slot].pe = node->me;
   node->votes->ballot[node->slot].planned_ghz = planned_ghz;
-  node->meet(node->arg); /* the first process has restored what a killed job left before any process reads it */
+  node->barrier(node->arg); /* the first process has restored what a killed job left before any process reads it */
   open_knob(c, node);
-  node->meet(node->arg); /* all have read the clock files, which may change from now on */
+  node->barrier(node->arg); /* all have read the clock files, which may change from now on */
   if (c->leads) lead(c, node);
-  node->meet(node->arg);
+  node->barrier(node->arg);
   if (atomic_load(&node->votes->ready) && c->knob) govern(c, node, planned_ghz);
   return 0;
 }

@@ -24,7 +24,7 @@ typedef struct wtl_clocks_node {
   const pid_t *pids;              /* by local rank */
   const wtl_profile *profile;     /* its timeline records each change; must outlive the clocks */
   const _Atomic uint64_t *waited; /* ticks that this process has waited so far, by stage; must outlive the clocks */
-  void (*meet)(void *arg);        /* a barrier of the node's processes */
+  void (*barrier)(void *arg);     /* a barrier of the node's processes */
   void *arg;
 } wtl_clocks_node;
 

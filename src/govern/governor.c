@@ -114,18 +114,18 @@ void wtl_governor_record_pause(wtl_governor *g, enum wtl_stage stage, uint64_t f
 }
 
 /* Adds the counted barriers to the region of which they are instances. */
-static void enter_passed(wtl_governor *g)
+static void add_skipped(wtl_governor *g)
 {
-  if (!g->passed) return;
-  g->region->instances += g->passed;
-  g->region->unseen += g->passed;
-  g->phase += 2 * g->passed; /* all PEs count equally */
-  g->passed = 0;
+  if (!g->skipped) return;
+  g->region->instances += g->skipped;
+  g->region->unseen += g->skipped;
+  g->phase += 2 * g->skipped; /* all PEs count equally */
+  g->skipped = 0;
 }
 
 void wtl_governor_stop(wtl_governor *g, uint64_t now)
 {
-  enter_passed(g);
+  add_skipped(g);
   atomic_store(&ballot(g, g->vote.slot)->late, 0);
   record_computing(g, g->region_since, now, waited_since(g, g->waited_before));
   cast(g, WTL_CLOCK_NORMAL, now);
@@ -271,7 +271,7 @@ static bool is_control(const wtl_region *r)
 static bool may_lower_waits(const wtl_region *r)
 {
   bool learns = r->normal.n > 0 && r->normal.n + 1 < WTL_LEARN;
-  return !r->last_stay && !r->doubt.is_open && (learns || r->instances == WTL_CONTROL_FIRST);
+  return !r->last_stay && !r->suspicion.is_open && (learns || r->instances == WTL_CONTROL_FIRST);
 }
 
 static unsigned wait_class(const wtl_governor *g, int slot)
@@ -404,7 +404,7 @@ static void lose(wtl_governor *g, wtl_region *r, double ticks, uint64_t now)
 }
 
 /* Judges an instance with a changed clock. If it took longer than the user allows, the cause is the clock or the
- * program. The next few instances at the normal clock show which (settle_doubt). */
+ * program. The next few instances at the normal clock show which (settle_suspicion). */
 static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack, uint64_t now)
 {
   bool keeps_others_waiting = g->level < WTL_CLOCK_NORMAL && slack <= g->price;
@@ -422,17 +422,17 @@ static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack
     return;
   }
   double slowed = keeps_others_waiting ? (1 - 1e-6 * g->level) * (double)(whole - slack) : 0;
-  r->doubt = (wtl_doubt){true, normal, fmax(lost, (double)whole - normal), slowed + (double)g->price};
+  r->suspicion = (wtl_suspicion){true, normal, fmax(lost, (double)whole - normal), slowed + (double)g->price};
   charge(g, 0, now);
   compare_anew(r);
 }
 
 /* If the region is shorter again, the clock was the cause. If it is as long at the normal clock, another phase has
  * begun, and only the part that this PE's own clock can explain in one instance counts as lost. */
-static void settle_doubt(wtl_governor *g, wtl_region *r, uint64_t now)
+static void settle_suspicion(wtl_governor *g, wtl_region *r, uint64_t now)
 {
-  wtl_doubt d = r->doubt;
-  r->doubt.is_open = false;
+  wtl_suspicion d = r->suspicion;
+  r->suspicion.is_open = false;
   if (d.lost > 0 && r->normal.mean > d.normal + d.lost / 2) {
     lose(g, r, fmin(d.lost, d.at_most), now);
   } else {
@@ -469,7 +469,7 @@ static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
   g->last_whole = whole;
   if (g->is_fixed) return;
   learn(g, r, whole, slack);
-  if (r->doubt.is_open && r->normal.n >= WTL_LEARN) settle_doubt(g, r, now);
+  if (r->suspicion.is_open && r->normal.n >= WTL_LEARN) settle_suspicion(g, r, now);
   if (g->lowers_waits && g->has_acted && slack <= g->price)
     stay_away(r); /* others may have waited for the change back */
   if ((g->has_acted && !g->lowers_waits) || g->was_raised)
@@ -496,13 +496,13 @@ static bool is_brief(const wtl_governor *g, uint64_t ticks)
   return ticks < two_changes(g);
 }
 
-static bool goes_by(const wtl_governor *g, const wtl_region *r)
+static bool may_skip(const wtl_governor *g, const wtl_region *r)
 {
   return r && !r->stay_away && g->level == WTL_CLOCK_NORMAL && is_brief(g, wtl_slack_most(&r->whole));
 }
 
 /* Begins the next region without learning: it was short so far, and so was this one. */
-static void pass_by(wtl_governor *g, wtl_region *next, uint64_t now)
+static void skip(wtl_governor *g, wtl_region *next, uint64_t now)
 {
   wtl_region *r = g->region;
   uint64_t slack = now - g->arrived + g->region_waited;
@@ -516,12 +516,12 @@ static void pass_by(wtl_governor *g, wtl_region *next, uint64_t now)
 void wtl_governor_arrive(wtl_governor *g, uint64_t now)
 {
   g->region_waited = waited_since(g, g->waited_before);
-  if (g->passes_by && is_brief(g, now - g->region_since)) {
+  if (g->skips && is_brief(g, now - g->region_since)) {
     g->in_barrier = true;
     g->arrived = now;
     return;
   }
-  g->passes_by = false;
+  g->skips = false;
   const wtl_region *r = g->region;
   const wtl_ballot *mine = ballot(g, g->vote.slot);
   g->in_barrier = true;
@@ -537,7 +537,7 @@ void wtl_governor_arrive(wtl_governor *g, uint64_t now)
 }
 
 /* Leaves the barrier into the next region. */
-static void go_out(wtl_governor *g, wtl_region *next, uint64_t now)
+static void leave_barrier(wtl_governor *g, wtl_region *next, uint64_t now)
 {
   g->in_barrier = false;
   g->phase++;
@@ -549,34 +549,34 @@ static void go_out(wtl_governor *g, wtl_region *next, uint64_t now)
   if (!g->is_fixed) g->level = WTL_CLOCK_NORMAL;
   begin_region(g, next, now);
   if (!g->region || g->is_fixed) cast(g, g->level, now);
-  g->passes_by = !g->is_fixed && goes_by(g, g->region);
-  if (g->passes_by) atomic_store(&ballot(g, g->vote.slot)->slack, 0); /* it will not report it any more */
+  g->skips = !g->is_fixed && may_skip(g, g->region);
+  if (g->skips) atomic_store(&ballot(g, g->vote.slot)->slack, 0); /* it will not report it any more */
 }
 
 void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now)
 {
-  wtl_region *next = g->passes_by ? find_region(g, site) : NULL;
-  if (next && !g->is_slow && is_brief(g, now - g->region_since) && goes_by(g, next)) {
+  wtl_region *next = g->skips ? find_region(g, site) : NULL;
+  if (next && !g->is_slow && is_brief(g, now - g->region_since) && may_skip(g, next)) {
     g->in_barrier = false;
     g->phase += 2; /* all PEs count equally */
-    pass_by(g, next, now);
+    skip(g, next, now);
     return;
   }
-  if (g->passes_by) g->phase |= 1; /* which arriving left out */
+  if (g->skips) g->phase |= 1; /* which arriving left out */
   end_region(g, now - g->arrived + g->region_waited, now);
-  go_out(g, find_region(g, site), now);
+  leave_barrier(g, find_region(g, site), now);
 }
 
 /* The last barrier of such a row has no known beginning, so it is only counted. The next region is the same for all
  * PEs. */
-void wtl_governor_pass(wtl_governor *g, uint64_t site)
+void wtl_governor_leave_counted(wtl_governor *g, uint64_t site)
 {
   wtl_region *r = g->region, *next = find_region(g, site);
   g->is_unseen = g->in_barrier = false;
-  enter_passed(g);
+  add_skipped(g);
   r->instances++;
   r->unseen++;
-  if (g->unseen && (next == r || goes_by(g, next))) { /* only counted, it cannot have changed */
+  if (g->unseen && (next == r || may_skip(g, next))) { /* only counted, it cannot have changed */
     g->phase += 2;
     if (--g->unseen)
       g->region = next;
@@ -586,19 +586,19 @@ void wtl_governor_pass(wtl_governor *g, uint64_t site)
   }
   g->unseen = 0;
   g->phase |= 1;
-  go_out(g, next, g->clock());
+  leave_barrier(g, next, g->clock());
 }
 
 /* A region that the program marks does not nest in one between barriers. The innermost one is governed. */
 void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now)
 {
-  enter_passed(g);
+  add_skipped(g);
   if (!g->unseen) {
     uint64_t waited = waited_since(g, g->waited_before);
     record_computing(g, g->region_since, now, waited);
     end_region(g, waited, now);
   }
   g->unseen = 0;
-  g->passes_by = false;
+  g->skips = false;
   begin_region(g, begins ? find_region(g, key) : NULL, now);
 }

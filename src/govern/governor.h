@@ -46,12 +46,12 @@ typedef struct wtl_mean {
 
 /* A suspicion: an instance with a changed clock took longer than is allowed. The cause is the clock or a new phase of
  * the program. In ticks. */
-typedef struct wtl_doubt {
+typedef struct wtl_suspicion {
   bool is_open;
   double normal;  /* the mean before it, at the normal clock */
   double lost;    /* the excess over that mean */
   double at_most; /* the part of it that this PE's own clock can explain in one instance */
-} wtl_doubt;
+} wtl_suspicion;
 
 /* The data about a region. */
 typedef struct wtl_region {
@@ -61,7 +61,7 @@ typedef struct wtl_region {
   uint32_t level;                  /* the clock to which its computing was last stretched; 0: never */
   wtl_slack compute, slack, whole; /* of instances at the normal clock */
   wtl_mean normal, changed;        /* the length of an instance at the normal clock, and with a changed one */
-  wtl_doubt doubt;
+  wtl_suspicion suspicion;
   uint64_t compute_ticks, slack_ticks, lost_ticks; /* sums over the examined instances, for the profile */
 } wtl_region;
 
@@ -88,10 +88,10 @@ typedef struct wtl_governor {
   bool is_slow;                   /* it is in slack and has voted for the lowest clock */
   bool in_barrier;
   bool holds;       /* a transfer keeps it at the lowest clock, even when waits end */
-  bool passes_by;   /* regions like this one are too short for any change */
+  bool skips;       /* regions like this one are too short for any change */
   bool is_unseen;   /* ... and the present barrier is only counted */
   uint32_t unseen;  /* such barriers still to come */
-  uint32_t passed;  /* such barriers that are not yet added to their region */
+  uint32_t skipped; /* such barriers that are not yet added to their region */
   uint64_t arrived; /* tick of the arrival at the barrier */
   uint32_t phase;
   wtl_region *region;                   /* the present one; NULL before the first barrier */
@@ -155,7 +155,7 @@ void wtl_governor_arrive(wtl_governor *g, uint64_t now);
 void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now);
 
 /* Leaves a barrier that was only counted and that is the last of its row or leads into another region. */
-void wtl_governor_pass(wtl_governor *g, uint64_t site);
+void wtl_governor_leave_counted(wtl_governor *g, uint64_t site);
 
 /* The short paths of arriving and leaving for barriers that are only counted. */
 static inline void wtl_governor_enter_barrier(wtl_governor *g)
@@ -173,9 +173,9 @@ static inline void wtl_governor_leave_barrier(wtl_governor *g, uint64_t site)
   } else if (g->unseen > 1 && site == g->region->key) {
     g->is_unseen = g->in_barrier = false;
     g->unseen--;
-    g->passed++;
+    g->skipped++;
   } else {
-    wtl_governor_pass(g, site);
+    wtl_governor_leave_counted(g, site);
   }
 }
 

@@ -85,7 +85,7 @@ uint64_t wtl_steps_next(const wtl_stages *s, const wtl_wait_length *length, uint
 /* One ring is enough to believe that other processes end the waits of a site. A wait without a ring ends this: then it
  * takes two rings in a row, the next time four, and so on. A sleep lasts at most half of the wait so far, which bounds
  * the delay of a wait without a ring. */
-enum { MOST_DOUBT = 127, FORGIVEN_AFTER = 16 };
+enum { MOST_RINGS_NEEDED = 127, FORGIVEN_AFTER = 16 };
 static const double most_rung_s = 10e-3;
 /* A ring wakes a process about 50 us late, more than a short sleep does. From this length on that is at most a
  * hundredth. */
@@ -95,16 +95,17 @@ void wtl_steps_ended(wtl_wait_length *length, bool by_wakeup)
 {
   if (!by_wakeup) {
     length->rung = 0;
-    length->doubt = length->doubt < MOST_DOUBT ? (uint8_t)(2 * length->doubt + 1) : MOST_DOUBT;
-  } else if (length->rung < UINT8_MAX && ++length->rung == length->doubt + FORGIVEN_AFTER) {
-    length->doubt /= 2;
+    length->rings_needed =
+        length->rings_needed < MOST_RINGS_NEEDED ? (uint8_t)(2 * length->rings_needed + 1) : MOST_RINGS_NEEDED;
+  } else if (length->rung < UINT8_MAX && ++length->rung == length->rings_needed + FORGIVEN_AFTER) {
+    length->rings_needed /= 2;
   }
 }
 
 uint64_t wtl_steps_rung(const wtl_stages *s, const wtl_wait_length *length, uint64_t idle)
 {
   double ticks_per_s = 1e9 / s->ns_per_tick, now = (double)idle;
-  if (length->rung <= length->doubt || now < rung_from_s * ticks_per_s) return 0;
+  if (length->rung <= length->rings_needed || now < rung_from_s * ticks_per_s) return 0;
   return (uint64_t)fmin(most_share_before * now, most_rung_s * ticks_per_s);
 }
 

@@ -49,7 +49,7 @@ typedef struct wtl_poll {
 /* The votes of a node, in the arena, zeroes at the start. */
 typedef struct wtl_votes {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t ready; /* the first PE has claimed its domains */
-  _Atomic uint32_t met;                            /* a counter for the barrier in wtl_clocks_node */
+  _Atomic uint32_t arrivals;                       /* a counter for the barrier in wtl_clocks_node */
   _Atomic uint32_t far_waits; /* WTL_WAITS_*: the greatest of all nodes' PEs in their last region */
   double write_s, settle_s;   /* measured: the write, and the time until the core follows */
   uint8_t claimed[WTL_MAX_CLOCK_DOMAINS];

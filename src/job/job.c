@@ -196,7 +196,7 @@ static void start(wtl_pe *self)
   wtl_teams_start(self);
   if ((rc = wtl_network_start(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
   if (self->net) wtl_lifeline_network_is_up();
-  wtl_governed_wish(self);
+  wtl_governed_request(self);
   count_cores(self, &quiet_site);
   wtl_governed_start(self);
 }

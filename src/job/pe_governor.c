@@ -22,7 +22,7 @@ static bool wants_clocks(const wtl_pe *self)
   return wtl_clocks_wanted(&self->settings) || wants_transfers(self);
 }
 
-void wtl_governed_wish(wtl_pe *self)
+void wtl_governed_request(wtl_pe *self)
 {
   wtl_control_of(self, self->me)->governs = wants_clocks(self) && self->thread_level < WTL_THREAD_MULTIPLE;
 }
@@ -43,21 +43,21 @@ static bool all_want_governor(wtl_pe *self)
 
 typedef struct node_barrier {
   const wtl_votes *votes;
-  uint32_t all; /* the value of `met` at which all PEs of the node have come */
+  uint32_t all; /* the value of `arrivals` at which all PEs of the node have come */
 } node_barrier;
 
 static bool is_complete(void *arg)
 {
   const node_barrier *m = arg;
-  return (int32_t)(atomic_load_explicit(&m->votes->met, memory_order_acquire) - m->all) >= 0;
+  return (int32_t)(atomic_load_explicit(&m->votes->arrivals, memory_order_acquire) - m->all) >= 0;
 }
 
 /* A reusable barrier of the PEs of this node. The program's barrier does not do: other nodes may have no governor. */
-static void meet(void *arg)
+static void wait_for_node(void *arg)
 {
   wtl_pe *self = arg;
   wtl_site site = {0};
-  uint32_t n = (uint32_t)self->n_local, came = atomic_fetch_add(&self->votes->met, 1) + 1;
+  uint32_t n = (uint32_t)self->n_local, came = atomic_fetch_add(&self->votes->arrivals, 1) + 1;
   node_barrier m = {self->votes, (came + n - 1) / n * n};
   if (came == m.all)
     for (int slot = 0; slot < self->n_local; slot++) wtl_touch_control(self, self->boot.local_pe[slot]);
@@ -84,7 +84,7 @@ static int start_clocks(wtl_pe *self, char *error, size_t size)
                           .pids = pids,
                           .profile = &self->profile,
                           .waited = self->door.ticks,
-                          .meet = meet,
+                          .barrier = wait_for_node,
                           .arg = self};
   int rc = wtl_clocks_start(self->clocks, &node, error, size);
   free(cpus);

@@ -5,9 +5,9 @@
 #include "pgas/pe.h"
 
 /* Publishes whether this PE wants a governor. Must be called before the first barrier. */
-void wtl_governed_wish(wtl_pe *self);
+void wtl_governed_request(wtl_pe *self);
 
-/* Collective over the node, after all its PEs have called wtl_governed_wish and a barrier. Also starts the governor of
+/* Collective over the node, after all its PEs have called wtl_governed_request and a barrier. Also starts the governor of
  * transfers, if the settings ask for it. */
 void wtl_governed_start(wtl_pe *self);
 

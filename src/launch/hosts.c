@@ -143,14 +143,14 @@ static bool read_line(wtl_hosts *h, char *line, char *error, size_t size)
 bool wtl_hosts_of_file(wtl_hosts *h, const char *path, char *error, size_t size)
 {
   char *line = NULL, why[256];
-  size_t room = 0;
+  size_t capacity = 0;
   bool good = true;
   *h = (wtl_hosts){0};
   const char *reason;
   int fd = wtl_regular_file_open(path, &reason);
   FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
   if (!f) return snprintf(error, size, "--hostfile %s: %s", path, fd < 0 ? reason : strerror(errno)), false;
-  for (int number = 1; good && getline(&line, &room, f) >= 0; number++)
+  for (int number = 1; good && getline(&line, &capacity, f) >= 0; number++)
     if (!(good = read_line(h, line, why, sizeof why)))
       snprintf(error, size, "--hostfile %s, line %d: %s", path, number, why);
   if (good && (ferror(f) || h->n == 0)) {

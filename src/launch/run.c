@@ -34,10 +34,10 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 
 static void catch_signals(void)
 {
-  static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+  static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
   struct sigaction a = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
   sigemptyset(&a.sa_mask);
-  for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++) sigaction(passed[i], &a, NULL);
+  for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++) sigaction(forwarded[i], &a, NULL);
 }
 
 /* Runs in the child process. */

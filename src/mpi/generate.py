@@ -84,14 +84,14 @@ class Call:
         return self.row.get("fortran", True)
 
     @property
-    def twin(self) -> str:
-        return self.row.get("twin") or "I" + self.name[0].lower() + self.name[1:]
+    def counterpart(self) -> str:
+        return self.row.get("counterpart") or "I" + self.name[0].lower() + self.name[1:]
 
     @property
     def since(self) -> int:
         """Version of MPI, where it matters; 0 otherwise."""
-        if self.how == "start" and "twin_of" in self.row:
-            return self.row.get("twin_since", self.row.get("since", 0))
+        if self.how == "start" and "counterpart_of" in self.row:
+            return self.row.get("counterpart_since", self.row.get("since", 0))
         return self.row.get("since", 0)
 
     def id(self, large: bool = False) -> str:
@@ -109,7 +109,20 @@ class Call:
 
 # The columns of calls.toml. Any other column is an error.
 COLUMNS = {
-    *("args", "how", "kind", "to", "bytes", "keeps", "file", "meets", "since", "twin", "twin_since", "fortran"),
+    *(
+        "args",
+        "how",
+        "kind",
+        "to",
+        "bytes",
+        "unchanged",
+        "file",
+        "synchronizes",
+        "since",
+        "counterpart",
+        "counterpart_since",
+        "fortran",
+    ),
     *("test", "with", "done"),
 }
 
@@ -123,13 +136,13 @@ def calls_of(table: dict) -> list[Call]:
         args = tuple(Argument.of(part.strip()) for part in row["args"].split(","))
         calls[name] = Call(name, row, args, row["how"])
     for call in list(calls.values()):
-        if call.how == "twin":
+        if call.how == "counterpart":
             args = tuple(arg for arg in call.args if arg.name != "status")
-            row = {**call.row, "twin_of": call.name}
+            row = {**call.row, "counterpart_of": call.name}
             request = Argument("MPI_Request *", "request", "")
-            calls.setdefault(call.twin, Call(call.twin, row, (*args, request), "start"))
+            calls.setdefault(call.counterpart, Call(call.counterpart, row, (*args, request), "start"))
     if "Irecv" not in calls or "Isend" not in calls:
-        raise SystemExit("calls.toml: Sendrecv needs the twins of Send and Recv")
+        raise SystemExit("calls.toml: Sendrecv needs the counterparts of Send and Recv")
     return list(calls.values())
 
 

@@ -23,7 +23,7 @@ bool wtl_mpi_is_inter(MPI_Comm comm)
  * The non-blocking neighbourhood collectives deliver the data of the wrong edge if a process is a neighbour twice, as
  * in a ring of one or two.
  */
-bool wtl_mpi_is_doubted(MPI_Comm comm)
+bool wtl_mpi_counterpart_may_fail(MPI_Comm comm)
 {
 #ifdef OPEN_MPI
   (void)comm;
@@ -97,7 +97,7 @@ uint64_t wtl_mpi_sum(wtl_mpi_array counts, MPI_Comm comm)
   return sum(counts, wtl_mpi_size(comm));
 }
 
-uint64_t wtl_mpi_mine(wtl_mpi_array counts, MPI_Comm comm)
+uint64_t wtl_mpi_own_count(wtl_mpi_array counts, MPI_Comm comm)
 {
   int rank = rank_of(comm);
   return counts.at && rank >= 0 && !wtl_mpi_is_inter(comm) ? wtl_mpi_count(at(counts, (uint64_t)rank)) : 0;

@@ -34,7 +34,7 @@ typedef struct wtl_mpi_rank {
   wtl_profile profile;
   wtl_door door;
   wtl_bell bell; /* no process rings it, but the door needs one */
-  wtl_pace tests, polls, kept;
+  wtl_pace tests, polls, unchanged;
   wtl_record record;
   wtl_settings settings;
   _Atomic bool polled_requests; /* requests exist, or existed, that only their own function completes */
@@ -61,17 +61,17 @@ typedef struct wtl_mpi_test_loop {
 } wtl_mpi_test_loop;
 
 typedef struct wtl_mpi_thread {
-  bool inside;            /* in a call of the program */
-  bool keeping;           /* in an unchanged call, in which the MPI reports that it is idle */
-  wtl_test_result result; /* of a test, as the MPI reports it (ucx_progress.c, yield_hook.c) */
-  uint64_t entered;       /* tick at which the unchanged call began, if there is a governor */
-  wtl_site *site;         /* of that call */
-  uint8_t looks;          /* idle reports of that call, up to LOOKS_OF_A_WAIT */
-  uint64_t looked;        /* tick of the last report, from then on */
-  wtl_test_wait turns;    /* the wait of that call */
-  wtl_test_wait polling;  /* the wait that the program's own tests form */
-  uint64_t polled;        /* tick at which the last of these tests ended */
-  wtl_mpi_test_loop still;
+  bool inside;             /* in a call of the program */
+  bool is_unchanged;       /* in an unchanged call, in which the MPI reports that it is idle */
+  wtl_test_result result;  /* of a test, as the MPI reports it (ucx_progress.c, yield_hook.c) */
+  uint64_t entered;        /* tick at which the unchanged call began, if there is a governor */
+  wtl_site *site;          /* of that call */
+  uint8_t idle_reports;    /* idle reports of that call, up to REPORTS_OF_A_WAIT */
+  uint64_t last_report;    /* tick of the last report, from then on */
+  wtl_test_wait call_wait; /* the wait of that call */
+  wtl_test_wait polling;   /* the wait that the program's own tests form */
+  uint64_t polled;         /* tick at which the last of these tests ended */
+  wtl_mpi_test_loop loop;
 } wtl_mpi_thread;
 
 WTL_OS_THREAD_LOCAL(wtl_mpi_thread, wtl_mpi_of_thread, 1)
@@ -83,9 +83,9 @@ typedef struct wtl_mpi_frame {
   wtl_site *site;
   uint64_t bytes, start, waited;
   bool timed;
-  bool meets;    /* all processes take part, and the governor or a timeline records it */
-  uint64_t came; /* tick at which this process arrived */
-  MPI_Comm comm; /* its handler gets an error; MPI_COMM_NULL: MPI has called the handler */
+  bool synchronizes; /* all processes take part, and the governor or a timeline records it */
+  uint64_t arrived;  /* tick at which this process arrived */
+  MPI_Comm comm;     /* its handler gets an error; MPI_COMM_NULL: MPI has called the handler */
 } wtl_mpi_frame;
 
 extern const wtl_call_info wtl_mpi_calls[];
@@ -93,13 +93,13 @@ extern const wtl_call_info wtl_mpi_calls[];
 #define WTL_HERE ((uintptr_t)__builtin_return_address(0))
 
 /* Returns whether the call is not counted: outside MPI_Init to MPI_Finalize, inside another call, or on a companion. */
-static inline bool wtl_mpi_is_out(void)
+static inline bool wtl_mpi_is_uncounted(void)
 {
   return !wtl_os_is_thread_of_pe() || WTL_UNLIKELY(!wtl_mpi_self || wtl_mpi_here.inside);
 }
 
 /* Ends the wait that the program's own tests formed until now (poll.c). */
-void wtl_mpi_poll_no_more(void);
+void wtl_mpi_end_polling(void);
 
 static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
 {
@@ -107,7 +107,7 @@ static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, uintptr_t from,
   f->site = wtl_profile_enter(&wtl_mpi_self->profile, from, call, bytes);
   f->bytes = bytes;
   f->comm = MPI_COMM_NULL;
-  f->meets = false;
+  f->synchronizes = false;
   f->timed = wtl_profile_timed(f->site, bytes);
   if (WTL_UNLIKELY(f->timed)) {
     f->waited = wtl_site_waited(f->site);
@@ -117,7 +117,7 @@ static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, uintptr_t from,
 
 static inline void wtl_mpi_enter(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
 {
-  if (WTL_UNLIKELY(wtl_mpi_here.polling.idle)) wtl_mpi_poll_no_more();
+  if (WTL_UNLIKELY(wtl_mpi_here.polling.idle)) wtl_mpi_end_polling();
   wtl_mpi_open(f, call, from, bytes);
 }
 
@@ -125,7 +125,7 @@ static inline void wtl_mpi_enter(wtl_mpi_frame *f, uint32_t call, uintptr_t from
  * program take part, a region of the governor ends and another begins (mpi_governed.c). A timeline records it, too. */
 void wtl_mpi_arrive(wtl_mpi_frame *f, MPI_Comm comm);
 void wtl_mpi_depart(wtl_mpi_frame *f);
-static inline void wtl_mpi_meet(wtl_mpi_frame *f, MPI_Comm comm)
+static inline void wtl_mpi_synchronize(wtl_mpi_frame *f, MPI_Comm comm)
 {
   if (WTL_UNLIKELY(wtl_mpi_self->door.governor != NULL || wtl_mpi_self->profile.timeline_bytes != 0))
     wtl_mpi_arrive(f, comm);
@@ -133,7 +133,7 @@ static inline void wtl_mpi_meet(wtl_mpi_frame *f, MPI_Comm comm)
 
 static inline void wtl_mpi_close(wtl_mpi_frame *f)
 {
-  if (WTL_UNLIKELY(f->meets)) wtl_mpi_depart(f);
+  if (WTL_UNLIKELY(f->synchronizes)) wtl_mpi_depart(f);
   if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
   wtl_mpi_here.inside = false;
 }
@@ -172,7 +172,7 @@ static inline bool wtl_mpi_waitall_hangs(void)
  * MPIX_Grequest_start make such requests. MPI_Waitall makes progress on them, so it stays unchanged in a process that
  * has ever had one.
  */
-static inline bool wtl_mpi_waitall_stays(void)
+static inline bool wtl_mpi_waitall_is_unchanged(void)
 {
 #ifdef MPICH_VERSION
   return atomic_load_explicit(&wtl_mpi_self->polled_requests, memory_order_relaxed);
@@ -187,15 +187,15 @@ static inline void wtl_mpi_has_polled_requests(void)
 }
 
 /* Called before and after a blocking call that stays unchanged (yield_hook.c). */
-void wtl_mpi_keep(wtl_mpi_frame *f);
-void wtl_mpi_kept(wtl_mpi_frame *f);
+void wtl_mpi_begin_unchanged(wtl_mpi_frame *f);
+void wtl_mpi_end_unchanged(wtl_mpi_frame *f);
 
 /* Called when MPI is idle: when Open MPI would yield the core, and when MPICH's progress found no event. Returns
  * false if the caller must yield the core. */
 bool wtl_mpi_idle(void);
 
 /* Called in an unchanged call after an event. The rest of the call is another wait. */
-void wtl_mpi_moved(void);
+void wtl_mpi_progressed(void);
 
 /* Called after MPI has started. Observes the MPI's progress in UCX, if it uses UCX (ucx_progress.c). */
 void wtl_mpi_hook_ucx_progress(void);
@@ -230,15 +230,15 @@ typedef struct wtl_mpi_held {
           "  b " #function "\n.size " #function "_noted, .-" #function "_noted\n");
 #endif
 
-typedef enum wtl_mpi_stand {
-  WTL_MPI_GOES_ON,     /* it computes, or the search pauses */
-  WTL_MPI_MAY_RETURN,  /* not known yet */
-  WTL_MPI_STANDS_STILL /* its state has returned twice */
-} wtl_mpi_stand;
+typedef enum wtl_mpi_loop_state {
+  WTL_MPI_LOOP_COMPUTES,  /* it computes, or the search pauses */
+  WTL_MPI_LOOP_UNKNOWN,   /* not known yet */
+  WTL_MPI_LOOP_ONLY_TESTS /* its state has returned twice */
+} wtl_mpi_loop_state;
 
 /* Called after a test that found nothing. Returns whether the calling thread only tests, or also computes
  * (test_loop.c). */
-wtl_mpi_stand wtl_mpi_stands(wtl_mpi_test_loop *still);
+wtl_mpi_loop_state wtl_mpi_test_loop_check(wtl_mpi_test_loop *loop);
 
 /* Called before and after a test of the program, in place of enter and leave. `from`: the tick that wtl_mpi_poll
  * returned (poll.c). */
@@ -296,12 +296,12 @@ static inline uint64_t wtl_mpi_count(MPI_Count count)
 
 uint64_t wtl_mpi_type_size(MPI_Datatype type);
 bool wtl_mpi_is_inter(MPI_Comm comm);
-bool wtl_mpi_is_doubted(MPI_Comm comm); /* counterparts of vector and neighbourhood collectives may fail */
-uint64_t wtl_mpi_size(MPI_Comm comm);   /* receiving processes; of an intercommunicator, the other group */
+bool wtl_mpi_counterpart_may_fail(MPI_Comm comm); /* counterparts of vector and neighbourhood collectives may fail */
+uint64_t wtl_mpi_size(MPI_Comm comm);             /* receiving processes; of an intercommunicator, the other group */
 bool wtl_mpi_is_root(int root, MPI_Comm comm);
 bool wtl_mpi_is_leaf(int root, MPI_Comm comm); /* not the root; not in the root's group of an intercommunicator */
 uint64_t wtl_mpi_sum(wtl_mpi_array counts, MPI_Comm comm);
-uint64_t wtl_mpi_mine(wtl_mpi_array counts, MPI_Comm comm);
+uint64_t wtl_mpi_own_count(wtl_mpi_array counts, MPI_Comm comm);
 uint64_t wtl_mpi_sum_types(wtl_mpi_array counts, wtl_mpi_types types, MPI_Comm comm);
 /* These sum over the neighbours that this process sends to. */
 uint64_t wtl_mpi_degree(MPI_Comm comm);
@@ -330,7 +330,7 @@ typedef struct wtl_mpi_place {
 } wtl_mpi_place;
 
 void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all);
-void wtl_mpi_govern_no_more(wtl_mpi_rank *self);
+void wtl_mpi_stop_governing(wtl_mpi_rank *self);
 void wtl_mpi_clocks_back(wtl_mpi_rank *self);
 
 /* --- start and end (rank.c) --- */

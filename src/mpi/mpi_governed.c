@@ -63,7 +63,7 @@ static int share_votes(wtl_mpi_rank *self, char *error, size_t size)
   return rc;
 }
 
-static void meet(void *arg)
+static void wait_for_node(void *arg)
 {
   PMPI_Barrier(((wtl_mpi_rank *)arg)->node);
 }
@@ -95,7 +95,7 @@ static int start_clocks(wtl_mpi_rank *self, const wtl_mpi_place *all, char *erro
                           .pids = pids,
                           .profile = &self->profile,
                           .waited = self->door.ticks,
-                          .meet = meet,
+                          .barrier = wait_for_node,
                           .arg = self};
   for (size_t i = 0; cpus && pids && i < n; i++) {
     cpus[i] = all[i].cpus;
@@ -131,7 +131,7 @@ void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all)
   wtl_record_govern(&self->record, self->clocks);
 }
 
-void wtl_mpi_govern_no_more(wtl_mpi_rank *self)
+void wtl_mpi_stop_governing(wtl_mpi_rank *self)
 {
   self->door.governor = NULL;
   if (self->clocks) wtl_clocks_close(self->clocks);
@@ -160,9 +160,9 @@ static bool is_of_all(MPI_Comm comm)
 void wtl_mpi_arrive(wtl_mpi_frame *f, MPI_Comm comm)
 {
   wtl_governor *governor = wtl_mpi_self->door.governor;
-  f->meets = wtl_mpi_self->record.n > 1 && is_of_all(comm);
-  if (!f->meets) return;
-  f->came = wtl_ticks();
+  f->synchronizes = wtl_mpi_self->record.n > 1 && is_of_all(comm);
+  if (!f->synchronizes) return;
+  f->arrived = wtl_ticks();
   if (governor) wtl_governor_enter_barrier(governor);
 }
 
@@ -170,5 +170,5 @@ void wtl_mpi_depart(wtl_mpi_frame *f)
 {
   wtl_governor *governor = wtl_mpi_self->door.governor;
   if (governor) wtl_governor_leave_barrier(governor, f->site->addr);
-  wtl_profile_note(&wtl_mpi_self->profile, WTL_SPAN_MEETING, f->came, wtl_ticks(), f->site->addr, f->site->call);
+  wtl_profile_note(&wtl_mpi_self->profile, WTL_SPAN_COLLECTIVE, f->arrived, wtl_ticks(), f->site->addr, f->site->call);
 }

@@ -30,7 +30,7 @@
 /* For an array with a number for each process: the sum, and the number of this process. */
 #define WTL_COUNTS(counts) wtl_mpi_counts(counts, WTL_IS_LARGE)
 #define SUM(counts, comm) wtl_mpi_sum(WTL_COUNTS(counts), WTL_HANDLE(Comm, comm))
-#define MINE(counts, comm) wtl_mpi_mine(WTL_COUNTS(counts), WTL_HANDLE(Comm, comm))
+#define OWN_COUNT(counts, comm) wtl_mpi_own_count(WTL_COUNTS(counts), WTL_HANDLE(Comm, comm))
 #define NEIGHBOR_SUM(counts, comm) wtl_mpi_sum_degree(WTL_COUNTS(counts), WTL_HANDLE(Comm, comm))
 
 /* For two arrays, with a number and a datatype for each process: the sum of the products. */
@@ -41,7 +41,7 @@
 
 /* Conditions under which a call stays unchanged. */
 #define IS_INTER(comm) wtl_mpi_is_inter(WTL_HANDLE(Comm, comm))
-#define IS_DOUBTED(comm) wtl_mpi_is_doubted(WTL_HANDLE(Comm, comm))
+#define COUNTERPART_MAY_FAIL(comm) wtl_mpi_counterpart_may_fail(WTL_HANDLE(Comm, comm))
 #define ORDER_MATTERS(op, type, comm, bytes)                                                                           \
   wtl_mpi_order_matters(WTL_HANDLE(Op, op), WTL_HANDLE(Type, type), WTL_HANDLE(Comm, comm), bytes)
 

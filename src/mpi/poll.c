@@ -13,7 +13,7 @@
  * have left the caches. */
 enum { BETWEEN_NS = 250, BETWEEN_COLD_NS = 2000 };
 
-void wtl_mpi_poll_no_more(void)
+void wtl_mpi_end_polling(void)
 {
   wtl_door_test_wait_end(&wtl_mpi_self->door, NULL, &wtl_mpi_here.polling, false);
 }
@@ -24,7 +24,7 @@ uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, uintptr_t at)
   uint64_t now = wtl_ticks();
   const wtl_stages *s = &wtl_mpi_self->door.stages;
   double between = t->polling.slept || s->yields ? BETWEEN_COLD_NS : BETWEEN_NS;
-  if (t->polling.idle && (double)(now - t->polled) * s->ns_per_tick > between) wtl_mpi_poll_no_more();
+  if (t->polling.idle && (double)(now - t->polled) * s->ns_per_tick > between) wtl_mpi_end_polling();
   t->result = WTL_TEST_UNKNOWN;
   wtl_mpi_open(f, call, at, 0);
   return now;
@@ -36,15 +36,15 @@ void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found)
   wtl_mpi_thread *t = &wtl_mpi_here;
   bool in_chain = t->polling.idle != 0;
   if (found || t->result == WTL_TEST_PROGRESS) wtl_wakeup_others(&self->door.ring);
-  wtl_mpi_stand stand = found ? WTL_MPI_GOES_ON : wtl_mpi_stands(&t->still);
+  wtl_mpi_loop_state state = found ? WTL_MPI_LOOP_COMPUTES : wtl_mpi_test_loop_check(&t->loop);
   if (found) {
     wtl_door_test_wait_end(&self->door, f->site, &t->polling, true);
-  } else if (stand == WTL_MPI_STANDS_STILL) {
+  } else if (state == WTL_MPI_LOOP_ONLY_TESTS) {
     t->polling.may_compute = true;
     t->polling.result = t->result;
     wtl_door_test_failed(&self->door, f->site, &t->polling, &self->polls, wtl_ticks() - from);
-  } else if (stand == WTL_MPI_GOES_ON) {
-    wtl_mpi_poll_no_more();
+  } else if (state == WTL_MPI_LOOP_COMPUTES) {
+    wtl_mpi_end_polling();
   }
   t->polled = wtl_ticks();
   if (in_chain) { /* its time is recorded as waiting */

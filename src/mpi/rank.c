@@ -244,7 +244,7 @@ static void close_together(wtl_mpi_rank *self, wtl_mpi_frame *f)
     good = PMPI_Ibarrier(self->node, &request) == MPI_SUCCESS &&
            wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
   }
-  wtl_mpi_govern_no_more(self);
+  wtl_mpi_stop_governing(self);
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
   wtl_record_activity(&self->record, &mine);
   good = good && all_gather(f, &mine, all, sizeof mine) == MPI_SUCCESS;

@@ -16,7 +16,8 @@ WTL_OS_DEFINE_THREAD_LOCAL(wtl_mpi_thread, wtl_mpi_of_thread);
  * recognized by this.
  */
 typedef struct errors {
-  bool taken, told; /* MPI_COMM_WORLD's handler is to be restored; the communicator's is to be called on an error */
+  bool replaced;      /* MPI_COMM_WORLD's handler is to be restored */
+  bool calls_handler; /* the communicator's handler is to be called on an error */
   MPI_Errhandler world;
 } errors;
 
@@ -27,45 +28,45 @@ static bool is_of_mpi(MPI_Errhandler handler)
   return handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_RETURN;
 }
 
-static void let_go(MPI_Errhandler handler)
+static void free_handler(MPI_Errhandler handler)
 {
   if (!is_of_mpi(handler)) PMPI_Errhandler_free(&handler);
 }
 
-static errors take_errors(const wtl_mpi_frame *f)
+static errors replace_handler(const wtl_mpi_frame *f)
 {
-  errors e = {.taken = false};
+  errors e = {.replaced = false};
   MPI_Errhandler own;
   if (f->comm == MPI_COMM_NULL || wtl_mpi_self->door.is_shared) return e;
   PMPI_Comm_get_errhandler(f->comm, &own);
   if (own == MPI_ERRORS_ARE_FATAL) return e;
   PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &e.world);
-  e.told = own != e.world || !is_of_mpi(own);
-  e.taken = e.told && e.world != MPI_ERRORS_RETURN;
-  if (e.taken) PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  if (!e.taken) let_go(e.world);
-  let_go(own);
+  e.calls_handler = own != e.world || !is_of_mpi(own);
+  e.replaced = e.calls_handler && e.world != MPI_ERRORS_RETURN;
+  if (e.replaced) PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (!e.replaced) free_handler(e.world);
+  free_handler(own);
   return e;
 }
 
-static void give_errors_back(const wtl_mpi_frame *f, errors *e, int rc)
+static void restore_handler(const wtl_mpi_frame *f, errors *e, int rc)
 {
-  if (e->taken) {
+  if (e->replaced) {
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, e->world);
-    let_go(e->world);
+    free_handler(e->world);
   }
-  if (e->told && rc != MPI_SUCCESS) PMPI_Comm_call_errhandler(f->comm, rc);
+  if (e->calls_handler && rc != MPI_SUCCESS) PMPI_Comm_call_errhandler(f->comm, rc);
 }
 
 #else
 
-static errors take_errors(const wtl_mpi_frame *f)
+static errors replace_handler(const wtl_mpi_frame *f)
 {
   (void)f;
-  return (errors){.taken = false};
+  return (errors){.replaced = false};
 }
 
-static void give_errors_back(const wtl_mpi_frame *f, errors *e, int rc)
+static void restore_handler(const wtl_mpi_frame *f, errors *e, int rc)
 {
   (void)f, (void)e, (void)rc;
 }
@@ -89,9 +90,9 @@ static bool test(void *arg)
 int wtl_mpi_finish(wtl_mpi_frame *f, MPI_Request *request, MPI_Status *status)
 {
   of_c a = {request, status, MPI_SUCCESS};
-  errors e = take_errors(f);
+  errors e = replace_handler(f);
   wtl_mpi_wait(f, test, &a);
-  give_errors_back(f, &e, a.rc);
+  restore_handler(f, &e, a.rc);
   return a.rc;
 }
 
@@ -116,9 +117,9 @@ MPI_Fint wtl_mpi_finish_f(wtl_mpi_frame *f, int language, MPI_Fint *request, voi
 {
   of_fortran a = {.request = request, .status = status, .rc = MPI_SUCCESS};
   *(void **)&a.test = wtl_mpi_real[language][WTL_MPI_Test];
-  errors e = take_errors(f);
+  errors e = replace_handler(f);
   wtl_mpi_wait(f, test_f, &a);
-  give_errors_back(f, &e, a.rc);
+  restore_handler(f, &e, a.rc);
   return a.rc;
 }
 

@@ -89,7 +89,7 @@ void wtl_mpi_carry_out(wtl_mpi_frame *f, void (*call)(void *), void *arguments)
   wtl_sim_catch_up();
   wtl_sim_carry_out(call, arguments, end_waited, &w);
   w.began = wtl_ticks();
-  wtl_door_wait_on_bed(&wtl_mpi_self->door, f->site, &sleeper, is_done, &w);
+  wtl_door_wait_on_sleeper(&wtl_mpi_self->door, f->site, &sleeper, is_done, &w);
   wtl_steps_waited(&f->site->length, wtl_ticks() - w.began);
 }
 
@@ -127,10 +127,10 @@ void wtl_mpi_wakeup_stop(wtl_mpi_rank *self)
   (void)self;
 }
 
-wtl_mpi_stand wtl_mpi_stands(wtl_mpi_test_loop *still)
+wtl_mpi_loop_state wtl_mpi_test_loop_check(wtl_mpi_test_loop *loop)
 {
-  (void)still;
-  return WTL_MPI_STANDS_STILL;
+  (void)loop;
+  return WTL_MPI_LOOP_ONLY_TESTS;
 }
 
 /* --- start and end --- */

@@ -45,21 +45,21 @@ static uint64_t state_hash(void)
   return hash_words(h->word, WTL_MPI_HELD_WORDS) * 31 + hash_words(stack, readable(stack));
 }
 
-wtl_mpi_stand wtl_mpi_stands(wtl_mpi_test_loop *s)
+wtl_mpi_loop_state wtl_mpi_test_loop_check(wtl_mpi_test_loop *s)
 {
   if (s->unseen > 0) {
     s->unseen--;
-    return WTL_MPI_GOES_ON;
+    return WTL_MPI_LOOP_COMPUTES;
   }
   uint64_t now = state_hash();
   if (now == s->mark) {
     s->tests = 0;
     s->pause = 0;
     if (s->times < 2) s->times++;
-    return s->times == 2 ? WTL_MPI_STANDS_STILL : WTL_MPI_MAY_RETURN;
+    return s->times == 2 ? WTL_MPI_LOOP_ONLY_TESTS : WTL_MPI_LOOP_UNKNOWN;
   }
-  if (s->mark && ++s->tests <= WINDOW) return WTL_MPI_MAY_RETURN;
+  if (s->mark && ++s->tests <= WINDOW) return WTL_MPI_LOOP_UNKNOWN;
   if (s->mark) s->pause = s->pause == 0 ? WINDOW : s->pause < MOST_UNSEEN ? 2 * s->pause : s->pause;
   *s = (wtl_mpi_test_loop){.mark = now, .pause = s->pause, .unseen = s->pause};
-  return WTL_MPI_GOES_ON;
+  return WTL_MPI_LOOP_COMPUTES;
 }

@@ -33,12 +33,12 @@ static progress *own;
 static unsigned observed_progress(void *worker)
 {
   unsigned events = own(worker);
-  if (events && wtl_mpi_here.keeping)
-    wtl_mpi_moved();
+  if (events && wtl_mpi_here.is_unchanged)
+    wtl_mpi_progressed();
   else if (events)
     wtl_mpi_here.result = WTL_TEST_PROGRESS;
 #ifdef MPICH_VERSION
-  else if (wtl_mpi_here.keeping && !wtl_mpi_self->door.is_shared)
+  else if (wtl_mpi_here.is_unchanged && !wtl_mpi_self->door.is_shared)
     wtl_mpi_idle();
 #endif
   return events;

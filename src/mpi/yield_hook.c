@@ -14,27 +14,28 @@
 #include "mpi/mpi_front.h"
 
 /* Open MPI polls for events once in each flush, even if it does not wait. A second poll without an event is a wait. */
-enum { LOOKS_OF_A_WAIT = 2 };
+enum { REPORTS_OF_A_WAIT = 2 };
 
-void wtl_mpi_keep(wtl_mpi_frame *f)
+void wtl_mpi_begin_unchanged(wtl_mpi_frame *f)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   wtl_governor *g = wtl_mpi_self->door.governor;
   t->site = f->site;
-  t->looks = 0;
-  t->keeping = true;
+  t->idle_reports = 0;
+  t->is_unchanged = true;
   if (WTL_LIKELY(!g)) return;
   t->entered = wtl_ticks();
   if (wtl_governor_wait(g, f->site, t->entered) == 0) wtl_governor_slack(g, t->entered);
 }
 
-void wtl_mpi_kept(wtl_mpi_frame *f)
+void wtl_mpi_end_unchanged(wtl_mpi_frame *f)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   wtl_governor *g = wtl_mpi_self->door.governor;
-  bool idled = t->turns.idle != 0, is_governed = idled && t->turns.governed; /* the governor knows of the wait */
-  t->keeping = false;
-  wtl_door_test_wait_end(&wtl_mpi_self->door, f->site, &t->turns, true);
+  bool idled = t->call_wait.idle != 0,
+       is_governed = idled && t->call_wait.governed; /* the governor knows of the wait */
+  t->is_unchanged = false;
+  wtl_door_test_wait_end(&wtl_mpi_self->door, f->site, &t->call_wait, true);
   if (WTL_LIKELY(!g) || is_governed) return;
   if (idled)
     wtl_governor_continue(g, f->site, t->entered, wtl_ticks());
@@ -54,23 +55,23 @@ bool wtl_mpi_idle(void)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   if (!t->inside) return false;
-  if (!t->keeping) { /* inside a test, whose caller decides how to wait */
+  if (!t->is_unchanged) { /* inside a test, whose caller decides how to wait */
     if (t->result == WTL_TEST_UNKNOWN) t->result = WTL_TEST_IDLE;
     return door_controls_core();
   }
-  if (t->looks < LOOKS_OF_A_WAIT) {
-    if (++t->looks == LOOKS_OF_A_WAIT) t->looked = wtl_ticks();
+  if (t->idle_reports < REPORTS_OF_A_WAIT) {
+    if (++t->idle_reports == REPORTS_OF_A_WAIT) t->last_report = wtl_ticks();
     return door_controls_core() && !wtl_mpi_self->door.stages.yields;
   }
   uint64_t now = wtl_ticks();
-  wtl_door_test_failed(&wtl_mpi_self->door, t->site, &t->turns, &wtl_mpi_self->kept, now - t->looked);
-  t->looked = wtl_ticks();
+  wtl_door_test_failed(&wtl_mpi_self->door, t->site, &t->call_wait, &wtl_mpi_self->unchanged, now - t->last_report);
+  t->last_report = wtl_ticks();
   return door_controls_core();
 }
 
-void wtl_mpi_moved(void)
+void wtl_mpi_progressed(void)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
-  wtl_door_test_wait_end(&wtl_mpi_self->door, t->site, &t->turns, true);
-  t->looks = 0;
+  wtl_door_test_wait_end(&wtl_mpi_self->door, t->site, &t->call_wait, true);
+  t->idle_reports = 0;
 }

@@ -91,7 +91,7 @@ static bool map_at(wtl_arena *a, void *base)
 static bool map_own(wtl_arena *a, const wtl_boot *b, uintptr_t own)
 {
   size_t before = (size_t)a->slices + (size_t)b->local_rank * a->stride;
-  return own && a->length <= WTL_OWN_ROOM && map_at(a, (void *)(own - before));
+  return own && a->length <= WTL_LONGEST_PLACED && map_at(a, (void *)(own - before));
 }
 
 static int map_as_asked(wtl_arena *a, const wtl_boot *b, const wtl_arena_shape *shape, char *error, size_t size)

@@ -30,7 +30,7 @@ enum { WTL_SLICE_ALIGN = 16 << 20 };
 
 /* The largest arena that is placed by `own`. Enough address space is free below and above it; a longer arena gets
  * any address. */
-#define WTL_OWN_ROOM ((size_t)1 << 44)
+#define WTL_LONGEST_PLACED ((size_t)1 << 44)
 
 typedef struct wtl_arena {
   char *base; /* the whole mapping */

@@ -22,7 +22,7 @@ static const wtl_boot_ops *find_kind(const char *wanted, bool automatic)
 {
   for (size_t i = 0; wtl_boot_kinds[i]; i++) {
     const wtl_boot_ops *kind = wtl_boot_kinds[i];
-    bool skipped = kind->is_passed_over && kind->is_passed_over();
+    bool skipped = kind->is_skipped && kind->is_skipped();
     if (strcmp(kind->name, wanted) == 0 || (automatic && !skipped && kind->offered())) return kind;
   }
   return NULL;

@@ -47,7 +47,7 @@ typedef struct wtl_boot_ops {
   void (*stop)(wtl_boot *b);
   /* The members below may be NULL. This one returns whether only the setting selects this kind, although it is
    * offered. */
-  bool (*is_passed_over)(void);
+  bool (*is_skipped)(void);
   /* Returns whether the program has selected this kind by its calls. No other kind is tried then. */
   bool (*is_selected)(void);
   /* Returns the reason why this kind did not serve, for a message; "" if there is none. */

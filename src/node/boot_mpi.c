@@ -25,8 +25,8 @@ typedef struct edition {
 
 typedef struct mpi_state {
   wtl_mpi mpi;
-  char *unsaid; /* published since the last fence */
-  size_t unsaid_bytes;
+  char *unsent; /* published since the last fence */
+  size_t unsent_bytes;
   edition *editions; /* the latest first */
 } mpi_state;
 
@@ -34,12 +34,12 @@ static int publish(wtl_boot *b, const char *key, const char *value)
 {
   mpi_state *s = b->state;
   size_t n_key = strlen(key) + 1, n_value = strlen(value) + 1;
-  char *more = realloc(s->unsaid, s->unsaid_bytes + n_key + n_value);
+  char *more = realloc(s->unsent, s->unsent_bytes + n_key + n_value);
   if (!more) return -1;
-  memcpy(more + s->unsaid_bytes, key, n_key);
-  memcpy(more + s->unsaid_bytes + n_key, value, n_value);
-  s->unsaid = more;
-  s->unsaid_bytes += n_key + n_value;
+  memcpy(more + s->unsent_bytes, key, n_key);
+  memcpy(more + s->unsent_bytes + n_key, value, n_value);
+  s->unsent = more;
+  s->unsent_bytes += n_key + n_value;
   return 0;
 }
 
@@ -55,11 +55,11 @@ static int fence(wtl_boot *b)
   mpi_state *s = b->state;
   edition *e = calloc(1, sizeof *e);
   if (e) e->at = calloc((size_t)b->n_pes + 1, sizeof *e->at);
-  if (!e || !e->at || s->mpi.ops->exchange(s->unsaid, s->unsaid_bytes, &e->text, e->at) != 0) {
+  if (!e || !e->at || s->mpi.ops->exchange(s->unsent, s->unsent_bytes, &e->text, e->at) != 0) {
     if (e) drop(e);
     return -1;
   }
-  s->unsaid_bytes = 0;
+  s->unsent_bytes = 0;
   if (!e->text) return drop(e), 0; /* no PE published a value */
   e->earlier = s->editions;
   s->editions = e;
@@ -171,7 +171,7 @@ static void stop(wtl_boot *b)
   mpi_state *s = b->state;
   s->mpi.ops->stop();
   for (edition *e = s->editions, *earlier; e; e = earlier) earlier = e->earlier, drop(e);
-  free(s->unsaid);
+  free(s->unsent);
   free(s);
   free(b->local_pe);
   free(b->leader_pe);

@@ -28,9 +28,9 @@ static struct {
   bool ended;       /* the MPI or the session begun here has ended */
   bool has_comm;
   MPI_Comm comm;
-  bool is_confined;  /* the job is restricted to a part of the program's processes */
-  MPI_Comm part;     /* their communicator: the program's, and a copy once the job has started */
-  bool kept_for_all; /* comm_of_all is kept for a later job of all processes */
+  bool is_confined;   /* the job is restricted to a part of the program's processes */
+  MPI_Comm part;      /* their communicator: the program's, and a copy once the job has started */
+  bool saved_for_all; /* comm_of_all is kept for a later job of all processes */
   MPI_Comm comm_of_all;
 #if MPI_VERSION >= 4
   MPI_Session session;
@@ -221,7 +221,7 @@ static int join_part(char *error, size_t size)
   if ((rc = duplicate(self.part, &boots, error, size)) != 0) return rc;
   if ((rc = duplicate(boots, &self.part, error, size)) != 0) return rc; /* the program may free its own */
   PMPI_Comm_set_errhandler(boots, MPI_ERRORS_RETURN);
-  self.kept_for_all = self.has_comm;
+  self.saved_for_all = self.has_comm;
   self.comm_of_all = self.comm;
   self.comm = boots;
   return 0;
@@ -232,7 +232,7 @@ static void leave_part(void)
   PMPI_Comm_free(&self.comm);
   PMPI_Comm_free(&self.part);
   self.comm = self.comm_of_all;
-  self.has_comm = self.kept_for_all;
+  self.has_comm = self.saved_for_all;
   self.is_confined = false;
 }
 

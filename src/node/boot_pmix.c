@@ -280,4 +280,4 @@ const wtl_boot_ops wtl_boot_pmix = {.name = "pmix",
                                     .lookup = lookup,
                                     .abort = do_abort,
                                     .stop = stop,
-                                    .is_passed_over = wtl_boot_mpi_hydra_is_nearest};
+                                    .is_skipped = wtl_boot_mpi_hydra_is_nearest};

@@ -31,7 +31,7 @@ static int publish(wtl_boot *b, const char *key, const char *value)
 
 static int fence(wtl_boot *b)
 {
-  wtl_sim_meet();
+  wtl_sim_barrier();
   return 0;
 }
 
@@ -45,7 +45,7 @@ static void do_abort(wtl_boot *b, int status, const char *message) {}
 
 static void stop(wtl_boot *b)
 {
-  wtl_sim_meet();
+  wtl_sim_barrier();
   free(b->local_pe);
   free(b->leader_pe);
 }

@@ -11,7 +11,7 @@
 #include "node/boot.h"
 #include "node/boot_threads.h"
 
-enum { MOST_SAID = 256 };
+enum { MOST_PUBLISHED = 256 };
 
 typedef struct thread_job {
   int n, n_nodes;
@@ -19,8 +19,8 @@ typedef struct thread_job {
   struct {
     int pe;
     char key[32], value[256];
-  } said[MOST_SAID];
-  int n_said;
+  } published[MOST_PUBLISHED];
+  int n_published;
   pthread_mutex_t mutex;
 } thread_job;
 
@@ -71,11 +71,11 @@ static int start(wtl_boot *b, char *error, size_t size)
 static int publish(wtl_boot *b, const char *key, const char *value)
 {
   pthread_mutex_lock(&job.mutex);
-  int at = job.n_said < MOST_SAID ? job.n_said++ : -1;
+  int at = job.n_published < MOST_PUBLISHED ? job.n_published++ : -1;
   if (at >= 0) {
-    job.said[at].pe = b->pe;
-    snprintf(job.said[at].key, sizeof job.said[at].key, "%s", key);
-    snprintf(job.said[at].value, sizeof job.said[at].value, "%s", value);
+    job.published[at].pe = b->pe;
+    snprintf(job.published[at].key, sizeof job.published[at].key, "%s", key);
+    snprintf(job.published[at].value, sizeof job.published[at].value, "%s", value);
   }
   pthread_mutex_unlock(&job.mutex);
   return at < 0;
@@ -91,9 +91,9 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size
 {
   int found = -1;
   pthread_mutex_lock(&job.mutex);
-  for (int i = 0; i < job.n_said; i++)
-    if (job.said[i].pe == pe && strcmp(job.said[i].key, key) == 0) found = i;
-  if (found >= 0) snprintf(value, size, "%s", job.said[found].value);
+  for (int i = 0; i < job.n_published; i++)
+    if (job.published[i].pe == pe && strcmp(job.published[i].key, key) == 0) found = i;
+  if (found >= 0) snprintf(value, size, "%s", job.published[found].value);
   pthread_mutex_unlock(&job.mutex);
   return found < 0;
 }

@@ -18,24 +18,24 @@ static bool is_socket(const char *folder, const char *name)
   return readlink(path, target, sizeof target - 1) > 0 && strncmp(target, "socket:", 7) == 0;
 }
 
-/* Calls `visit` for the sockets of the process until it returns false. A copied descriptor refers to the same
+/* Calls `act` for the sockets of the process until it returns false. A copied descriptor refers to the same
  * socket. */
-static bool for_all_sockets(pid_t pid, bool (*visit)(int fd, unsigned ms), unsigned ms)
+static bool for_all_sockets(pid_t pid, bool (*act)(int fd, unsigned ms), unsigned ms)
 {
   char folder[64];
-  bool goes_on = true;
+  bool more = true;
   snprintf(folder, sizeof folder, "/proc/%ld/fd", (long)pid);
   int process = (int)syscall(SYS_pidfd_open, pid, 0);
   DIR *d = process >= 0 ? opendir(folder) : NULL;
-  for (struct dirent *e; d && goes_on && (e = readdir(d)) != NULL;) {
+  for (struct dirent *e; d && more && (e = readdir(d)) != NULL;) {
     int fd = is_socket(folder, e->d_name) ? (int)syscall(SYS_pidfd_getfd, process, atoi(e->d_name), 0) : -1;
     if (fd < 0) continue;
-    goes_on = visit(fd, ms);
+    more = act(fd, ms);
     close(fd);
   }
   if (d) closedir(d);
   if (process >= 0) close(process);
-  return goes_on;
+  return more;
 }
 
 /* A socket of another protocol refuses the option. */

@@ -4,8 +4,8 @@
  * ThreadSanitizer does not model stand-alone fences. Its build uses an atomic read-modify-write instead, which gives
  * the same order. WTL_MUTANT_NO_FENCE removes the full fence: the litmus tests (tests/wait) must then fail.
  */
-#ifndef WTL_BASE_ATOMIC_H
-#define WTL_BASE_ATOMIC_H
+#ifndef WTL_OS_ATOMIC_H
+#define WTL_OS_ATOMIC_H
 
 #include <stdatomic.h>
 

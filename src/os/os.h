@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 /* The core's activity while the PE waits. The simulation charges power by it. */
-enum wtl_os_rest { WTL_OS_SPINS, WTL_OS_YIELDS, WTL_OS_SLEEPS };
+enum wtl_os_idle_mode { WTL_OS_SPINS, WTL_OS_YIELDS, WTL_OS_SLEEPS };
 
 /* The threads that may sleep on a futex word: those of this process, or those of other processes as well. */
 enum wtl_futex_reach { WTL_FUTEX_OURS, WTL_FUTEX_SHARED };
@@ -105,7 +105,7 @@ void wtl_futex_wake(_Atomic uint32_t *word, int n, enum wtl_futex_reach reach);
 /* --- reports to the simulation; without effect elsewhere --- */
 
 /* Sets how the core rests from now on. Returns the previous value. */
-static inline enum wtl_os_rest wtl_os_set_rest(enum wtl_os_rest how);
+static inline enum wtl_os_idle_mode wtl_os_set_idle_mode(enum wtl_os_idle_mode how);
 
 /* Notes that the calling thread waits in the routine `call`, called at `site` of the program. 0, 0: it waits no longer.
  * The report of a deadlock names both. */
@@ -129,11 +129,11 @@ void wtl_os_event_set(int event);
  * (INFINITY: no limit). Resets the event. Returns 1 if one of them happened, 0 if the time passed, -1 if interrupted.
  * With `how` WTL_OS_SPINS a simulated core polls meanwhile; Linux ignores `how`.
  */
-int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_rest how);
+int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_idle_mode how);
 
 /* Has a message arrived that another thread, which holds the network, keeps from the caller? Then the time of a
  * handover passes. In simulation only. */
-static inline bool wtl_os_network_is_kept(void);
+static inline bool wtl_os_network_is_held(void);
 
 /* Sets whether an agent on the same core wakes the PE's blocked threads. If so, only the agent's own wake-ups take
  * simulated time. */

@@ -141,7 +141,7 @@ void wtl_os_event_set(int event)
 }
 
 /* Uses ppoll. An epoll descriptor would cost time at each arrival, even when no thread sleeps. */
-int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_rest how)
+int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_idle_mode how)
 {
   struct pollfd fds[] = {{descriptor, POLLIN, 0}, {event, POLLIN, 0}};
   struct timespec most = timespec_of(isinf(seconds) ? 0 : seconds);

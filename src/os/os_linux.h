@@ -59,7 +59,7 @@ static inline bool wtl_os_is_thread_of_pe(void)
   return true;
 }
 
-static inline enum wtl_os_rest wtl_os_set_rest(enum wtl_os_rest how)
+static inline enum wtl_os_idle_mode wtl_os_set_idle_mode(enum wtl_os_idle_mode how)
 {
   return how;
 }
@@ -78,7 +78,7 @@ static inline void wtl_os_agent_wakes(bool does)
 
 static inline void wtl_os_agent_woken(void) {}
 
-static inline bool wtl_os_network_is_kept(void)
+static inline bool wtl_os_network_is_held(void)
 {
   return false;
 }

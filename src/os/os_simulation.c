@@ -10,7 +10,7 @@ _Static_assert((int)WTL_OS_SPINS == (int)WTL_SIM_SPINS && (int)WTL_OS_YIELDS == 
                "the simulator's numbers");
 
 bool wtl_clock_has_tsc;
-bool wtl_os_agent_pays;
+bool wtl_os_only_agent_charged;
 
 double wtl_clock_ns_per_tick(void)
 {
@@ -34,7 +34,7 @@ int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum w
   wtl_sim_catch_up();
   if (*word != seen) return EAGAIN; /* no other thread runs until the block */
   if (!wtl_sim_block(word, seconds)) return ETIMEDOUT;
-  if (!wtl_os_agent_pays && wtl_sim_resting() == WTL_SIM_SLEEPS) wtl_sim_wake_up();
+  if (!wtl_os_only_agent_charged && wtl_sim_get_idle_mode() == WTL_SIM_SLEEPS) wtl_sim_wake_up();
   return 0;
 }
 
@@ -63,13 +63,13 @@ void wtl_os_event_set(int event)
   wtl_sim_nudge();
 }
 
-int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_rest how)
+int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_idle_mode how)
 {
   (void)descriptor, (void)event;
   wtl_sim_catch_up();
-  if (how == WTL_OS_SPINS) wtl_sim_look_on(true);
+  if (how == WTL_OS_SPINS) wtl_sim_set_polling(true);
   bool came = wtl_sim_await(seconds);
-  if (how == WTL_OS_SPINS) wtl_sim_look_on(false);
+  if (how == WTL_OS_SPINS) wtl_sim_set_polling(false);
   return came;
 }
 

@@ -40,9 +40,9 @@ static inline bool wtl_os_is_thread_of_pe(void)
   return wtl_sim_thread() != NULL;
 }
 
-static inline enum wtl_os_rest wtl_os_set_rest(enum wtl_os_rest how)
+static inline enum wtl_os_idle_mode wtl_os_set_idle_mode(enum wtl_os_idle_mode how)
 {
-  return (enum wtl_os_rest)wtl_sim_set_rest((enum wtl_sim_rest)how);
+  return (enum wtl_os_idle_mode)wtl_sim_set_idle_mode((enum wtl_sim_idle_mode)how);
 }
 
 static inline void wtl_os_note_wait(uint32_t call, uintptr_t site)
@@ -62,7 +62,7 @@ static inline void wtl_os_test_missed(void)
 /* About the time that the handover of a message takes. */
 #define WTL_OS_HANDOVER_S 100e-9
 
-static inline bool wtl_os_network_is_kept(void)
+static inline bool wtl_os_network_is_held(void)
 {
   if (!wtl_sim_has_message()) return false;
   wtl_sim_catch_up();
@@ -70,11 +70,11 @@ static inline bool wtl_os_network_is_kept(void)
   return true;
 }
 
-extern bool wtl_os_agent_pays;
+extern bool wtl_os_only_agent_charged;
 
 static inline void wtl_os_agent_wakes(bool does)
 {
-  wtl_os_agent_pays = does;
+  wtl_os_only_agent_charged = does;
 }
 
 static inline void wtl_os_agent_woken(void)

@@ -5,8 +5,8 @@
  * computes keeps the core for its time slice, which is milliseconds. A waiting thread that sleeps instead runs before
  * the computing one when it is woken (decision 36). So after a yield that took long, waits do not yield for some time.
  */
-#ifndef WTL_BASE_LEND_H
-#define WTL_BASE_LEND_H
+#ifndef WTL_OS_YIELDER_H
+#define WTL_OS_YIELDER_H
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@
 /* All zeroes before wtl_yielder_start. Several threads may use one. */
 typedef struct wtl_yielder {
   uint64_t computes;           /* ticks: a yield of at least this length is long, so another thread computes */
-  _Atomic uint64_t rests;      /* length of the present pause, in multiples of the last long yield */
+  _Atomic uint64_t pause;      /* length of the present pause, in multiples of the last long yield */
   _Atomic uint64_t again_from; /* the tick from which yields may be worthwhile again */
 } wtl_yielder;
 
@@ -32,14 +32,14 @@ enum { WTL_YIELDER_SHARES = 4 };
 
 /* After the first long yield, waits do not yield for as long as it took. Each further long yield doubles this factor,
  * up to this limit, so that long yields take at most about 1/16 of the time. Each short yield halves the factor. */
-enum { WTL_YIELDER_RESTS = 16 };
+enum { WTL_YIELDER_LONGEST_PAUSE = 16 };
 
 /* `sharing`: how many of the job's processes share the core, this one included. */
 static inline void wtl_yielder_start(wtl_yielder *l, int sharing)
 {
   l->computes = UINT64_MAX;
   if (sharing <= WTL_YIELDER_SHARES) l->computes = (uint64_t)(WTL_COMPUTES_S * 1e9 / wtl_clock_ns_per_tick());
-  l->rests = l->again_from = 0;
+  l->pause = l->again_from = 0;
 }
 
 /* True if a yield may be worthwhile at tick `now`. */
@@ -51,15 +51,15 @@ static inline bool wtl_yielder_may_yield(const wtl_yielder *l, uint64_t now)
 /* Yields the core once. Returns how many ticks that took. */
 static inline uint64_t wtl_yielder_yield(wtl_yielder *l)
 {
-  uint64_t from = wtl_ticks(), rests = atomic_load_explicit(&l->rests, memory_order_relaxed);
+  uint64_t from = wtl_ticks(), pause = atomic_load_explicit(&l->pause, memory_order_relaxed);
   sched_yield();
   uint64_t took = wtl_ticks() - from;
   if (took >= l->computes) {
-    rests = rests == 0 ? 1 : rests < WTL_YIELDER_RESTS ? 2 * rests : rests;
-    atomic_store_explicit(&l->again_from, from + (1 + rests) * took, memory_order_relaxed);
-    atomic_store_explicit(&l->rests, rests, memory_order_relaxed);
-  } else if (rests) {
-    atomic_store_explicit(&l->rests, rests / 2, memory_order_relaxed);
+    pause = pause == 0 ? 1 : pause < WTL_YIELDER_LONGEST_PAUSE ? 2 * pause : pause;
+    atomic_store_explicit(&l->again_from, from + (1 + pause) * took, memory_order_relaxed);
+    atomic_store_explicit(&l->pause, pause, memory_order_relaxed);
+  } else if (pause) {
+    atomic_store_explicit(&l->pause, pause / 2, memory_order_relaxed);
   }
   return took;
 }

@@ -9,7 +9,7 @@
 
 struct wtl_block {
   void *start;
-  size_t bytes, room; /* the last size that was asked for; the size that the engine gave */
+  size_t bytes, capacity; /* the last size that was asked for; the size that the engine gave */
   bool is_marked;
   UT_hash_handle hh;
 };
@@ -50,7 +50,7 @@ void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align)
 {
   struct wtl_block *b = malloc(sizeof *b);
   if (!b) return NULL;
-  b->bytes = b->room = bytes;
+  b->bytes = b->capacity = bytes;
   b->is_marked = false;
   bool fits = bytes <= h->bytes - h->live_bytes && align <= h->bytes;
   b->start = fits ? wtl_best_fit_alloc(h->engine, bytes, align) : NULL;
@@ -88,10 +88,10 @@ int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes)
 {
   struct wtl_block *b = find(h, p);
   if (!b || (bytes > b->bytes && bytes - b->bytes > h->bytes - h->live_bytes)) return -1;
-  size_t room =
-      bytes > b->room ? wtl_best_fit_grow(h->engine, p, bytes) : wtl_best_fit_shrink(h->engine, p, bytes, b->room);
-  if (!room) return -1;
-  b->room = room;
+  size_t capacity = bytes > b->capacity ? wtl_best_fit_grow(h->engine, p, bytes)
+                                        : wtl_best_fit_shrink(h->engine, p, bytes, b->capacity);
+  if (!capacity) return -1;
+  b->capacity = capacity;
   h->live_bytes += bytes - b->bytes;
   b->bytes = bytes;
   reach(h, b);
@@ -119,11 +119,11 @@ size_t wtl_heap_size(const wtl_heap *h, const void *p)
 size_t wtl_heap_capacity(const wtl_heap *h, const void *p)
 {
   struct wtl_block *b = find(h, p);
-  return b ? b->room : 0;
+  return b ? b->capacity : 0;
 }
 
 size_t wtl_heap_free_bytes(const wtl_heap *h)
 {
-  size_t room = wtl_best_fit_free_bytes(h->engine), left = h->bytes - h->live_bytes;
-  return room < left ? room : left;
+  size_t capacity = wtl_best_fit_free_bytes(h->engine), left = h->bytes - h->live_bytes;
+  return capacity < left ? capacity : left;
 }

@@ -81,8 +81,8 @@ size_t wtl_heap_free_bytes(const wtl_heap *h);
 /* The engine: heap_engine.cc. */
 void *wtl_best_fit_start(void *start, size_t bytes);
 void *wtl_best_fit_alloc(void *engine, size_t bytes, size_t align);
-size_t wtl_best_fit_grow(void *engine, void *p, size_t bytes);                /* in place: its new size, or 0 */
-size_t wtl_best_fit_shrink(void *engine, void *p, size_t bytes, size_t room); /* in place: its new size */
+size_t wtl_best_fit_grow(void *engine, void *p, size_t bytes);                    /* in place: its new size, or 0 */
+size_t wtl_best_fit_shrink(void *engine, void *p, size_t bytes, size_t capacity); /* in place: its new size */
 void wtl_best_fit_free(void *engine, void *p);
 size_t wtl_best_fit_free_bytes(const void *engine);
 

@@ -46,8 +46,8 @@ enum { WTL_SEGMENT_CONSTANTS = WTL_SEGMENT_CALL_STATE + 1 };
  * which are used in rotation (also in broadcast_binomial.c). */
 enum { WTL_SMALL_BYTES = 48, WTL_SMALL_LINES = 32 };
 typedef struct wtl_line {
-  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t said; /* the number of the small collective */
-  _Alignas(16) char bytes[WTL_SMALL_BYTES];       /* aligned for the elements of any type */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch_of_bytes; /* the number of the small collective */
+  _Alignas(16) char bytes[WTL_SMALL_BYTES];                 /* aligned for the elements of any type */
 } wtl_line;
 
 /* The data that other PEs may read at any time. */
@@ -62,8 +62,8 @@ typedef struct wtl_call_state {
 typedef struct wtl_control {
   wtl_bell bell;
   wtl_bell am_bell; /* its agent for active messages sleeps by this one (am_agent.h) */
-  /* the position of a message ring that this PE waits for: in a wait, and for kept replies (am_space.h) */
-  _Atomic uint64_t am_wish, am_kept;
+  /* the position of a message ring that this PE waits for: in a wait, and for pending replies (am_space.h) */
+  _Atomic uint64_t am_awaited, am_reply_awaited;
   /* epoch reached by the PE 2^k before this one */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t barrier[WTL_BARRIER_ROUNDS];
   _Atomic uint32_t node_barrier[WTL_BARRIER_ROUNDS]; /* of a leader: epoch reached by the node 2^k before its own */
@@ -134,9 +134,9 @@ struct wtl_pe {
   int collectives; /* enum wtl_collectives (collective.h): the setting */
   wtl_heap mem;
   _Atomic int init_count;
-  int thread_level;       /* from WTL_THREAD_MULTIPLE on several threads may call at once */
-  bool threads_anywhere;  /* several threads may call on some PE of the job; the same on all PEs */
-  _Atomic bool said_late; /* reported that a PE may only be late (check/deadlock.h) */
+  int thread_level;           /* from WTL_THREAD_MULTIPLE on several threads may call at once */
+  bool threads_anywhere;      /* several threads may call on some PE of the job; the same on all PEs */
+  _Atomic bool reported_late; /* reported that a PE may only be late (check/deadlock.h) */
   struct wtl_record *record;
   long starter_pid;
   wtl_settings settings;

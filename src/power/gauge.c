@@ -54,7 +54,7 @@ static void take_joules(wtl_gauge *g, double value, double at)
     g->covered_s += at - g->at;
     if (over_s > 0) g->most_w = fmax(g->most_w, (value - g->value) / over_s);
   } else if (g->have) { /* the counter started anew; its count until then is lost */
-    g->doubt_j += g->most_w * (at - g->at);
+    g->uncertainty_j += g->most_w * (at - g->at);
   }
 }
 
@@ -64,11 +64,11 @@ static void take_watts(wtl_gauge *g, double value, double at, bool was_read)
   if (!g->have) return;
   double between = at - g->at;
   if (!was_read) { /* the time since the last reading has no value */
-    g->doubt_j += g->most_w * between;
+    g->uncertainty_j += g->most_w * between;
     return;
   }
   g->joules += between * (value + g->value) / 2;
-  g->doubt_j += between * fabs(value - g->value) / 2;
+  g->uncertainty_j += between * fabs(value - g->value) / 2;
   g->covered_s += between;
 }
 
@@ -232,7 +232,7 @@ void wtl_gauges_read(void *state, wtl_mark *mark)
     double known_s = g->at - g->first_at;
     mark->point[i] = (wtl_point){.uj = (uint64_t)llround(1e6 * g->joules),
                                  .ok = g->error == 0,
-                                 .excess_j = g->doubt_j,
+                                 .excess_j = g->uncertainty_j,
                                  .good_at = g->have ? g->at : NAN,
                                  .covered_s = g->covered_s,
                                  .watts = g->watts > 0                ? g->watts

@@ -29,7 +29,7 @@ typedef struct wtl_gauge {
   bool have;
   int error;        /* errno of the last reading, or 0 */
   double value, at; /* the last good reading in J or W, and its moment */
-  double first_at, joules, doubt_j, covered_s, most_w;
+  double first_at, joules, uncertainty_j, covered_s, most_w;
 } wtl_gauge;
 
 typedef struct wtl_gauges wtl_gauges;

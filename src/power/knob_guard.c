@@ -31,7 +31,7 @@ static bool guard_path(char *path, size_t size)
 /* The arguments of the guard: the processes to wait for, then the files and the values to restore. */
 typedef struct words {
   char **word;
-  size_t n, room;
+  size_t n, capacity;
   bool failed;
 } words;
 
@@ -39,15 +39,15 @@ static void add_word(words *w, const char *format, long number, const char *text
 {
   char word[4200];
   snprintf(word, sizeof word, format, number, text);
-  if (w->n + 2 > w->room) {
-    size_t room = w->room ? 2 * w->room : 64;
-    char **grown = realloc(w->word, room * sizeof *grown);
+  if (w->n + 2 > w->capacity) {
+    size_t capacity = w->capacity ? 2 * w->capacity : 64;
+    char **grown = realloc(w->word, capacity * sizeof *grown);
     if (!grown) {
       w->failed = true;
       return;
     }
     w->word = grown;
-    w->room = room;
+    w->capacity = capacity;
   }
   if (!(w->word[w->n] = strdup(word))) w->failed = true;
   w->word[w->failed ? w->n : ++w->n] = NULL;

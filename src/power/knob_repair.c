@@ -35,14 +35,14 @@ typedef struct repair {
 } repair;
 
 /* A file of the state folder. */
-typedef struct kept_file {
+typedef struct saved_file {
   repair *r;
   const char *name;
   char distrust[160]; /* why it is not trusted; "" if it is */
   wtl_knob_saved *line;
   wtl_knob_file *file; /* one for each line */
   size_t n;
-} kept_file;
+} saved_file;
 
 static void report_error(repair *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void report_error(repair *r, const char *format, ...)
@@ -61,7 +61,7 @@ static const char *kind_of(const repair *r)
 
 /* ---- is the file trusted, and may this job restore it ---- */
 
-static void check_owner(kept_file *q, const struct stat *st)
+static void check_owner(saved_file *q, const struct stat *st)
 {
   if (st->st_uid != 0 && st->st_uid != geteuid())
     snprintf(q->distrust, sizeof q->distrust, "it belongs to user %ld, whose next job here restores its valid values",
@@ -73,7 +73,7 @@ static void check_owner(kept_file *q, const struct stat *st)
 }
 
 /* May the knob of this job set these files? */
-static bool is_allowed(const kept_file *q)
+static bool is_allowed(const saved_file *q)
 {
   long knob = q->r->settings->knob.number;
   return knob == WTL_KNOB_POWERCAP || (!q->r->limits && (knob == WTL_KNOB_AUTO || knob == WTL_KNOB_CPUFREQ));
@@ -81,7 +81,7 @@ static bool is_allowed(const kept_file *q)
 
 /* ---- the files of clocks and limits ---- */
 
-static bool is_as_found(const kept_file *q, size_t i)
+static bool is_as_found(const saved_file *q, size_t i)
 {
   const wtl_sys *sys = q->r->os->sys;
   char now[WTL_KNOB_VALUE];
@@ -90,7 +90,7 @@ static bool is_as_found(const kept_file *q, size_t i)
   return strcmp(now, q->line[i].value) == 0;
 }
 
-static bool is_all_as_found(const kept_file *q)
+static bool is_all_as_found(const saved_file *q)
 {
   for (size_t i = 0; i < q->n; i++)
     if (q->file[i].fd >= 0 && !is_as_found(q, i)) return false;
@@ -101,7 +101,7 @@ static bool is_all_as_found(const kept_file *q)
  * Opens a file. Returns false with a reported error if it cannot be opened. A file that does not exist, such as that of
  * a core that is offline, is no error.
  */
-static bool open_clock(kept_file *q, size_t i)
+static bool open_clock(saved_file *q, size_t i)
 {
   repair *r = q->r;
   wtl_knob_file *f = &q->file[i];
@@ -118,7 +118,7 @@ static bool open_clock(kept_file *q, size_t i)
 }
 
 /* Locks a file. Returns false if another job has it; then no file of this list may be changed. */
-static bool lock_clock(kept_file *q, size_t i)
+static bool lock_clock(saved_file *q, size_t i)
 {
   repair *r = q->r;
   const wtl_knob_file *f = &q->file[i];
@@ -128,7 +128,7 @@ static bool lock_clock(kept_file *q, size_t i)
 }
 
 /* Are all values possible? One impossible value is a reason not to trust the others. */
-static bool is_possible(kept_file *q)
+static bool is_possible(saved_file *q)
 {
   const repair *r = q->r;
   for (size_t i = 0; i < q->n; i++) {
@@ -144,7 +144,7 @@ static bool is_possible(kept_file *q)
 }
 
 /* Writes the values in two rounds. In the first round a lower limit may still be above the upper one. */
-static bool restore_files(kept_file *q)
+static bool restore_files(saved_file *q)
 {
   repair *r = q->r;
   bool good = true;
@@ -164,7 +164,7 @@ static bool restore_files(kept_file *q)
 
 /* ---- the files of the state folder ---- */
 
-static bool may_restore(kept_file *q)
+static bool may_restore(saved_file *q)
 {
   repair *r = q->r;
   if (*q->distrust && !*r->first_untrusted)
@@ -180,7 +180,7 @@ static bool may_restore(kept_file *q)
   return false;
 }
 
-static void remove_file(const kept_file *q, int fd)
+static void remove_file(const saved_file *q, int fd)
 {
   (void)!ftruncate(fd, 0); /* fails for a file of root that another user has opened for reading */
   if (unlinkat(q->r->folder, q->name, 0) != 0 && errno != ENOENT)
@@ -188,13 +188,13 @@ static void remove_file(const kept_file *q, int fd)
 }
 
 /* Called with all files open and locked. */
-static void repair_locked(kept_file *q, int fd)
+static void repair_locked(saved_file *q, int fd)
 {
   bool as_found = is_all_as_found(q);
   if (as_found ? !*q->distrust && is_allowed(q) : may_restore(q) && restore_files(q)) remove_file(q, fd);
 }
 
-static void repair_lines(kept_file *q, int fd)
+static void repair_lines(saved_file *q, int fd)
 {
   bool open = true, all_locked = true;
   for (size_t i = 0; i < q->n; i++) q->file[i].fd = -1;
@@ -216,7 +216,7 @@ static int open_saved(const repair *r, const char *name)
 
 static void repair_file(repair *r, const char *name)
 {
-  kept_file q = {.r = r, .name = name};
+  saved_file q = {.r = r, .name = name};
   struct stat st;
   int fd = open_saved(r, name);
   if (fd < 0) return;

@@ -47,22 +47,22 @@ static size_t simgrid_domains(void *state, wtl_domain out[WTL_MAX_DOMAINS])
 }
 
 /* excess_j carries the uncertainty that the simulator knows, up to this mark. The counters have no gaps. */
-static wtl_point point(double joules, double doubt, double at)
+static wtl_point point(double joules, double uncertainty, double at)
 {
-  return (wtl_point){.uj = (uint64_t)llround(joules * 1e6), .excess_j = doubt, .ok = true, .good_at = at};
+  return (wtl_point){.uj = (uint64_t)llround(joules * 1e6), .excess_j = uncertainty, .ok = true, .good_at = at};
 }
 
 static void simgrid_read(void *state, wtl_mark *mark)
 {
   wtl_sim_energy e = wtl_sim_joules();
   (void)state;
-  mark->point[CPU] = point(e.core + e.idle + e.uncore, e.doubt_of_uncore, mark->at);
-  mark->point[DRAM] = point(e.dram + e.dram_idle, e.doubt_of_dram, mark->at);
-  mark->point[NIC] = point(e.network + e.network_idle, e.doubt_of_network, mark->at);
+  mark->point[CPU] = point(e.core + e.idle + e.uncore, e.uncore_plus_minus, mark->at);
+  mark->point[DRAM] = point(e.dram + e.dram_idle, e.dram_plus_minus, mark->at);
+  mark->point[NIC] = point(e.network + e.network_idle, e.network_plus_minus, mark->at);
 }
 
 /* Returns the uncertainty of the core's joules, from the profile and the time in each state. */
-static double doubt_of_core(const wtl_machine *machine, double wall_s, const wtl_activity *did)
+static double core_plus_minus(const wtl_machine *machine, double wall_s, const wtl_activity *did)
 {
   wattle_joules_t pe[2], idle[2];
   wtl_model_pe(machine, did, pe);
@@ -83,7 +83,7 @@ static void simgrid_between(void *state, const wtl_mark *a, const wtl_mark *b, c
     out[d].uncertainty = b->point[d].excess_j - a->point[d].excess_j;
     out[d].covered_s = wall_s;
   }
-  out[CPU].uncertainty += doubt_of_core(state, wall_s, did);
+  out[CPU].uncertainty += core_plus_minus(state, wall_s, did);
 }
 
 static const wtl_meter_ops simgrid = {.name = "simgrid",

@@ -41,7 +41,7 @@ static double checked(double seconds)
 }
 
 typedef struct sum {
-  double joules, doubt;
+  double joules, uncertainty;
 } sum;
 
 typedef struct watts {
@@ -51,7 +51,7 @@ typedef struct watts {
 static void add(sum *s, double seconds, watts w)
 {
   s->joules += seconds * w.value;
-  s->doubt += seconds * w.plus_minus;
+  s->uncertainty += seconds * w.plus_minus;
 }
 
 static watts of_number(const wtl_number *n)
@@ -99,7 +99,7 @@ static watts watts_at(const wtl_machine *m, int state, double ghz)
 static void fill_pe(const wtl_machine *m, const wtl_activity *a, sum cpu, double bytes, wattle_joules_t out[2])
 {
   const wtl_number *per_byte = &m->dram.per_byte;
-  fill(&out[0], "cpu", m, WATTLE_SCOPE_PROCESS, a->wall_s, cpu.joules, cpu.doubt);
+  fill(&out[0], "cpu", m, WATTLE_SCOPE_PROCESS, a->wall_s, cpu.joules, cpu.uncertainty);
   fill(&out[1], "dram", m, WATTLE_SCOPE_PROCESS, a->wall_s, bytes * per_byte->value, bytes * per_byte->plus_minus);
 }
 

@@ -8,7 +8,7 @@
 #include "power/figure.h"
 
 typedef struct sum {
-  double joules, doubt;
+  double joules, uncertainty;
 } sum;
 
 static sum total(const wattle_joules_t *idle, const wattle_joules_t *pe, size_t n)
@@ -16,7 +16,7 @@ static sum total(const wattle_joules_t *idle, const wattle_joules_t *pe, size_t 
   sum s = {idle->joules, idle->uncertainty};
   for (size_t i = 0; i < n; i++) {
     s.joules += pe[i].joules;
-    s.doubt += pe[i].uncertainty; /* linear: all use the same profile, so their errors are correlated */
+    s.uncertainty += pe[i].uncertainty; /* linear: all use the same profile, so their errors are correlated */
   }
   return s;
 }
@@ -27,10 +27,10 @@ void wtl_add_up(const wattle_joules_t *idle_model, const wattle_joules_t *pe_mod
   double interval_s = idle_model->interval_s;
   wtl_figure_none(node, idle_model->domain, WATTLE_SCOPE_NODE, interval_s);
   memcpy(node->source, idle_model->source, sizeof node->source);
-  if (isnan(s.joules) || isnan(s.doubt)) return;
+  if (isnan(s.joules) || isnan(s.uncertainty)) return;
   node->provenance = WATTLE_MODELLED;
   node->joules = s.joules;
-  node->uncertainty = s.doubt;
+  node->uncertainty = s.uncertainty;
   node->covered_s = interval_s;
 }
 
@@ -38,13 +38,13 @@ void wtl_add_up(const wattle_joules_t *idle_model, const wattle_joules_t *pe_mod
  * Returns the half-width of a share own / (own + others): its change if both are wrong by their half-widths in opposite
  * directions. Both come from the same profile, so much of the error cancels in fact. The half-width is an upper bound.
  */
-static double share_doubt(double own, double own_doubt, double others, double others_doubt)
+static double share_uncertainty(double own, double own_uncertainty, double others, double others_uncertainty)
 {
   double whole = own + others;
   if (!(whole > 0)) return 1;
-  double share = own / whole, most = own + own_doubt, least = fmax(0, own - own_doubt);
-  double high = most > 0 ? most / (most + fmax(0, others - others_doubt)) : 0;
-  double low = least > 0 ? least / (least + others + others_doubt) : 0;
+  double share = own / whole, most = own + own_uncertainty, least = fmax(0, own - own_uncertainty);
+  double high = most > 0 ? most / (most + fmax(0, others - others_uncertainty)) : 0;
+  double low = least > 0 ? least / (least + others + others_uncertainty) : 0;
   return fmax(high - share, share - low);
 }
 
@@ -54,13 +54,14 @@ static void take_share(const wattle_joules_t *node, const wattle_joules_t *model
   wtl_figure_none(out, node->domain, scope, node->interval_s);
   const char *profile = strncmp(model->source, "model ", 6) == 0 ? model->source + 6 : model->source;
   snprintf(out->source, sizeof out->source, "%.38s split by model %.38s", node->source, profile);
-  if (isnan(node->joules) || isnan(all.joules) || isnan(all.doubt)) return;
-  double others = fmax(0, all.joules - model->joules), others_doubt = fmax(0, all.doubt - model->uncertainty);
+  if (isnan(node->joules) || isnan(all.joules) || isnan(all.uncertainty)) return;
+  double others = fmax(0, all.joules - model->joules),
+         others_uncertainty = fmax(0, all.uncertainty - model->uncertainty);
   double share = all.joules > 0 ? model->joules / all.joules : 0;
-  double doubt = share_doubt(model->joules, model->uncertainty, others, others_doubt);
+  double uncertainty = share_uncertainty(model->joules, model->uncertainty, others, others_uncertainty);
   out->provenance = WATTLE_MODELLED;
   out->joules = node->joules * share;
-  out->uncertainty = node->uncertainty * share + node->joules * doubt;
+  out->uncertainty = node->uncertainty * share + node->joules * uncertainty;
   out->covered_s = node->covered_s;
 }
 

@@ -27,7 +27,7 @@ static bool is_ours(const char *file)
 }
 
 /* Writes " at program+0x24d4 (halo.c:112)"; "" if unknown. Returns `text`. */
-static const char *place(char *text, size_t room)
+static const char *place(char *text, size_t size)
 {
   void *frames[DEEP];
   wtl_module *modules = NULL;
@@ -49,7 +49,7 @@ static const char *place(char *text, size_t room)
     bool own = headers >= m->low && headers < m->high;
     uint64_t offset = addr - m->base - 1;
     char line[160];
-    snprintf(text, room, " at %.90s+0x%llx%s", own ? "program" : file_of(m), (unsigned long long)offset,
+    snprintf(text, size, " at %.90s+0x%llx%s", own ? "program" : file_of(m), (unsigned long long)offset,
              wtl_line_of(own ? NULL : m->path, offset, line, sizeof line));
     break;
   }

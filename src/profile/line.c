@@ -41,18 +41,18 @@ static pid_t start_tool(const char *path, const char *address, int out)
 }
 
 /* False if the tool did not finish a line in time. */
-static bool read_line(int from, char *line, size_t room)
+static bool read_line(int from, char *line, size_t size)
 {
   struct pollfd ready = {from, POLLIN, 0};
   size_t n = 0;
   ssize_t more = 1;
-  while (n + 1 < room && more > 0 && !memchr(line, '\n', n) && poll(&ready, 1, PATIENCE_MS) > 0)
-    if ((more = read(from, line + n, room - 1 - n)) > 0) n += (size_t)more;
+  while (n + 1 < size && more > 0 && !memchr(line, '\n', n) && poll(&ready, 1, PATIENCE_MS) > 0)
+    if ((more = read(from, line + n, size - 1 - n)) > 0) n += (size_t)more;
   line[n] = '\0';
   return more <= 0 || memchr(line, '\n', n);
 }
 
-const char *wtl_line_of(const char *path, uint64_t offset, char *text, size_t room)
+const char *wtl_line_of(const char *path, uint64_t offset, char *text, size_t size)
 {
   char address[32], line[512] = "";
   int ends[2];
@@ -72,6 +72,6 @@ const char *wtl_line_of(const char *path, uint64_t offset, char *text, size_t ro
   char *number = strchr(line, ':');
   if (!number || number[1] < '1' || number[1] > '9') return text;
   number[1 + strspn(number + 1, "0123456789")] = '\0';
-  snprintf(text, room, " (%s)", line);
+  snprintf(text, size, " (%s)", line);
   return text;
 }

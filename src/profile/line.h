@@ -8,6 +8,6 @@
 /* Writes " (halo.c:112)" for `offset` in the file at `path` (NULL: the running program). Writes "" if the program was
  * built without -g, if eu-addr2line of elfutils is not installed, or if it takes more than two seconds. Returns `text`.
  * Not for signal handlers. */
-const char *wtl_line_of(const char *path, uint64_t offset, char *text, size_t room) __attribute__((cold));
+const char *wtl_line_of(const char *path, uint64_t offset, char *text, size_t size) __attribute__((cold));
 
 #endif

@@ -220,23 +220,24 @@ static void add(wtl_site *to, const wtl_site *s)
 
 wtl_site *wtl_profile_merge(wtl_profile *p, uint64_t *n)
 {
-  uint64_t room = 8, taken = 0;
+  uint64_t capacity = 8, taken = 0;
   wtl_site *all;
   *n = 0;
-  for (wtl_site_table *t = p->tables; t; t = t->next) room += t->used;
-  while (room & (room - 1)) room += room & -room; /* twice the next power of two, so that probes stay short */
-  room *= 2;
-  if (!p->on || !(all = calloc(room, sizeof *all))) return NULL;
+  for (wtl_site_table *t = p->tables; t; t = t->next) capacity += t->used;
+  while (capacity & (capacity - 1))
+    capacity += capacity & -capacity; /* twice the next power of two, so that probes stay short */
+  capacity *= 2;
+  if (!p->on || !(all = calloc(capacity, sizeof *all))) return NULL;
   for (wtl_site_table *t = p->tables; t; t = t->next) {
     const wtl_slots *s = t->slots;
-    for (uint32_t i = 0; i <= s->mask && taken < room - 1; i++) { /* its thread may be adding sites */
+    for (uint32_t i = 0; i <= s->mask && taken < capacity - 1; i++) { /* its thread may be adding sites */
       if (!s->slot[i].addr) continue;
-      wtl_site *to = probe(all, (uint32_t)room - 1, s->slot[i].addr, s->slot[i].call);
+      wtl_site *to = probe(all, (uint32_t)capacity - 1, s->slot[i].addr, s->slot[i].call);
       if (!to->addr) taken++;
       add(to, &s->slot[i]);
     }
   }
-  for (uint64_t i = 0; i < room; i++)
+  for (uint64_t i = 0; i < capacity; i++)
     if (all[i].addr) all[(*n)++] = all[i];
   return all;
 }

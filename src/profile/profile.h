@@ -78,13 +78,13 @@ typedef struct wtl_wait_history {
 
 /* The length of a site's waits that no doorbell ends, for src/govern/steps.h. */
 typedef struct wtl_wait_length {
-  float mean, spread; /* ticks */
-  float shortest[2];  /* ticks: of the last few waits, and of some before them; 0: none */
-  uint8_t waits;      /* 255: at least that many */
-  uint8_t since;      /* waits that shortest[0] covers */
-  bool outlier;       /* the last one was outside the margin */
-  uint8_t rung;       /* how many in a row a ring ended (wait/peer_wakeup.h) */
-  uint8_t doubt;      /* so many are not enough to expect another ring */
+  float mean, spread;   /* ticks */
+  float shortest[2];    /* ticks: of the last few waits, and of some before them; 0: none */
+  uint8_t waits;        /* 255: at least that many */
+  uint8_t since;        /* waits that shortest[0] covers */
+  bool outlier;         /* the last one was outside the margin */
+  uint8_t rung;         /* how many in a row a ring ended (wait/peer_wakeup.h) */
+  uint8_t rings_needed; /* so many are not enough to expect another ring */
 } wtl_wait_length;
 
 typedef struct wtl_site {

@@ -8,19 +8,19 @@ enum { FEWEST = 64, FIRST_LEAST = 64 /* ticks */ };
 
 wtl_timeline *wtl_timeline_make(size_t bytes)
 {
-  size_t head = sizeof(wtl_timeline), room = bytes > head ? (bytes - head) / sizeof(wtl_event) : 0;
-  if (room < FEWEST) room = FEWEST;
-  wtl_timeline *t = calloc(1, head + room * sizeof(wtl_event));
+  size_t head = sizeof(wtl_timeline), capacity = bytes > head ? (bytes - head) / sizeof(wtl_event) : 0;
+  if (capacity < FEWEST) capacity = FEWEST;
+  wtl_timeline *t = calloc(1, head + capacity * sizeof(wtl_event));
   if (!t) return NULL;
-  t->room = room;
-  t->every = t->met_every = 1;
+  t->capacity = capacity;
+  t->every = t->collectives_every = 1;
   return t;
 }
 
 static void leave_out(wtl_timeline *t, const wtl_event *e)
 {
   t->left_out[e->span]++;
-  if (e->span != WTL_SPAN_MEETING) t->left_out_ticks += e->end - e->begin;
+  if (e->span != WTL_SPAN_COLLECTIVE) t->left_out_ticks += e->end - e->begin;
 }
 
 static bool is_below(const wtl_event *e, uint64_t length)
@@ -50,10 +50,10 @@ static void remove_short(wtl_timeline *t, bool all)
 /* Removes spans until half of the buffer is free. */
 static void thin(wtl_timeline *t)
 {
-  while (t->n > t->room / 2) {
+  while (t->n > t->capacity / 2) {
     size_t longer = 0;
     for (size_t i = 0; i < t->n; i++) longer += !is_below(&t->event[i], next_least(t));
-    bool all = longer >= t->room / 8;
+    bool all = longer >= t->capacity / 8;
     remove_short(t, all);
     if (all) t->least = next_least(t);
     t->every = all ? 1 : 2 * t->every;
@@ -66,39 +66,39 @@ static bool is_left_out_as_short(wtl_timeline *t, const wtl_event *e)
   return t->every > 1 && is_below(e, next_least(t)) && t->turn++ % t->every;
 }
 
-static void halve_meetings(wtl_timeline *t)
+static void halve_collectives(wtl_timeline *t)
 {
   size_t kept = 0, turn = 0;
   for (size_t i = 0; i < t->n; i++)
-    if (t->event[i].span == WTL_SPAN_MEETING && turn++ % 2)
+    if (t->event[i].span == WTL_SPAN_COLLECTIVE && turn++ % 2)
       leave_out(t, &t->event[i]);
     else
       t->event[kept++] = t->event[i];
-  t->n_meetings -= t->n - kept;
+  t->n_collectives -= t->n - kept;
   t->n = kept;
-  t->met_every *= 2;
+  t->collectives_every *= 2;
 }
 
 /* True if a collective call is to be left out. The number alone decides, and so equally on all PEs. */
 static bool is_left_out_by_number(wtl_timeline *t)
 {
-  if (t->met++ % t->met_every) return true;
-  if (t->n_meetings < t->room / 8) return false;
-  halve_meetings(t);
-  return (t->met - 1) % t->met_every;
+  if (t->collectives++ % t->collectives_every) return true;
+  if (t->n_collectives < t->capacity / 8) return false;
+  halve_collectives(t);
+  return (t->collectives - 1) % t->collectives_every;
 }
 
 static void enter(wtl_timeline *t, const wtl_event *e)
 {
-  bool is_clock = e->span == WTL_SPAN_CLOCK, is_meeting = e->span == WTL_SPAN_MEETING;
-  if (t->n == t->room) thin(t);
-  if (is_below(e, t->least) || is_left_out_as_short(t, e) || (is_clock && t->n_clocks >= t->room / 4) ||
-      (is_meeting && is_left_out_by_number(t))) {
+  bool is_clock = e->span == WTL_SPAN_CLOCK, is_collective = e->span == WTL_SPAN_COLLECTIVE;
+  if (t->n == t->capacity) thin(t);
+  if (is_below(e, t->least) || is_left_out_as_short(t, e) || (is_clock && t->n_clocks >= t->capacity / 4) ||
+      (is_collective && is_left_out_by_number(t))) {
     leave_out(t, e);
     return;
   }
   t->n_clocks += is_clock;
-  t->n_meetings += is_meeting;
+  t->n_collectives += is_collective;
   t->event[t->n++] = *e;
 }
 

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CLOCK has no length: `addr` is kHz, `call` the clock domain. `MEETING` is a collective call, or a part of one, that
+/* CLOCK has no length: `addr` is kHz, `call` the clock domain. `COLLECTIVE` is a collective call, or a part of one, that
  * no PE leaves before all have arrived; its waits and calls are spans of their own. */
 enum wtl_span {
   WTL_SPAN_SPIN,
@@ -25,7 +25,7 @@ enum wtl_span {
   WTL_SPAN_ASLEEP,
   WTL_SPAN_CALL,
   WTL_SPAN_CLOCK,
-  WTL_SPAN_MEETING,
+  WTL_SPAN_COLLECTIVE,
   WTL_N_SPANS
 };
 
@@ -37,10 +37,10 @@ typedef struct wtl_event {
 } wtl_event;
 
 typedef struct wtl_timeline {
-  size_t room, n, n_clocks, n_meetings;
+  size_t capacity, n, n_clocks, n_collectives;
   uint64_t least;                                 /* ticks: shorter spans are not kept */
   uint64_t every, turn;                           /* one in `every` of the spans below twice `least` is kept */
-  uint64_t met, met_every;                        /* collective calls so far; one in so many is kept */
+  uint64_t collectives, collectives_every;        /* collective calls so far; one in so many is kept */
   uint64_t seen;                                  /* spans so far */
   uint64_t left_out[WTL_N_SPANS], left_out_ticks; /* of those, with their length, without collective calls */
   wtl_event open;                                 /* the span that may still grow; begin 0: none */

@@ -27,13 +27,13 @@ static double price_of_a_span(double ns_per_tick)
 }
 
 /* The timeline of a thread and its present number of spans. The thread may still add spans. */
-typedef struct kept {
+typedef struct thread_spans {
   const wtl_timeline *of;
   size_t n;
-} kept;
+} thread_spans;
 
 /* Writes the names of the calls that occur, by their numbers; "" for the others. */
-static void write_calls(FILE *f, const wtl_record *self, const kept *all, size_t n)
+static void write_calls(FILE *f, const wtl_record *self, const thread_spans *all, size_t n)
 {
   enum { MOST = WTL_N_FRONTS * WTL_CALLS_A_FRONT };
   bool occurs[MOST] = {false};
@@ -54,7 +54,7 @@ static void write_calls(FILE *f, const wtl_record *self, const kept *all, size_t
   putc(']', f);
 }
 
-static void write_thread(FILE *f, const kept *k, double ns)
+static void write_thread(FILE *f, const thread_spans *k, double ns)
 {
   const wtl_timeline *t = k->of;
   uint64_t left_out = 0;
@@ -65,8 +65,8 @@ static void write_thread(FILE *f, const kept *k, double ns)
   wtl_json_number_field(f, "left_out", (double)left_out, 0);
   wtl_json_number_field(f, "left_out_s", (double)t->left_out_ticks * ns * 1e-9, 0);
   wtl_json_number_field(f, "least_s", (double)t->least * ns * 1e-9, 0);
-  wtl_json_number_field(f, "meetings", (double)t->met, 0);
-  wtl_json_number_field(f, "bytes", (double)(t->room * sizeof(wtl_event)), 0);
+  wtl_json_number_field(f, "collectives", (double)t->collectives, 0);
+  wtl_json_number_field(f, "bytes", (double)(t->capacity * sizeof(wtl_event)), 0);
   putc('}', f);
 }
 
@@ -82,7 +82,7 @@ static void write_clock(FILE *f, const wtl_record *self, double ns)
   fprintf(f, ",\"ns_per_tick\":%.17g", ns);
 }
 
-static size_t keep_all(const wtl_record *self, kept **out)
+static size_t keep_all(const wtl_record *self, thread_spans **out)
 {
   size_t n = 0, i = 0;
   for (wtl_site_table *table = self->profile->tables; table; table = table->next) n += table->timeline != NULL;
@@ -90,7 +90,7 @@ static size_t keep_all(const wtl_record *self, kept **out)
   for (wtl_site_table *table = self->profile->tables; *out && table && i < n; table = table->next) {
     if (!table->timeline) continue;
     wtl_timeline_close(table->timeline);
-    (*out)[i++] = (kept){table->timeline, table->timeline->n};
+    (*out)[i++] = (thread_spans){table->timeline, table->timeline->n};
   }
   return i;
 }
@@ -98,7 +98,7 @@ static size_t keep_all(const wtl_record *self, kept **out)
 static void write_all(FILE *f, const wtl_record *self)
 {
   double ns = self->door->stages.ns_per_tick;
-  kept *all;
+  thread_spans *all;
   size_t n = keep_all(self, &all);
   fprintf(f, "{\"schema\":1,\"pe\":%d,\"n_pes\":%d", self->me, self->n);
   write_clock(f, self, ns);

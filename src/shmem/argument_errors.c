@@ -29,8 +29,8 @@ void wtl_shmem_finalized_already(uint32_t call)
 
 void wtl_shmem_report_other_thread(uint32_t call)
 {
-  static atomic_flag said = ATOMIC_FLAG_INIT;
-  if (atomic_flag_test_and_set(&said)) return;
+  static atomic_flag reported = ATOMIC_FLAG_INIT;
+  if (atomic_flag_test_and_set(&reported)) return;
   wtl_message_print(
       "%s: another thread than the one that started OpenSHMEM calls, which SHMEM_THREAD_%s does not allow: ask "
       "shmem_init_thread for SHMEM_THREAD_MULTIPLE, or SERIALIZED where one calls at a time; the call goes on",
@@ -67,13 +67,13 @@ static const char *library_of(const void *p)
 
 void wtl_shmem_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t bytes, int pe)
 {
-  size_t room = wtl_symmetric_bytes(wtl_self, p);
+  size_t available = wtl_symmetric_bytes(wtl_self, p);
   if (!p)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL (target PE %d, %zu bytes)", wtl_shmem_call_here(call), name, pe, bytes);
-  if (room)
+  if (available)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: %s=%p is symmetric, but only %zu of the %zu bytes up to its end are (target PE %d)",
-                wtl_shmem_call_here(call), name, p, room, bytes, pe);
+                wtl_shmem_call_here(call), name, p, available, bytes, pe);
   if (wtl_pe_is_constant(wtl_self, p))
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: %s=%p is not symmetric (target PE %d, %zu bytes): it is a constant or code of the "

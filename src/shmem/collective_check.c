@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /* The words that a PE publishes, in this order. The call itself may differ between barriers. */
-enum { KIND = WTL_TOLD_SERIAL + 1, COUNT, ROOT, DST, SST, DEST, SOURCE, CALL, WORDS };
-_Static_assert((int)WORDS == (int)WTL_TOLD_WORDS, "there is a word for each");
+enum { KIND = WTL_PUBLISHED_SERIAL + 1, COUNT, ROOT, DST, SST, DEST, SOURCE, CALL, WORDS };
+_Static_assert((int)WORDS == (int)WTL_PUBLISHED_WORDS, "there is a word for each");
 
 /* A symmetric address is published as its place, which is the same on all PEs. */
 #define IN_STATICS (UINT64_C(1) << 62)
@@ -48,7 +48,7 @@ static void refuse_unlike(uint32_t call, const wtl_shmem_collective_arguments *m
                           const uint64_t theirs[], int pe)
 {
   const char *names[] = {[COUNT] = m->count_name, [ROOT] = "PE_root", [DST] = "dst", [SST] = "sst"};
-  if (mine[WTL_TOLD_SERIAL] != theirs[WTL_TOLD_SERIAL])
+  if (mine[WTL_PUBLISHED_SERIAL] != theirs[WTL_PUBLISHED_SERIAL])
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: PE %d is not in this call: it has ended, or is in another one; all PEs of a team must make the "
                 "same calls in the same order",
@@ -69,7 +69,7 @@ void wtl_shmem_compare_collective(wtl_pe *self, wtl_site *site, uint32_t call, w
 {
   bool moves = m->dest && (!m->count_name || m->count);
   uint64_t theirs[WORDS], mine[WORDS] = {
-                              [KIND] = m->in == WTL_MEETS_IN_ITSELF ? call : UINT64_MAX - m->in,
+                              [KIND] = m->as == WTL_COMPARED_AS_ITSELF ? call : UINT64_MAX - m->as,
                               [COUNT] = m->count_name ? m->count : 0,
                               [ROOT] = (uint64_t)m->root,
                               [DST] = (uint64_t)m->dst,

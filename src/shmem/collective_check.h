@@ -10,11 +10,11 @@
 
 /* All barriers of a team count as one call, and all syncs as another. A sync completes less than a barrier, so a PE
  * in a barrier must not synchronize with one in a sync. */
-typedef enum wtl_meets_in { WTL_MEETS_IN_ITSELF, WTL_MEETS_IN_BARRIER, WTL_MEETS_IN_SYNC } wtl_meets_in;
+typedef enum wtl_compared_as { WTL_COMPARED_AS_ITSELF, WTL_COMPARED_AS_BARRIER, WTL_COMPARED_AS_SYNC } wtl_compared_as;
 
 /* The arguments that must be equal on all PEs. Members for which a routine has no argument are 0. */
 typedef struct wtl_shmem_collective_arguments {
-  wtl_meets_in in;
+  wtl_compared_as as;
   const char *count_name; /* NULL: each PE may have its own count */
   size_t count;
   long long root, dst, sst;

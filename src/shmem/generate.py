@@ -247,7 +247,7 @@ def replace_in(value: object, old: str, new: str) -> object:
 # fmt: off
 COLUMNS = {
     "name", "ctx", "types", "sizes", "widths", "args", "returns", "kind", "direction", "bytes", "checks", "no_ctx",
-    "work", "frame", "worker", "nbi", "amo", "operand", "exclusive", "cmp_values", "combine", "meets", "volatile",
+    "work", "frame", "worker", "nbi", "amo", "operand", "exclusive", "cmp_values", "combine", "collective", "volatile",
     "generic", "select", "old_generic", "since", "deprecated", "like", "each", "doc", "value", "wrong", "header",
     "others_have_it", "attributes", "arguments", "in_handler",
 }
@@ -514,7 +514,7 @@ def index(table: dict, routines: list[Routine]) -> list[dict]:
             "doc": r.row["doc"],
             "value": r.row["value"] if r.result != "void" else "",
             "mistakes": mistakes(r),
-            "meets": r.row.get("meets", False),
+            "collective": r.row.get("collective", False),
             "since": since(r),
             "deprecated": r.row.get("deprecated"),
             "op": r.row["op"],

@@ -72,7 +72,7 @@ def errors(members: list[dict]) -> Section:
     if mistakes:
         section.items[-1] = ("", f"{mistakes[-1]}.")
         section.after.append(NOT_CHECKED)
-    if members[0]["meets"]:
+    if members[0]["collective"]:
         section.after.append(MEETS)
     return section
 

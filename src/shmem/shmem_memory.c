@@ -93,8 +93,8 @@ static void warn_exhausted(const wtl_frame *f, size_t bytes)
 /* Programs may probe which alignments are allowed, so only the first refusal is reported. */
 static void warn_of_alignment(const wtl_frame *f, size_t align)
 {
-  static atomic_flag said = ATOMIC_FLAG_INIT;
-  if (!f->self->check || atomic_flag_test_and_set(&said)) return;
+  static atomic_flag reported = ATOMIC_FLAG_INIT;
+  if (!f->self->check || atomic_flag_test_and_set(&reported)) return;
   wtl_message_print(
       "%s: alignment=%zu is not valid here; allowed: powers of two up to %zu; the call returns NULL, here and later",
       wtl_shmem_call_here(f->call), align, (size_t)WTL_SLICE_ALIGN);

@@ -122,7 +122,7 @@ static void report_no_entry(const wtl_frame *f)
   wtl_message_print(
       "%s: no team can be made: its PEs are in %d others together, which is the most at a time (shmem_team_destroy "
       "makes room); the call returns -1 on all PEs",
-      wtl_shmem_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_ROOM);
+      wtl_shmem_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_FREE_ENTRY);
 }
 
 /* Makes the `s->n` teams. If n is 0, there can be no such team. */

@@ -22,13 +22,14 @@ bool read_clocks(const std::string &khz, const std::string &speeds, const std::s
 {
   std::vector<double> names, speed, numbers; /* numbers: resting, busy, busy, resting, ... */
   if (!read_numbers(khz, &names) || !read_numbers(speeds, &speed) || !read_numbers(watts, &numbers)) return false;
-  if (base >= names.size() || speed.size() != names.size() || numbers.size() != names.size() * RESTS * 3) return false;
+  if (base >= names.size() || speed.size() != names.size() || numbers.size() != names.size() * IDLE_MODES * 3)
+    return false;
   for (size_t clock = 0; clock < names.size(); clock++) {
     out->khz.push_back(static_cast<uint32_t>(names[clock]));
     out->speed.push_back(speed[clock] / speed[base]);
   }
   for (size_t clock = 0; clock < out->khz.size(); clock++) {
-    const double *row = &numbers[clock * RESTS * 3];
+    const double *row = &numbers[clock * IDLE_MODES * 3];
     out->watts.push_back({row[1], {row[0], row[3], row[6]}});
   }
   out->base = base;
@@ -47,7 +48,7 @@ Part Core::part() const
   if (!jobs.empty()) return COMPUTES;
   if (changing) return CHANGES;
   if (waking) return WAKES;
-  return rest() == WTL_SIM_SPINS ? SPINS : rest() == WTL_SIM_YIELDS ? YIELDS : SLEEPS;
+  return idle_mode() == WTL_SIM_SPINS ? SPINS : idle_mode() == WTL_SIM_YIELDS ? YIELDS : SLEEPS;
 }
 
 static void let_pass(Socket *s)
@@ -67,7 +68,7 @@ void Core::let_pass()
   uncore_from = socket->each_s;
   if (took <= 0) return;
   const Clocks::Watts &watts = clocks->watts[clock_];
-  double joules = took * (what == SPINS || what == YIELDS || what == SLEEPS ? watts.resting[rest()] : watts.busy);
+  double joules = took * (what == SPINS || what == YIELDS || what == SLEEPS ? watts.resting[idle_mode()] : watts.busy);
   if (what != SLEEPS && what != WAKES) on_core += took;
   seconds[what] += took;
   by_part[what] += joules;
@@ -119,14 +120,14 @@ void Core::compute(double work)
   wait();
 }
 
-wtl_sim_rest Core::set_rest(wtl_sim_rest how)
+wtl_sim_idle_mode Core::set_idle_mode(wtl_sim_idle_mode how)
 {
-  wtl_sim_rest before = rest_;
-  if (how != before) become([&] { rest_ = how; });
+  wtl_sim_idle_mode before = idle_mode_;
+  if (how != before) become([&] { idle_mode_ = how; });
   return before;
 }
 
-void Core::look_on(bool does)
+void Core::set_polling(bool does)
 {
   become([&] { polling += does ? 1 : -1; });
 }
@@ -182,7 +183,7 @@ void Core::was_awake(double duration)
 void Core::stop()
 {
   become([this] {
-    rest_ = WTL_SIM_SLEEPS;
+    idle_mode_ = WTL_SIM_SLEEPS;
     polling = 0;
   });
   if (part() != SLEEPS) socket->awake--; /* another thread of the PE still computes */

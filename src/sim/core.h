@@ -17,7 +17,7 @@
 
 namespace sim {
 
-constexpr int RESTS = 3; /* enum wtl_sim_rest */
+constexpr int IDLE_MODES = 3; /* enum wtl_sim_idle_mode */
 
 /* Activities of a core. Time and joules are counted for each. Waking up and changing the clock draw the same power as
  * computing. */
@@ -28,7 +28,7 @@ extern const char *const part_names[PARTS];
  * each way to rest. The watts include the core's share of the idle node. */
 struct Clocks {
   struct Watts {
-    double busy, resting[RESTS];
+    double busy, resting[IDLE_MODES];
   };
   std::vector<uint32_t> khz;
   std::vector<double> speed; /* relative to the base clock */
@@ -61,10 +61,10 @@ public:
 
   /* Does `work` seconds of work in the calling thread. Returns when they are done. */
   void compute(double work);
-  wtl_sim_rest set_rest(wtl_sim_rest how);
-  wtl_sim_rest rest() const { return polling ? WTL_SIM_SPINS : rest_; }
+  wtl_sim_idle_mode set_idle_mode(wtl_sim_idle_mode how);
+  wtl_sim_idle_mode idle_mode() const { return polling ? WTL_SIM_SPINS : idle_mode_; }
   /* Adds or removes a polling thread. While there is one, the core spins in any state. */
-  void look_on(bool does);
+  void set_polling(bool does);
   /* Requests a clock. Returns true if the domain's clock has changed because of it. */
   bool set_clock(size_t clock);
   /* Keeps the core busy with waking up or changing the clock, on behalf of the calling thread. */
@@ -107,7 +107,7 @@ private:
   int waking = 0, changing = 0, polling = 0;
   double seconds[PARTS] = {}, by_part[PARTS] = {};
   double uncore = 0, uncore_from = 0, wall = 0;
-  wtl_sim_rest rest_ = WTL_SIM_SPINS;
+  wtl_sim_idle_mode idle_mode_ = WTL_SIM_SPINS;
   std::vector<Job> jobs;
   Turns *next = nullptr; /* the thread whose job ends first */
   uint64_t plans = 0;

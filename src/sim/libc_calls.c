@@ -74,7 +74,7 @@ static void copied(size_t n)
   if (!wtl_sim_thread()) return; /* a copy by MPI, whose messages have a price of their own */
   /* The part that memory limits takes the same time at any clock, but `charged` is in time at the base clock. */
   charged += (double)n * p->copy * (p->copy_clock + (1 - p->copy_clock) / wtl_sim_pace());
-  wtl_sim_moved(2 * (double)n); /* read and written */
+  wtl_sim_count_bytes(2 * (double)n); /* read and written */
   if (charged > MOST_AHEAD_S) wtl_sim_catch_up();
 }
 
@@ -211,10 +211,10 @@ int __wrap_getrusage(int who, struct rusage *r)
 static void sleep_for(double seconds)
 {
   wtl_sim_catch_up();
-  enum wtl_sim_rest before = wtl_sim_set_rest(WTL_SIM_SLEEPS);
+  enum wtl_sim_idle_mode before = wtl_sim_set_idle_mode(WTL_SIM_SLEEPS);
   wtl_sim_pause(seconds);
   wtl_sim_wake_up();
-  wtl_sim_set_rest(before);
+  wtl_sim_set_idle_mode(before);
 }
 
 int __wrap_nanosleep(const struct timespec *t, struct timespec *left);

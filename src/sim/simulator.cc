@@ -69,7 +69,7 @@ wtl_sim_draws draws;
 size_t socket_pes, domain_pes; /* number of consecutive PEs in a socket, in a clock domain */
 std::vector<std::unique_ptr<sim::Socket>> sockets;
 std::vector<std::unique_ptr<sim::Domain>> domains;
-size_t meeting, ended; /* number of PEs that wait in wtl_sim_meet, that have ended */
+size_t meeting, ended; /* number of PEs that wait in wtl_sim_barrier, that have ended */
 const char *program;
 int arguments;
 char **argument;
@@ -222,9 +222,17 @@ void read_machine(const s4u::Host *host)
   prices = {number("wake_s"),    number("block_s"),       number("copy_s"),   number("copy_clock"),
             number("message_s"), number("receive_s"),     number("byte_s"),   number("clock_change_s"),
             number("leaves_s"),  number("acknowledge_s"), number("record_s"), number("segment_B")};
-  draws = {number("idle_w"),          number("uncore_w"),       number("uncore_w_doubt"),       number("network_w"),
-           number("network_w_doubt"), number("network_byte_j"), number("network_byte_j_doubt"), number("dram_w"),
-           number("dram_w_doubt"),    number("dram_byte_j"),    number("dram_byte_j_doubt")};
+  draws = {number("idle_w"),
+           number("uncore_w"),
+           number("uncore_w_plus_minus"),
+           number("network_w"),
+           number("network_w_plus_minus"),
+           number("network_byte_j"),
+           number("network_byte_j_plus_minus"),
+           number("dram_w"),
+           number("dram_w_plus_minus"),
+           number("dram_byte_j"),
+           number("dram_byte_j_plus_minus")};
   socket_pes = static_cast<size_t>(number("socket_pes"));
   domain_pes = static_cast<size_t>(number("domain_pes"));
   if (!khz || !speeds || !watts || !socket_pes || !domain_pes ||
@@ -281,9 +289,9 @@ wtl_sim_energy energy_of(Pe *pe)
   e.network = draws.network_byte_j * pe->network_bytes;
   e.dram_idle = draws.dram_w * node_s;
   e.dram = draws.dram_byte_j * pe->memory_bytes / 2; /* a payload byte is one read and one write */
-  e.doubt_of_uncore = draws.uncore_w_doubt * core.uncore_s();
-  e.doubt_of_network = draws.network_w_doubt * node_s + draws.network_byte_j_doubt * pe->network_bytes;
-  e.doubt_of_dram = draws.dram_w_doubt * node_s + draws.dram_byte_j_doubt * pe->memory_bytes / 2;
+  e.uncore_plus_minus = draws.uncore_w_plus_minus * core.uncore_s();
+  e.network_plus_minus = draws.network_w_plus_minus * node_s + draws.network_byte_j_plus_minus * pe->network_bytes;
+  e.dram_plus_minus = draws.dram_w_plus_minus * node_s + draws.dram_byte_j_plus_minus * pe->memory_bytes / 2;
   return e;
 }
 
@@ -417,19 +425,19 @@ void wtl_sim_compute(double seconds)
   here()->pe->core.compute(seconds);
 }
 
-enum wtl_sim_rest wtl_sim_set_rest(enum wtl_sim_rest how)
+enum wtl_sim_idle_mode wtl_sim_set_idle_mode(enum wtl_sim_idle_mode how)
 {
-  return here()->pe->core.set_rest(how);
+  return here()->pe->core.set_idle_mode(how);
 }
 
-enum wtl_sim_rest wtl_sim_resting(void)
+enum wtl_sim_idle_mode wtl_sim_get_idle_mode(void)
 {
-  return here()->pe->core.rest();
+  return here()->pe->core.idle_mode();
 }
 
-void wtl_sim_look_on(bool does)
+void wtl_sim_set_polling(bool does)
 {
-  here()->pe->core.look_on(does);
+  here()->pe->core.set_polling(does);
 }
 
 double wtl_sim_cpu_seconds(void)
@@ -442,7 +450,7 @@ wtl_sim_energy wtl_sim_joules(void)
   return energy_of(here()->pe);
 }
 
-void wtl_sim_moved(double bytes)
+void wtl_sim_count_bytes(double bytes)
 {
   here()->pe->memory_bytes += bytes;
 }
@@ -594,7 +602,7 @@ bool wtl_sim_lookup(int pe, const char *key, char *value, size_t size)
   return true;
 }
 
-void wtl_sim_meet(void)
+void wtl_sim_barrier(void)
 {
   if (++meeting < pes.size()) {
     sim::block(&meeting, INFINITY);

@@ -32,36 +32,36 @@ void *wtl_sim_local(void);
 /* --- the core --- */
 
 /* State of the core while no thread of the PE computes. The power depends on it. */
-enum wtl_sim_rest { WTL_SIM_SPINS, WTL_SIM_YIELDS, WTL_SIM_SLEEPS };
+enum wtl_sim_idle_mode { WTL_SIM_SPINS, WTL_SIM_YIELDS, WTL_SIM_SLEEPS };
 
 /* Keeps the core busy with work that takes `seconds` at the base clock. */
 void wtl_sim_compute(double seconds);
 /* Sets how the core rests from now on. Returns the previous state. */
-enum wtl_sim_rest wtl_sim_set_rest(enum wtl_sim_rest how);
-enum wtl_sim_rest wtl_sim_resting(void); /* the present state; no turn */
+enum wtl_sim_idle_mode wtl_sim_set_idle_mode(enum wtl_sim_idle_mode how);
+enum wtl_sim_idle_mode wtl_sim_get_idle_mode(void); /* the present state; no turn */
 /* The calling thread begins or stops polling. While a thread polls, the core spins in any state. No turn. */
-void wtl_sim_look_on(bool does);
+void wtl_sim_set_polling(bool does);
 /* Returns the time that the PE was on its core, computing or polling, since the simulation began. No turn. */
 double wtl_sim_cpu_seconds(void);
 
 /* Power of a core's share of the node that does not depend on the core's activity, in W, and energy for each byte, in
  * J. The uncore's power is that of a whole socket. _doubt: half the width of the figure's range. */
 typedef struct wtl_sim_draws {
-  double idle_w, uncore_w, uncore_w_doubt, network_w, network_w_doubt, network_byte_j, network_byte_j_doubt, dram_w,
-      dram_w_doubt, dram_byte_j, dram_byte_j_doubt;
+  double idle_w, uncore_w, uncore_w_plus_minus, network_w, network_w_plus_minus, network_byte_j,
+      network_byte_j_plus_minus, dram_w, dram_w_plus_minus, dram_byte_j, dram_byte_j_plus_minus;
 } wtl_sim_draws;
 
 /* Joules of this PE and of its core's share of the node, since the simulation began. `core`: by the platform's watts
  * for each clock and activity, without `idle`. The first seven add up to all joules. */
 typedef struct wtl_sim_energy {
   double core, idle, uncore, network, network_idle, dram, dram_idle;
-  double doubt_of_uncore, doubt_of_network,
-      doubt_of_dram; /* the machine profile states those of core and idle (meter_simgrid.c) */
+  double uncore_plus_minus, network_plus_minus,
+      dram_plus_minus; /* the machine profile states those of core and idle (meter_simgrid.c) */
 } wtl_sim_energy;
 
 wtl_sim_energy wtl_sim_joules(void); /* no turn */
 /* Counts `bytes` that the PE has read from and written to memory. No turn. */
-void wtl_sim_moved(double bytes);
+void wtl_sim_count_bytes(double bytes);
 /* Return the number of clocks, the base clock, and the kHz of a clock. No turns. */
 size_t wtl_sim_clocks(void);
 size_t wtl_sim_base_clock(void);
@@ -141,11 +141,11 @@ void *wtl_sim_entry(const char *name);
 
 /* --- the job --- */
 
-/* Values that PEs exchange while the job starts. All PEs can look up a published value after the next wtl_sim_meet,
+/* Values that PEs exchange while the job starts. All PEs can look up a published value after the next wtl_sim_barrier,
  * which is a barrier of all PEs and takes no simulated time. */
 void wtl_sim_publish(const char *key, const char *value);
 bool wtl_sim_lookup(int pe, const char *key, char *value, size_t size);
-void wtl_sim_meet(void);
+void wtl_sim_barrier(void);
 
 /* Notes for the report of a deadlock that the calling thread waits in `call`, called at `site` of the program. The
  * function wtl_sim_call_name of the front end names the call. Site 0: in no call of the program. No turn. */

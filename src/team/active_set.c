@@ -12,7 +12,7 @@
 #include "team/barrier.h"
 #include "team/team.h"
 
-_Static_assert((int)WTL_BARRIER_ROUNDS <= (int)WTL_ACTIVE_SAID && (int)WTL_ACTIVE_SAID < (int)WTL_ACTIVE_WORDS,
+_Static_assert((int)WTL_BARRIER_ROUNDS <= (int)WTL_ACTIVE_EXCHANGE && (int)WTL_ACTIVE_EXCHANGE < (int)WTL_ACTIVE_WORDS,
                "pSync has a word for each round");
 
 static bool has_arrived(void *word)

@@ -5,6 +5,6 @@
 
 /* The first words count arrivals, one word for each round of the barrier. In this word a PE publishes its byte count
  * for collect. */
-enum { WTL_ACTIVE_SAID = 20 };
+enum { WTL_ACTIVE_EXCHANGE = 20 };
 
 #endif

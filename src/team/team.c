@@ -47,20 +47,20 @@ static void start_world(wtl_pe *self)
 
 static void start_node(wtl_pe *self)
 {
-  wtl_team *t = &self->teams[WTL_ROOM_OF_NODE];
+  wtl_team *t = &self->teams[WTL_ENTRY_OF_NODE];
   *t = (wtl_team){.me = self->slot, .n = self->n_local, .stride = 1, .of_node = true};
   t->n_local = self->n_local;
   t->local_me = self->slot;
   t->n_nodes = 1;
   t->local = t->leader = self->boot.local_pe;
   t->handle = 2;
-  point_to_entry(self, t, WTL_ROOM_OF_NODE);
+  point_to_entry(self, t, WTL_ENTRY_OF_NODE);
 }
 
 void wtl_teams_start(wtl_pe *self)
 {
   need_memory(self->teams = calloc(WTL_MOST_TEAMS, sizeof *self->teams));
-  self->entries_taken = (1 << WTL_FIRST_ROOM) - 1;
+  self->entries_taken = (1 << WTL_FIRST_FREE_ENTRY) - 1;
   self->splits = 0;
   self->is_choosing = false;
   start_world(self);
@@ -90,7 +90,7 @@ enum { GENERATION_SHIFT = 8 };
 wtl_team *wtl_team_find(const wtl_pe *self, uintptr_t handle)
 {
   wtl_team *t = &self->teams[handle % WTL_MOST_TEAMS];
-  if (handle == 2) return &self->teams[WTL_ROOM_OF_NODE];
+  if (handle == 2) return &self->teams[WTL_ENTRY_OF_NODE];
   return handle >> GENERATION_SHIFT && t->handle == handle ? t : NULL;
 }
 

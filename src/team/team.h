@@ -79,14 +79,14 @@ void wtl_team_keep_places(wtl_team *t, const int *node_of);
 
 /*
  * A barrier at which each PE of the team publishes the call that it is about to make (check/arguments.c). It fills in
- * words[WTL_TOLD_SERIAL]. The last word, the call, is not compared. Returns -1 if the words of all PEs are equal.
+ * words[WTL_PUBLISHED_SERIAL]. The last word, the call, is not compared. Returns -1 if the words of all PEs are equal.
  * Otherwise one PE receives the number in the job of a PE with different words, and those words in `theirs`. That PE
  * must report the error, while the others wait for the end of the job. A PE that is in another call has an older serial
  * number.
  */
-enum { WTL_TOLD_SERIAL };
-int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[WTL_TOLD_WORDS],
-                     uint64_t theirs[WTL_TOLD_WORDS]);
+enum { WTL_PUBLISHED_SERIAL };
+int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[WTL_PUBLISHED_WORDS],
+                     uint64_t theirs[WTL_PUBLISHED_WORDS]);
 
 /* The active set of one call of the routines before OpenSHMEM 1.5. `sync`: WTL_ACTIVE_WORDS symmetric longs, all 0
  * between calls. */

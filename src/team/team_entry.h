@@ -9,7 +9,7 @@
 
 /* A team entry. Each PE of the team has its own copy in the arena, beside the control data (team.h). */
 enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
-enum { WTL_TOLD_WORDS = 9 };
+enum { WTL_PUBLISHED_WORDS = 9 };
 typedef struct wtl_team_entry {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t round[WTL_BARRIER_ROUNDS];      /* as wtl_control.barrier */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t node_round[WTL_BARRIER_ROUNDS]; /* as wtl_control.node_barrier */
@@ -17,18 +17,19 @@ typedef struct wtl_team_entry {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived;
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
   wtl_line small[WTL_SMALL_LINES];
-  _Alignas(WTL_CACHE_LINE) uint64_t said[4]; /* words published during a split; byte counts of collect */
+  _Alignas(WTL_CACHE_LINE) uint64_t exchange[4]; /* words published during a split; byte counts of collect */
   /* The call and its arguments (check/arguments.c). Other PEs may read the first word at any time. */
-  uint64_t told[WTL_TOLD_WORDS];
-  _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];   /* of a leader: epochs of the messages in far_bytes */
-  _Atomic uint32_t passed_said[WTL_SMALL_LINES]; /* epochs of the broadcasts in `passed` (broadcast_binomial.c) */
+  uint64_t published[WTL_PUBLISHED_WORDS];
+  _Atomic uint32_t far_epochs[2][WTL_FAR_SLOTS]; /* of a leader: epochs of the messages in far_bytes */
+  _Atomic uint32_t
+      forwarded_epochs[WTL_SMALL_LINES]; /* epochs of the broadcasts in `forwarded` (broadcast_binomial.c) */
   _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, used alternately (staged.c) */
   /* Messages that a leader received from the others (reduce_two_level.c). */
   _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
-  char passed[WTL_SMALL_LINES][WTL_FAR_BYTES];
+  char forwarded[WTL_SMALL_LINES][WTL_FAR_BYTES];
 } wtl_team_entry;
 
-enum { WTL_ROOM_OF_NODE, WTL_ENTRY_OF_WORLD, WTL_FIRST_ROOM };
+enum { WTL_ENTRY_OF_NODE, WTL_ENTRY_OF_WORLD, WTL_FIRST_FREE_ENTRY };
 
 /* Team entry number `entry` of a PE of this node. */
 static inline wtl_team_entry *wtl_entry_of(const wtl_pe *self, int pe, int entry)
@@ -82,7 +83,7 @@ struct wtl_team {
   int *node_of;     /* the node of each PE, numbered as in `leader`; NULL: not known yet */
   uintptr_t handle; /* 0: the team does not exist */
   uint32_t generation;
-  uint64_t tellings;               /* comparisons so far (check/arguments.c) */
+  uint64_t comparisons;            /* comparisons so far (check/arguments.c) */
   uint32_t call;                   /* the call that is being compared */
   wtl_arrival_fn wait_for_arrival; /* NULL: wait through the door only (check/deadlock.h sets another function) */
 };

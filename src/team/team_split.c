@@ -24,7 +24,7 @@ static void has_chosen(wtl_pe *self)
 }
 
 enum { FREE_ENTRIES, WORDS, NODE };
-enum { NOT_NOW = 1 << WTL_ROOM_OF_NODE }; /* a value of FREE_ENTRIES, which never contains this entry */
+enum { NOT_NOW = 1 << WTL_ENTRY_OF_NODE }; /* a value of FREE_ENTRIES, which never contains this entry */
 
 /* Takes the lowest `n` entries that are free in `free_entries`. */
 static bool choose(uint64_t free_entries, int n, int entries[])
@@ -48,20 +48,20 @@ static agreement read_all_words(wtl_pe *self, wtl_site *site, const wtl_split *s
 {
   const wtl_team *parent = s->parent;
   agreement a = {.free_entries = UINT64_MAX, .chooses = true, .other = -1};
-  size_t offset = wtl_entry_offset(parent->entry) + offsetof(wtl_team_entry, said);
+  size_t offset = wtl_entry_offset(parent->entry) + offsetof(wtl_team_entry, exchange);
   bool is_member = wtl_range_has(&s->members, parent->me);
   for (int i = 0; i < parent->n; i++) {
     int pe = wtl_team_pe(self, parent, i);
-    uint64_t said[NODE + 1];
+    uint64_t exchange[NODE + 1];
     if (self->slot_of[pe] >= 0)
-      memcpy(said, wtl_entry_of(self, pe, parent->entry)->said, sizeof said);
+      memcpy(exchange, wtl_entry_of(self, pe, parent->entry)->exchange, sizeof exchange);
     else
-      wtl_far_entry_get(self, site, said, sizeof said, pe, offset);
-    s->node_of[i] = (int)said[NODE];
-    a.chooses = a.chooses && said[FREE_ENTRIES] != NOT_NOW;
+      wtl_far_entry_get(self, site, exchange, sizeof exchange, pe, offset);
+    s->node_of[i] = (int)exchange[NODE];
+    a.chooses = a.chooses && exchange[FREE_ENTRIES] != NOT_NOW;
     if (!wtl_range_has(&s->members, i)) continue;
-    a.free_entries &= said[FREE_ENTRIES];
-    if (is_member && said[WORDS] != s->words) a.other = pe;
+    a.free_entries &= exchange[FREE_ENTRIES];
+    if (is_member && exchange[WORDS] != s->words) a.other = pe;
   }
   return a;
 }
@@ -69,7 +69,7 @@ static agreement read_all_words(wtl_pe *self, wtl_site *site, const wtl_split *s
 int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_split *s)
 {
   wtl_team *parent = s->parent;
-  uint64_t *mine = wtl_entry_of(self, self->me, parent->entry)->said;
+  uint64_t *mine = wtl_entry_of(self, self->me, parent->entry)->exchange;
   agreement all;
   /* No PE chooses before all have arrived. Otherwise a PE might first arrive in the split of another thread, which
    * would wait for this one. */

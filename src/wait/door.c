@@ -34,20 +34,20 @@ typedef struct wait {
   wtl_watch watch;
   bool (*ready)(void *);
   void *arg;
-  const wtl_sleeper *bed; /* where it sleeps; NULL: on the doorbell or on the network */
-  int awaited;            /* the PE that it depends on; -1: unknown */
-  uint64_t since;         /* tick at which the current stage began */
-  uint64_t idle;          /* tick of the last event, from which the limit counts */
-  uint64_t used;          /* in a wait that yields: its own use of the core since `idle` */
-  uint64_t quiet;         /* the longest time so far in which nothing happened */
-  uint64_t over;          /* when a sleep ended, or when the doorbell that ended it rang */
-  uint64_t until;         /* the tick at which it returns without the condition; 0: never */
-  bool published;         /* it is shown on the live page */
-  bool recorded;          /* its time is recorded up to its end */
-  bool governed;          /* it is long, and the governor knows of it */
-  bool counted;           /* the agent of active messages knows of it */
-  bool on_network;        /* it sleeps on the network */
-  bool apart;             /* the event comes from another core */
+  const wtl_sleeper *sleeper; /* where it sleeps; NULL: on the doorbell or on the network */
+  int awaited;                /* the PE that it depends on; -1: unknown */
+  uint64_t since;             /* tick at which the current stage began */
+  uint64_t idle;              /* tick of the last event, from which the limit counts */
+  uint64_t used;              /* in a wait that yields: its own use of the core since `idle` */
+  uint64_t quiet;             /* the longest time so far in which nothing happened */
+  uint64_t over;              /* when a sleep ended, or when the doorbell that ended it rang */
+  uint64_t until;             /* the tick at which it returns without the condition; 0: never */
+  bool published;             /* it is shown on the live page */
+  bool recorded;              /* its time is recorded up to its end */
+  bool governed;              /* it is long, and the governor knows of it */
+  bool counted;               /* the agent of active messages knows of it */
+  bool on_network;            /* it sleeps on the network */
+  bool on_other_core;         /* the event comes from another core */
 } wait;
 
 static void record(wait *w, enum wtl_stage stage)
@@ -142,7 +142,7 @@ bool wtl_door_publish(wtl_door *d, const wtl_site *site)
 
 static void publish(wait *w)
 {
-  if (!w->published && w->door->live && !wtl_door_is_aside()) w->published = wtl_door_publish(w->door, w->site);
+  if (!w->published && w->door->live && !wtl_door_is_in_agent()) w->published = wtl_door_publish(w->door, w->site);
 }
 
 /* Blocks a simulated PE between two polls until its doorbell rings, or until tick `until` (UINT64_MAX: no limit).
@@ -151,16 +151,16 @@ static void publish(wait *w)
 static void await_ring(wait *w, uint64_t until)
 {
   uint64_t now = wtl_ticks(), left = until > now ? until - now : 0;
-  enum wtl_os_rest before = wtl_os_set_rest(w->door->stages.yields ? WTL_OS_YIELDS : WTL_OS_SPINS);
+  enum wtl_os_idle_mode before = wtl_os_set_idle_mode(w->door->stages.yields ? WTL_OS_YIELDS : WTL_OS_SPINS);
   wtl_bell_sleep(w->door->bell, NULL, w->watch, is_called, w,
                  until == UINT64_MAX ? INFINITY : (double)left * w->door->stages.ns_per_tick * 1e-9);
-  wtl_os_set_rest(before);
+  wtl_os_set_idle_mode(before);
 }
 
 /* Pauses between two polls. After the shortest waits it uses the low-power instruction of the CPU, if there is one,
  * for an eighth of the time waited so far. So it prolongs no wait by more than that. Only time ends the pause: a PE
  * that does not sleep has no doorbell rung. */
-static void rest(wait *w)
+static void pause_between_polls(wait *w)
 {
   wtl_door *d = w->door;
   uint64_t now, waited;
@@ -181,7 +181,7 @@ static bool spin(wait *w, uint64_t limit)
     if (WTL_OS_IS_SIMULATED)
       await_ring(w, limit == UINT64_MAX ? limit : w->idle + limit);
     else if (!progresses)
-      rest(w);
+      pause_between_polls(w);
   }
   return true;
 }
@@ -202,7 +202,7 @@ static bool yield(wait *w, uint64_t limit)
   wtl_yielder *yielder = &w->door->yielder;
   uint64_t turn_ticks = w->door->stages.turn_ticks, now = w->since;
   unsigned turn = 0;
-  if (w->apart && holds_within(w, turn_ticks / 4 * 3)) return true;
+  if (w->on_other_core && holds_within(w, turn_ticks / 4 * 3)) return true;
   while (!poll_once(w)) {
     if (w->used >= limit || (limit != UINT64_MAX && !wtl_yielder_may_yield(yielder, now))) return false;
     if (turn++ == PUBLISH_FROM) publish(w);
@@ -284,7 +284,7 @@ static void take_what_came(wait *w)
 static void sleep_until_ready(wait *w)
 {
   wtl_door *d = w->door;
-  const wtl_sleeper *bed = w->on_network ? &d->driver.bed : w->bed;
+  const wtl_sleeper *sleeper = w->on_network ? &d->driver.sleeper : w->sleeper;
   for (double longest = SILENT_FIRST_S; !w->ready(w->arg) && !is_given_up(w);
        longest = fmin(2 * longest, SILENT_MOST_S)) {
     bool silent = is_silent(w);
@@ -294,10 +294,10 @@ static void sleep_until_ready(wait *w)
       continue;
     }
     uint64_t asleep_at = wtl_ticks();
-    wtl_os_set_rest(WTL_OS_SLEEPS);
-    enum wtl_sleep how =
-        wtl_bell_sleep(d->bell, bed, w->watch, is_called, w, silent ? fmin(longest, d->sleep_max_s) : longest_sleep(w));
-    wtl_os_set_rest(WTL_OS_SPINS);
+    wtl_os_set_idle_mode(WTL_OS_SLEEPS);
+    enum wtl_sleep how = wtl_bell_sleep(d->bell, sleeper, w->watch, is_called, w,
+                                        silent ? fmin(longest, d->sleep_max_s) : longest_sleep(w));
+    wtl_os_set_idle_mode(WTL_OS_SPINS);
     uint64_t now = wtl_ticks(), rung_at = atomic_load_explicit(&d->bell->rung_at, memory_order_relaxed);
     if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
     if (how == WTL_SLEPT_OUT && !silent && is_called(w))
@@ -391,7 +391,7 @@ static void wait_on(wait *w)
   w->counted = m->enter && m->enter(m->of);
   wtl_os_note_wait(site->call, site->addr);
   uint64_t began = w->since;
-  if (WTL_LIKELY(!d->governor) || wtl_door_is_aside() ? poll_until(w, limit) : poll_governed(w, limit, began)) {
+  if (WTL_LIKELY(!d->governor) || wtl_door_is_in_agent() ? poll_until(w, limit) : poll_governed(w, limit, began)) {
     if (p->resume) p->resume(p->agent);
     end_idle(w, w->since);
   } else {
@@ -447,14 +447,14 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
   wtl_door_wait_for(d, site, watch, ready, arg, -1);
 }
 
-void wtl_door_wait_apart(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
+void wtl_door_wait_on_other_core(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
-  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .awaited = -1, .apart = true};
+  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .awaited = -1, .on_other_core = true};
   wait_once(&w);
 }
 
-void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,
-                            double seconds, void (*late)(void *))
+void wtl_door_wait_with_checks(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,
+                               double seconds, void (*late)(void *))
 {
   wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
   site->waits++;
@@ -462,8 +462,9 @@ void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (
   if (w.published && d->live) wtl_live_leave(d->live);
 }
 
-void wtl_door_wait_on_bed(wtl_door *d, wtl_site *site, const wtl_sleeper *bed, bool (*ready)(void *), void *arg)
+void wtl_door_wait_on_sleeper(wtl_door *d, wtl_site *site, const wtl_sleeper *sleeper, bool (*ready)(void *), void *arg)
 {
-  wait w = {.door = d, .site = site, .watch = WTL_WATCH_ALL, .ready = ready, .arg = arg, .awaited = -1, .bed = bed};
+  wait w = {
+      .door = d, .site = site, .watch = WTL_WATCH_ALL, .ready = ready, .arg = arg, .awaited = -1, .sleeper = sleeper};
   wait_once(&w);
 }

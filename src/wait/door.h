@@ -33,7 +33,7 @@
  * ticks up to tick `until`, in which nothing arrived. `resume` ends the wait. `silent`: stores may come from hardware,
  * which rings no doorbell, so a sleep is short.
  *
- * A PE that is alone on its node is woken by the network only. It sleeps on the network itself, on `bed`, and the agent
+ * A PE that is alone on its node is woken by the network only. It sleeps on the network itself, on `sleeper`, and the agent
  * stays idle: one wake-up instead of two. One thread at a time may do so: the one for which `begin_sleep` returned
  * true, until it calls `end_sleep`.
  */
@@ -45,7 +45,7 @@ typedef struct wtl_progress_driver {
   void (*take_over)(void *agent);
   uint64_t (*relieved)(void *agent, uint64_t until);
   void (*resume)(void *agent);
-  wtl_sleeper bed;
+  wtl_sleeper sleeper;
   bool (*begin_sleep)(void *agent);
   void (*end_sleep)(void *agent);
 } wtl_progress_driver;
@@ -117,14 +117,15 @@ void wtl_door_wait_for(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*read
 
 /* Waits like wtl_door_wait for an event that comes from another core. Giving up this core does not bring that event
  * earlier, so a wait that yields polls for most of a turn first. */
-void wtl_door_wait_apart(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
+void wtl_door_wait_on_other_core(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
 /* Waits like wtl_door_wait and calls late(arg) after each further `seconds`. `late` may wait itself. */
-void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,
-                            double seconds, void (*late)(void *));
+void wtl_door_wait_with_checks(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,
+                               double seconds, void (*late)(void *));
 
-/* Waits like wtl_door_wait, but sleeps on `bed` instead of the doorbell. */
-void wtl_door_wait_on_bed(wtl_door *d, wtl_site *site, const wtl_sleeper *bed, bool (*ready)(void *), void *arg);
+/* Waits like wtl_door_wait, but sleeps on `sleeper` instead of the doorbell. */
+void wtl_door_wait_on_sleeper(wtl_door *d, wtl_site *site, const wtl_sleeper *sleeper, bool (*ready)(void *),
+                              void *arg);
 
 /* Shows a long wait of this site on the live page (live.h). Returns true if it does; the caller then ends it by
  * wtl_live_leave. */
@@ -150,10 +151,10 @@ typedef enum wtl_test_result { WTL_TEST_UNKNOWN, WTL_TEST_IDLE, WTL_TEST_PROGRES
 
 /* A wait in progress; all zeroes: no wait. Times are ticks. */
 typedef struct wtl_test_wait {
-  uint64_t idle;     /* the last time that something happened; 0: no wait */
-  uint64_t recorded; /* the time up to which the stages are recorded */
-  uint64_t quiet;    /* the longest time so far in which nothing happened */
-  uint64_t lent;     /* the part of the time since `idle` in which others had the core */
+  uint64_t idle;         /* the last time that something happened; 0: no wait */
+  uint64_t recorded;     /* the time up to which the stages are recorded */
+  uint64_t quiet;        /* the longest time so far in which nothing happened */
+  uint64_t others_ticks; /* the part of the time since `idle` in which others had the core */
   uint64_t limit;
   uint64_t awake_until;     /* no sleep before this time */
   uint64_t began, slack_at; /* slack_at: when to notify the governor of the wait, later of slack; UINT64_MAX: never */
@@ -164,11 +165,11 @@ typedef struct wtl_test_wait {
   bool flows;             /* data flows: the other waits of the site predict nothing about this one */
   bool may_compute;       /* set by the caller: the thread may go and compute without notice, so no clock is changed */
   wtl_test_result result; /* set by the caller: outcome of the last test, which failed */
-  bool tells;             /* idle tests are reported as such, so a test without a report made progress */
-  bool told;              /* it is shown on the live page */
+  bool reports_idle;      /* idle tests are reported as such, so a test without a report made progress */
+  bool is_shown;          /* it is shown on the live page */
   bool governed;          /* the governor knows of the wait */
   bool may_have_progressed; /* it may have made progress for others since it last woke them */
-  bool heard;               /* its last sleep was one that a wake-up could end */
+  bool can_be_woken;        /* its last sleep was one that a wake-up could end */
   bool rung;                /* a wake-up ended it, and nothing has followed from that yet */
   uint64_t no_wakeup_until; /* no process may wake it before this time */
   uint32_t turns;

@@ -65,21 +65,21 @@ static enum wtl_sleep sleep_while(wtl_bell *b, uint32_t seen, double seconds)
                                                                                          : WTL_SLEPT_NOT;
 }
 
-enum wtl_sleep wtl_bell_sleep(wtl_bell *b, const wtl_sleeper *bed, wtl_watch watch, bool (*ready)(void *), void *arg,
-                              double seconds)
+enum wtl_sleep wtl_bell_sleep(wtl_bell *b, const wtl_sleeper *sleeper, wtl_watch watch, bool (*ready)(void *),
+                              void *arg, double seconds)
 {
   uint32_t seen = atomic_load_explicit(&b->rung, memory_order_acquire);
   enum wtl_sleep how = WTL_SLEPT_NOT;
   /* Before the sleep is published: a writer that sees the sleeper must find the alarm. */
-  if (bed) atomic_store_explicit(&b->alarm, bed->alarm + 1, memory_order_relaxed);
+  if (sleeper) atomic_store_explicit(&b->alarm, sleeper->alarm + 1, memory_order_relaxed);
   enter(b, watch);
   wtl_fence();
 #ifdef WTL_MUTANT_NO_RECHECK
   how = sleep_while(b, seen, seconds);
 #else
-  if (!ready(arg)) how = bed ? bed->sleep(bed->of, seconds) : sleep_while(b, seen, seconds);
+  if (!ready(arg)) how = sleeper ? sleeper->sleep(sleeper->of, seconds) : sleep_while(b, seen, seconds);
 #endif
   leave(b);
-  if (bed) atomic_store_explicit(&b->alarm, 0, memory_order_relaxed);
+  if (sleeper) atomic_store_explicit(&b->alarm, 0, memory_order_relaxed);
   return how;
 }

@@ -17,7 +17,7 @@
  * Even then it is only a sign: the wait polls for SURE_NS before it sleeps again. SIGNS of these, with no idle test
  * after a sleep between them, count as progress.
  */
-enum { MOVED = 4, LEAST_NS = 1000, LEAST_COLD_NS = 4000, SURE_NS = 20000, SIGNS = 3 };
+enum { PROGRESS_FACTOR = 4, LEAST_NS = 1000, LEAST_COLD_NS = 4000, SURE_NS = 20000, SIGNS = 3 };
 /* Depth 0: sleeps shorter than this. Each further depth: sleeps of up to DEEPER times the length. */
 enum { SHALLOW_NS = 50000, DEEPER = 4 };
 /* After progress before the first sleep, the idle time is divided by this. It is not reset to 0, since a test is
@@ -28,19 +28,19 @@ enum { PUBLISH_FROM = 256 };
 
 /* Learns the duration of an idle test: quickly that it is shorter, slowly that it is longer, and most slowly from a
  * test that made progress. */
-static void learn_pace(_Atomic uint32_t *pace, uint32_t now, uint32_t took, bool moved)
+static void learn_pace(_Atomic uint32_t *pace, uint32_t now, uint32_t took, bool progressed)
 {
-  uint32_t next = now == 0 ? took : took < now ? now - (now - took) / 4 : now + (took - now) / (moved ? 64 : 8);
+  uint32_t next = now == 0 ? took : took < now ? now - (now - took) / 4 : now + (took - now) / (progressed ? 64 : 8);
   atomic_store_explicit(pace, next ? next : 1, memory_order_relaxed);
 }
 
-static bool has_moved(const wtl_door *d, wtl_test_wait *t, wtl_pace *p, uint64_t took)
+static bool has_progressed(const wtl_door *d, wtl_test_wait *t, wtl_pace *p, uint64_t took)
 {
   wtl_test_result result = t->result;
   t->result = WTL_TEST_UNKNOWN;
-  if (result == WTL_TEST_IDLE) t->tells = true;
+  if (result == WTL_TEST_IDLE) t->reports_idle = true;
   if (result == WTL_TEST_PROGRESS ||
-      (result == WTL_TEST_UNKNOWN && t->tells)) {           /* no need to guess or to learn the duration */
+      (result == WTL_TEST_UNKNOWN && t->reports_idle)) {    /* no need to guess or to learn the duration */
     if (t->recorded - t->idle >= t->limit) t->flows = true; /* not for data that came with the call itself */
     return true;
   }
@@ -48,10 +48,10 @@ static bool has_moved(const wtl_door *d, wtl_test_wait *t, wtl_pace *p, uint64_t
   _Atomic uint32_t *pace = cold ? &p->cold[t->depth] : &p->warm;
   uint32_t usual = atomic_load_explicit(pace, memory_order_relaxed);
   uint64_t least = (uint64_t)((cold ? LEAST_COLD_NS : LEAST_NS) / d->stages.ns_per_tick);
-  bool moved = usual && took > MOVED * (uint64_t)usual && took > least;
-  if (t->slept || !cold) learn_pace(pace, usual, took < UINT32_MAX ? (uint32_t)took : UINT32_MAX, moved);
-  if (!cold) return moved;
-  if (moved && result == WTL_TEST_UNKNOWN) {
+  bool progressed = usual && took > PROGRESS_FACTOR * (uint64_t)usual && took > least;
+  if (t->slept || !cold) learn_pace(pace, usual, took < UINT32_MAX ? (uint32_t)took : UINT32_MAX, progressed);
+  if (!cold) return progressed;
+  if (progressed && result == WTL_TEST_UNKNOWN) {
     t->awake_until = t->recorded + (uint64_t)(SURE_NS / d->stages.ns_per_tick);
     t->moving_signs = (uint8_t)((t->moving_signs + 1) % SIGNS);
     if (t->moving_signs == 0) t->flows = true;
@@ -110,14 +110,14 @@ static void sleep_step(wtl_door *d, wtl_site *site, wtl_test_wait *t)
   if (may_wake && d->ring.only) step = larger(step, wtl_steps_rung(&d->stages, &site->length, idle));
   uint64_t ns = (uint64_t)((double)step * d->stages.ns_per_tick);
   struct timespec s = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
-  t->heard = may_wake && ns >= WORTH_A_WAKE_UP_NS;
+  t->can_be_woken = may_wake && ns >= WORTH_A_WAKE_UP_NS;
   take_slack(t);
   from = t->recorded;
-  if (!t->told && d->live) t->told = wtl_door_publish(d, site);
+  if (!t->is_shown && d->live) t->is_shown = wtl_door_publish(d, site);
   if (t->may_have_progressed) wtl_wakeup_others(&d->ring);
   t->may_have_progressed = false;
-  t->rung = t->heard && wtl_wakeup_sleep(&d->ring, (double)ns * 1e-9);
-  if (!t->heard) nanosleep(&s, NULL);
+  t->rung = t->can_be_woken && wtl_wakeup_sleep(&d->ring, (double)ns * 1e-9);
+  if (!t->can_be_woken) nanosleep(&s, NULL);
   wtl_door_record(d, site, WTL_STAGE_ASLEEP, &t->recorded);
   atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
   if (t->rung) {
@@ -164,7 +164,7 @@ static bool yield_core(const wtl_door *d, wtl_test_wait *t)
   uint64_t from = wtl_ticks(), took;
   syscall(SYS_sched_yield); /* a direct system call: under MPI the function is ours (mpi/yield_hook.c) */
   took = wtl_ticks() - from;
-  if (took > d->stages.turn_ticks) t->lent += took - d->stages.turn_ticks;
+  if (took > d->stages.turn_ticks) t->others_ticks += took - d->stages.turn_ticks;
   return (double)took * d->stages.ns_per_tick >= COMPUTED_NS;
 }
 
@@ -173,11 +173,11 @@ void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pac
   if (!t->idle) begin(d, site, t);
   wtl_door_record(d, site, wtl_door_polling_stage(d), &t->recorded);
   if (WTL_UNLIKELY(t->recorded >= t->slack_at) && d->governor) notify_governor(d, site, t);
-  if (has_moved(d, t, pace, took)) {
+  if (has_progressed(d, t, pace, took)) {
     uint64_t idle = t->recorded - t->idle;
     if (idle > t->quiet) t->quiet = idle;
     t->idle = t->recorded - (idle < t->limit ? idle / FORGOTTEN : 0);
-    t->lent = 0;
+    t->others_ticks = 0;
     if (t->rung) wtl_steps_ended(&site->length, true); /* the wake-up had a result */
     t->rung = false;
     t->may_have_progressed = true;
@@ -187,10 +187,10 @@ void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pac
     wtl_wakeup_others(&d->ring); /* each process wakes a few, so this one wakes more; the event may concern them */
   }
   t->slept = false;
-  if (!t->told && d->live && ++t->turns >= PUBLISH_FROM) t->told = wtl_door_publish(d, site);
+  if (!t->is_shown && d->live && ++t->turns >= PUBLISH_FROM) t->is_shown = wtl_door_publish(d, site);
   if (d->stages.yields && yield_core(d, t)) return;
   uint64_t gone = t->recorded - t->idle;
-  if (gone >= t->lent && gone - t->lent >= t->limit && t->recorded >= t->awake_until)
+  if (gone >= t->others_ticks && gone - t->others_ticks >= t->limit && t->recorded >= t->awake_until)
     sleep_step(d, site, t);
   else if (!d->stages.yields)
     wtl_relax();
@@ -205,10 +205,10 @@ void wtl_door_test_wait_end(wtl_door *d, wtl_site *site, wtl_test_wait *t, bool 
   if (learn) {
     wtl_stages_waited(&d->stages, &site->history, t->limit, t->quiet);
     wtl_steps_waited(&site->length, t->quiet);
-    if (t->rung || (t->slept && t->heard)) wtl_steps_ended(&site->length, t->rung);
+    if (t->rung || (t->slept && t->can_be_woken)) wtl_steps_ended(&site->length, t->rung);
   }
   if (WTL_UNLIKELY(t->governed) && d->governor) wtl_governor_continue(d->governor, site, t->began, t->recorded);
-  if (t->told && d->live) wtl_live_leave(d->live);
+  if (t->is_shown && d->live) wtl_live_leave(d->live);
   t->idle = 0;
 }
 

@@ -12,7 +12,7 @@ static inline enum wtl_stage wtl_door_polling_stage(const wtl_door *d)
 }
 
 /* Returns whether a handler waits in a thread of the runtime. The program does not wait meanwhile. */
-static inline bool wtl_door_is_aside(void)
+static inline bool wtl_door_is_in_agent(void)
 {
   return wtl_thread_sites.generation == WTL_IN_AGENTS_HANDLER;
 }
@@ -27,7 +27,7 @@ static inline void wtl_door_record(wtl_door *d, wtl_site *site, enum wtl_stage s
   if (WTL_UNLIKELY(d->noted != NULL))
     wtl_profile_note(d->noted, (enum wtl_span)stage, began, now, site->addr, site->call);
   *since = now;
-  if (WTL_UNLIKELY(wtl_door_is_aside())) return;
+  if (WTL_UNLIKELY(wtl_door_is_in_agent())) return;
   if (d->is_shared)
     atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
   else /* no atomic add here: it would delay the thread whose wait has just ended */

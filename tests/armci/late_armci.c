@@ -33,7 +33,7 @@ static void late(walk *w)
 
 /* --- collective --------------------------------------------------------------------------------------------------- */
 
-#define MEETING(NAME, CALL)                                                                                            \
+#define COLLECTIVE(NAME, CALL)                                                                                         \
   static void call_##NAME(walk *w)                                                                                     \
   {                                                                                                                    \
     long l = 3;                                                                                                        \
@@ -43,32 +43,32 @@ static void late(walk *w)
     late(w);                                                                                                           \
     CALL;                                                                                                              \
   }
-MEETING(barrier, ARMCI_Barrier())
-MEETING(malloc, ARMCI_Malloc(w->ptrs, 100))
-MEETING(free, ARMCI_Free(w->ptrs[w->me]))
-MEETING(malloc_group, ARMCI_Malloc_group(w->of_group, 100, &w->turned))
-MEETING(free_group, ARMCI_Free_group(w->of_group[!w->me], &w->turned))
-MEETING(malloc_memdev, ARMCI_Malloc_memdev(w->ptrs, 100, "host"))
-MEETING(free_memdev, ARMCI_Free_memdev(w->ptrs[w->me]))
-MEETING(split, ARMCIX_Group_split(&w->turned, 0, w->me, &w->split))
-MEETING(create_mutexes, ARMCI_Create_mutexes(1))
-MEETING(destroy_mutexes, ARMCI_Destroy_mutexes())
-MEETING(create_set, w->set = ARMCIX_Create_mutexes_hdl(1, &w->turned))
-MEETING(destroy_set, ARMCIX_Destroy_mutexes_hdl(w->set))
-MEETING(msg_barrier, armci_msg_barrier())
-MEETING(group_barrier, armci_msg_group_barrier(&w->turned))
-MEETING(bcast, armci_msg_bcast(&l, sizeof l, 0))
-MEETING(brdcst, armci_msg_brdcst(&l, sizeof l, 0))
-MEETING(bcast_scope, armci_msg_bcast_scope(SCOPE_ALL, &l, sizeof l, 0))
-MEETING(group_bcast, armci_msg_group_bcast_scope(SCOPE_ALL, &l, sizeof l, 0, &w->turned))
-MEETING(gop, armci_msg_lgop(&l, 1, "+"))
-MEETING(gop_scope, armci_msg_gop_scope(SCOPE_ALL, &d, 1, "max", ARMCI_DOUBLE))
-MEETING(reduce, armci_msg_reduce(&d, 1, "min", ARMCI_DOUBLE))
-MEETING(group_gop, armci_msg_group_dgop(&d, 1, "*", &w->turned))
-MEETING(sel, armci_msg_sel(&d, sizeof d, "min", ARMCI_DOUBLE, 1))
-MEETING(exchange, armci_exchange_address(addresses, 2))
-MEETING(exchange_group, armci_exchange_address_grp(addresses, 2, &w->turned))
-MEETING(synch, armci_tcgmsg_synch(&l))
+COLLECTIVE(barrier, ARMCI_Barrier())
+COLLECTIVE(malloc, ARMCI_Malloc(w->ptrs, 100))
+COLLECTIVE(free, ARMCI_Free(w->ptrs[w->me]))
+COLLECTIVE(malloc_group, ARMCI_Malloc_group(w->of_group, 100, &w->turned))
+COLLECTIVE(free_group, ARMCI_Free_group(w->of_group[!w->me], &w->turned))
+COLLECTIVE(malloc_memdev, ARMCI_Malloc_memdev(w->ptrs, 100, "host"))
+COLLECTIVE(free_memdev, ARMCI_Free_memdev(w->ptrs[w->me]))
+COLLECTIVE(split, ARMCIX_Group_split(&w->turned, 0, w->me, &w->split))
+COLLECTIVE(create_mutexes, ARMCI_Create_mutexes(1))
+COLLECTIVE(destroy_mutexes, ARMCI_Destroy_mutexes())
+COLLECTIVE(create_set, w->set = ARMCIX_Create_mutexes_hdl(1, &w->turned))
+COLLECTIVE(destroy_set, ARMCIX_Destroy_mutexes_hdl(w->set))
+COLLECTIVE(msg_barrier, armci_msg_barrier())
+COLLECTIVE(group_barrier, armci_msg_group_barrier(&w->turned))
+COLLECTIVE(bcast, armci_msg_bcast(&l, sizeof l, 0))
+COLLECTIVE(brdcst, armci_msg_brdcst(&l, sizeof l, 0))
+COLLECTIVE(bcast_scope, armci_msg_bcast_scope(SCOPE_ALL, &l, sizeof l, 0))
+COLLECTIVE(group_bcast, armci_msg_group_bcast_scope(SCOPE_ALL, &l, sizeof l, 0, &w->turned))
+COLLECTIVE(gop, armci_msg_lgop(&l, 1, "+"))
+COLLECTIVE(gop_scope, armci_msg_gop_scope(SCOPE_ALL, &d, 1, "max", ARMCI_DOUBLE))
+COLLECTIVE(reduce, armci_msg_reduce(&d, 1, "min", ARMCI_DOUBLE))
+COLLECTIVE(group_gop, armci_msg_group_dgop(&d, 1, "*", &w->turned))
+COLLECTIVE(sel, armci_msg_sel(&d, sizeof d, "min", ARMCI_DOUBLE, 1))
+COLLECTIVE(exchange, armci_exchange_address(addresses, 2))
+COLLECTIVE(exchange_group, armci_exchange_address_grp(addresses, 2, &w->turned))
+COLLECTIVE(synch, armci_tcgmsg_synch(&l))
 
 static void call_tcgmsg_brdcst(walk *w)
 {

@@ -112,10 +112,10 @@ static void a_sign_of_life_of_another_job_is_none(void)
   open_posts();
   pack p = batch_of(cookie() + 1, SENDER);
   arrive_batch(&p);
-  CHECK(!posts[VICTIM].net->hears);
+  CHECK(!posts[VICTIM].net->has_received);
   p.head.cookie = cookie();
   arrive_batch(&p);
-  CHECK(posts[VICTIM].net->hears);
+  CHECK(posts[VICTIM].net->has_received);
   close_posts();
 }
 

@@ -186,7 +186,7 @@ __attribute__((unused)) static void deliver_all_but_aside(void)
 {
   letter *aside = NULL, **end = &aside;
   for (letter *l; (l = take_letter()) != NULL;) {
-    if (l->mode == WTL_SEND_ASIDE) {
+    if (l->mode == WTL_SEND_RENDEZVOUS_UNORDERED) {
       l->next = NULL;
       *end = l;
       end = &l->next;

@@ -238,7 +238,8 @@ static void answers_that_cannot_leave_travel_together(void)
     wtl_net_progress(posts[THERE].net);
   }
   size_t sent = 0;
-  for (letter *l = queue; l; l = l->next) sent += l->from == THERE && l->mode != WTL_SEND_APART; /* no sign of life */
+  for (letter *l = queue; l; l = l->next)
+    sent += l->from == THERE && l->mode != WTL_SEND_EAGER_UNORDERED; /* no sign of life */
   CHECK(sent == 1);
   wtl_net_progress(posts[HERE].net); /* which sends those that waited for these */
   CHECK(flush_needs(0) && arrived(0, WTL_NET_LARGE));

@@ -55,7 +55,7 @@ void wtl_bell_ring_control(wtl_bell *b) {}
 void wtl_am_order_free(wtl_am_order *o) {}
 void wtl_am_order_waits(wtl_pe *self, const char *call) {}
 void wtl_am_agent_is_notified(wtl_messages *messages) {}
-void wtl_am_agent_visit(wtl_am_agent *a) {}
+void wtl_am_agent_note_poll(wtl_am_agent *a) {}
 void wtl_am_agent_stop(wtl_am_agent *a) {}
 wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
 {

@@ -480,15 +480,15 @@ static void brief_regions_pass_by_and_long_ones_among_them_are_seen(void)
   static const uint64_t brief[] = {MS / 100, MS / 50};
   timeline *l = learned(WTL_GOVERN_HYBRID, WTL_SCALING_REACTIVE, brief);
   for (int i = 0; i < 100; i++) timeline_run(l, brief);
-  CHECK(l->n_log == 0 && l->governor[0].passes_by);
-  CHECK(l->governor[0].region->instances + l->governor[0].passed >= 100);
+  CHECK(l->n_log == 0 && l->governor[0].skips);
+  CHECK(l->governor[0].region->instances + l->governor[0].skipped >= 100);
   int governed = 0;
   for (int i = 0; i < 40; i++) {
     timeline_run(l, unequal);
     governed += l->n_log >= 3; /* the late one raised and back, the early one lowered */
   }
   CHECK(governed >= 10);
-  CHECK(!l->governor[0].passes_by && l->governor[0].phase == l->governor[1].phase);
+  CHECK(!l->governor[0].skips && l->governor[0].phase == l->governor[1].phase);
   for (int i = 0; i < 20; i++) timeline_run(l, brief);
   CHECK(l->n_log == 0);
   timeline_free(l);
@@ -507,7 +507,7 @@ static void most_barriers_of_a_row_are_only_counted(void)
     unseen += g->is_unseen;
   }
   CHECK(unseen == 150);
-  CHECK(g->region->unseen + g->passed >= 149 && g->region->unseen + g->passed <= 151);
+  CHECK(g->region->unseen + g->skipped >= 149 && g->region->unseen + g->skipped <= 151);
   CHECK(wtl_governor_waited(g) - slack == 160 * MS / 100); /* the waits themselves are all known */
   CHECK(g->phase == l->governor[1].phase && g->region->instances == l->governor[1].region->instances);
   timeline_free(l);
@@ -531,7 +531,7 @@ static void mark_a_region(timeline *l, int i)
 {
   wtl_governor_mark(&l->governor[i], 77, true, l->now);
   wtl_governor_mark(&l->governor[i], 77, false, l->now);
-  CHECK(l->governor[i].unseen == 0 && !l->governor[i].passes_by);
+  CHECK(l->governor[i].unseen == 0 && !l->governor[i].skips);
 }
 
 static void the_programs_own_regions_end_a_row(void)

@@ -88,7 +88,8 @@ void if_has_sleeper(program &p, bell b, const program::block &ring)
   p.set(WORD, 0);
 }
 
-void wtl_bell_sleep(program &p, bell b, watch watches, const program::block &ready, mutant m, const program::block &bed)
+void wtl_bell_sleep(program &p, bell b, watch watches, const program::block &ready, mutant m,
+                    const program::block &sleeper)
 {
   auto tell_alarm = [&] { p.store(ALARM, 1, relaxed, "wtl_bell_sleep: alarm = the bed's (relaxed)"); };
   auto sleep_while = [&] {
@@ -97,20 +98,20 @@ void wtl_bell_sleep(program &p, bell b, watch watches, const program::block &rea
     p.does(act::futex_wait, b.rung, SEEN, "sleep_while: futex(rung, WAIT, seen)");
   };
   if (m != mutant::seen_too_late) see(p, b);
-  if (bed && m != mutant::alarm_told_late) tell_alarm();
+  if (sleeper && m != mutant::alarm_told_late) tell_alarm();
   if (m != mutant::registration_too_late) enter(p, b, watches, m);
-  if (bed && m == mutant::alarm_told_late) tell_alarm();
+  if (sleeper && m == mutant::alarm_told_late) tell_alarm();
   if (m != mutant::no_sleeper_fence && m != mutant::plain_registration) p.fence("wtl_bell_sleep: wtl_fence()");
   if (m == mutant::no_recheck) {
     sleep_while();
   } else {
     ready();
-    p.when(is_clear(NOW), bed ? bed : sleep_while);
+    p.when(is_clear(NOW), sleeper ? sleeper : sleep_while);
   }
   p.set(SEEN, 0);
   p.set(NOW, 0);
   leave(p, b, m);
-  if (bed) p.store(ALARM, 0, relaxed, "wtl_bell_sleep: alarm = 0 (relaxed)");
+  if (sleeper) p.store(ALARM, 0, relaxed, "wtl_bell_sleep: alarm = 0 (relaxed)");
 }
 
 std::vector<std::string> location_names()
@@ -135,7 +136,7 @@ std::vector<std::string> location_names()
           "head",
           "waiters",
           "wish",
-          "kept_ring",
+          "pending_ring",
           "head of the replies' ring",
           "waiters of the replies' ring",
           "agent's asleep",

@@ -137,9 +137,9 @@ void wtl_bell_ring(program &p, bell b, mutant m);
 void wtl_bell_ring_at(program &p, bell b, watch line, mutant m);
 /* Rings, in this way, if there is a sleeper. */
 void if_has_sleeper(program &p, bell b, const program::block &ring);
-/* `ready` leaves its answer in NOW. `bed`: a sleep elsewhere. */
+/* `ready` leaves its answer in NOW. `sleeper`: a sleep elsewhere. */
 void wtl_bell_sleep(program &p, bell b, watch watches, const program::block &ready, mutant m,
-                    const program::block &bed = nullptr);
+                    const program::block &sleeper = nullptr);
 
 } // namespace model
 

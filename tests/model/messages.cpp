@@ -98,7 +98,7 @@ void wtl_am_waits(const part &t)
       is_set(NOW), [&] { p.set(NOW, 0); },
       [&] {
         if (!t.r.keeps_replies) return is_there(p, t.r);
-        p.load(WORD, KEPT, acquire, "wtl_am_waits: load kept_ring (acquire)");
+        p.load(WORD, KEPT, acquire, "wtl_am_waits: load pending_ring (acquire)");
         p.when(
             is_set(WORD),
             [&] {
@@ -119,11 +119,11 @@ void reply(const part &t)
       [&] {
         if (t.m != mutant::kept_unwatched)
           p.rmw(NO_REGISTER, KEPT_WAITERS, plus(1), seq_cst, "wtl_am_watch_space: waiters += 1 (seq_cst)");
-        p.store(KEPT, 1, seq_cst, "wtl_am_watch_space: kept_ring (seq_cst)");
+        p.store(KEPT, 1, seq_cst, "wtl_am_watch_space: pending_ring (seq_cst)");
       });
 }
 
-void wtl_am_send_kept(const part &t)
+void wtl_am_send_pending(const part &t)
 {
   program &p = t.p;
   if (!t.r.keeps_replies) return;
@@ -131,8 +131,8 @@ void wtl_am_send_kept(const part &t)
   p.when(is_set(WORD), [&] {
     has_space(p, WORD);
     p.when(is_set(WORD), [&] {
-      p.store(X, 1, relaxed, "wtl_am_send_kept: out");
-      p.store(KEPT, 0, seq_cst, "wtl_am_watch_space: kept_ring = NULL (seq_cst)");
+      p.store(X, 1, relaxed, "wtl_am_send_pending: out");
+      p.store(KEPT, 0, seq_cst, "wtl_am_watch_space: pending_ring = NULL (seq_cst)");
       p.rmw(NO_REGISTER, KEPT_WAITERS, plus(-1), relaxed, "wtl_am_watch_space: waiters -= 1 (relaxed)");
       p.set(ANY, 1);
     });
@@ -214,7 +214,7 @@ void stop_taking(const part &t)
 void take_some_and_stop(const part &t)
 {
   program &p = t.p;
-  wtl_am_send_kept(t);
+  wtl_am_send_pending(t);
   take_ring(t);
   wtl_am_publish_head(t);
   p.set(AT, 0);

@@ -33,10 +33,10 @@ def test_wrappers_without_clang_format_are_the_same(tmp_path: Path) -> None:
 
 def test_an_unknown_column_of_a_call_is_an_error(tmp_path: Path) -> None:
     table = tmp_path / "calls.toml"
-    table.write_text(TABLE.read_text().replace("meets = true", "meet = true", 1))
+    table.write_text(TABLE.read_text().replace("synchronizes = true", "synchronize = true", 1))
     done = generate(tmp_path, table)
     assert done.returncode == 1
-    assert "there is no column meet" in done.stderr
+    assert "there is no column synchronize" in done.stderr
 
 
 def test_every_template_of_a_wrapper_is_how_some_call_is_wrapped() -> None:

@@ -151,12 +151,12 @@ def test_a_wrong_row_shows(generator, standard, line: str, wrong: str, said: str
 
 
 def test_every_twin_is_non_blocking(generator, standard) -> None:
-    """The standard has the twin of each call, with the same arguments but for the status, and a request."""
+    """The standard has the counterpart of each call, with the same arguments but for the status, and a request."""
     for call in generator.calls_of(tomllib.loads(TABLE.read_text())):
-        if call.how == "twin":
-            twin = parameters(str(standard[call.twin].express.iso_c))
+        if call.how == "counterpart":
+            counterpart = parameters(str(standard[call.counterpart].express.iso_c))
             mine = [word for word in parameters(str(standard[call.name].express.iso_c)) if not word.endswith("status")]
-            assert twin == [*mine, "MPI_Request*request"], call.name
+            assert counterpart == [*mine, "MPI_Request*request"], call.name
 
 
 def test_every_test_takes_what_the_table_gives_it(generator, standard) -> None:

@@ -90,22 +90,23 @@ static void meetings_are_kept_by_their_number_whatever_else_there_is(void)
   wtl_timeline *idle = make(), *busy = make();
   for (uint64_t i = 0; i < MET; i++) {
     uint64_t at = 1000 * i + 1;
-    wtl_timeline_add(idle, WTL_SPAN_MEETING, at, at + 10, 7, 3);
+    wtl_timeline_add(idle, WTL_SPAN_COLLECTIVE, at, at + 10, 7, 3);
     for (uint64_t k = 0; k < BUSY; k++) wtl_timeline_add(busy, WTL_SPAN_SPIN, at + 20 * k, at + 20 * k + 15, 7, 3);
-    wtl_timeline_add(busy, WTL_SPAN_MEETING, at + 500, at + 900, 7, 3);
+    wtl_timeline_add(busy, WTL_SPAN_COLLECTIVE, at + 500, at + 900, 7, 3);
   }
   wtl_timeline_close(idle);
   wtl_timeline_close(busy);
   uint64_t number = 0;
-  CHECK(idle->met == MET && busy->met == MET && idle->n_meetings == busy->n_meetings && idle->n == idle->n_meetings);
-  CHECK(busy->n <= ROOM && busy->n_meetings <= ROOM / 8 && busy->n_meetings > ROOM / 16);
+  CHECK(idle->collectives == MET && busy->collectives == MET && idle->n_collectives == busy->n_collectives &&
+        idle->n == idle->n_collectives);
+  CHECK(busy->n <= ROOM && busy->n_collectives <= ROOM / 8 && busy->n_collectives > ROOM / 16);
   for (size_t i = 0; i < busy->n; i++) {
-    if (busy->event[i].span != WTL_SPAN_MEETING) continue;
-    CHECK(busy->event[i].begin == 1000 * number * busy->met_every + 501);
+    if (busy->event[i].span != WTL_SPAN_COLLECTIVE) continue;
+    CHECK(busy->event[i].begin == 1000 * number * busy->collectives_every + 501);
     number++;
   }
-  CHECK(number == busy->n_meetings);
-  CHECK(busy->n_meetings + busy->left_out[WTL_SPAN_MEETING] == MET);
+  CHECK(number == busy->n_collectives);
+  CHECK(busy->n_collectives + busy->left_out[WTL_SPAN_COLLECTIVE] == MET);
   free(idle);
   free(busy);
 }
@@ -113,7 +114,7 @@ static void meetings_are_kept_by_their_number_whatever_else_there_is(void)
 static void the_least_room_is_had_however_few_bytes_are_asked_for(void)
 {
   wtl_timeline *t = wtl_timeline_make(1);
-  CHECK(t && t->room == 64);
+  CHECK(t && t->capacity == 64);
   free(t);
 }
 

@@ -125,11 +125,11 @@ def with_timelines(run: Path) -> Path:
     put, barrier = (0x555500001158, 0), (0x555500001201, 1)
     for pe in range(2):
         spans = [(1000 * k, 1000 * k + 300 + 100 * pe, *(put, barrier)[k % 2], Span.CALL) for k in range(9)]
-        spans += [(1000 * k + 10, 1000 * k + 90, *barrier, (Span.SPIN, Span.MEETING)[k % 2]) for k in range(9)]
+        spans += [(1000 * k + 10, 1000 * k + 90, *barrier, (Span.SPIN, Span.COLLECTIVE)[k % 2]) for k in range(9)]
         path = timelines.write(run / "profile", pe, [[*spans, (500, 500, 2_000_000, 0, Span.CLOCK)], []])
         head, _, body = path.read_bytes().partition(b"\n")
         told = json.loads(head)
-        told["threads"] = [thread | {"meetings": 4} for thread in told["threads"]]
+        told["threads"] = [thread | {"collectives": 4} for thread in told["threads"]]
         path.write_bytes(json.dumps(told).encode() + b"\n" + body)
     return run
 

@@ -784,7 +784,7 @@ static inline void be_late(const room *r, const uint64_t *mine, uint64_t round)
 
 /* No PE leaves before all have arrived, and then all see the stores that each made to its own memory before. One PE is
  * late. */
-#define MEETING(NAME, CALL)                                                                                            \
+#define COLLECTIVE(NAME, CALL)                                                                                         \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
     uint64_t *mine = (uint64_t *)(void *)r->a;                                                                         \

@@ -66,7 +66,7 @@ ORDERING = {
     "shmem_pe_quiet": "&r->right, 1",
     "shmem_ctx_pe_quiet": "r->ctx, &r->right, 1",
 }
-MEETINGS = {
+COLLECTIVES = {
     "shmem_barrier_all": "",
     "shmem_sync_all": "",
     "shmem_team_sync": "SHMEM_TEAM_WORLD",
@@ -186,8 +186,8 @@ def lines_of(routine: dict) -> list[str] | None:
     if family in ORDERING:
         args = ", ".join(filter(None, ["r->ctx" if routine["ctx"] else "", ORDERING[family]]))
         return [f"ORDER({name}, {ctx}, {name}({args}))"]
-    if family in MEETINGS:
-        return [f"MEETING({name}, {name}({MEETINGS[family]}))"]
+    if family in COLLECTIVES:
+        return [f"COLLECTIVE({name}, {name}({COLLECTIVES[family]}))"]
     if family in ("shmem_signal_add", "shmem_signal_set"):
         adds = family.endswith("add")
         return [f"SIGNAL({name}, {ctx}, {1007 if adds else 7}, {int(adds)})"]
@@ -212,7 +212,7 @@ def lines_of(routine: dict) -> list[str] | None:
 def is_collective(routine: dict) -> bool:
     """Do all PEs meet in it? Such a routine takes no context."""
     family = routine["family"]
-    return family in MEETINGS or bool(gathering("", family, "", ""))
+    return family in COLLECTIVES or bool(gathering("", family, "", ""))
 
 
 def main() -> None:

@@ -30,14 +30,14 @@ typedef struct thing {
   bool was_there;
   int after;               /* tests after that: there must be none */
   wtl_test_result *result; /* each test says that something came; NULL: none does */
-  int told;                /* how often that had been heard by the next */
+  int is_shown;            /* how often that had been heard by the next */
 } thing;
 
 static bool test(void *arg)
 {
   thing *t = arg;
   if (t->was_there) t->after++;
-  if (t->result && t->tests > 0 && *t->result == WTL_TEST_UNKNOWN) t->told++;
+  if (t->result && t->tests > 0 && *t->result == WTL_TEST_UNKNOWN) t->is_shown++;
   if (t->result) *t->result = WTL_TEST_PROGRESS;
   t->was_there = ++t->tests >= t->there_at;
   return t->was_there;
@@ -133,14 +133,14 @@ static void time_for_which_others_had_the_core_is_not_idle(void)
   b->door.stages.learns = false; /* the limit stays */
   b->door.stages.limit_ticks = limit;
   b->door.stages.yields = true;
-  for (int lent = 1; lent >= 0; lent--) {
+  for (int others_ticks = 1; others_ticks >= 0; others_ticks--) {
     wtl_test_wait t = {0};
     wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, 1000);
     t.idle -= 2 * limit; /* as if it had been so long */
-    t.lent = lent ? 2 * limit : 0;
-    for (int i = 0; i < 100 || (!lent && b->door.sleeps == 0); i++) /* others may have the core at any turn */
+    t.others_ticks = others_ticks ? 2 * limit : 0;
+    for (int i = 0; i < 100 || (!others_ticks && b->door.sleeps == 0); i++) /* others may have the core at any turn */
       wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, 1000);
-    CHECK((b->door.sleeps > 0) == !lent);
+    CHECK((b->door.sleeps > 0) == !others_ticks);
     wtl_door_test_wait_end(&b->door, &b->site, &t, true);
   }
   free(b);
@@ -200,7 +200,7 @@ static void what_came_is_asked_for_after_each_test(void)
   wtl_test_result result = WTL_TEST_PROGRESS;
   thing t = {.there_at = 3, .result = &result};
   wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, &result);
-  CHECK(t.tests == 3 && t.told == 2 && result == WTL_TEST_PROGRESS); /* the last was what was waited for */
+  CHECK(t.tests == 3 && t.is_shown == 2 && result == WTL_TEST_PROGRESS); /* the last was what was waited for */
   free(b);
 }
 
@@ -339,7 +339,7 @@ static void a_sleep_is_ended_by_who_rings_and_the_site_knows(void)
   sleep_until_rung(b, &t, 1);
   CHECK(t.rung);
   wtl_door_test_wait_end(&b->door, &b->site, &t, true);
-  CHECK(b->site.length.rung == 1 && b->site.length.doubt == 0);
+  CHECK(b->site.length.rung == 1 && b->site.length.rings_needed == 0);
   end_ringing(r);
   free(b);
 }
@@ -369,9 +369,9 @@ static void a_wait_that_is_over_when_a_sleep_ends_was_rung_for_by_nobody(void)
   bench *b = asleep(&t, 1000);
   ringer *r = share_ring(b);
   sleep_once_more(b, &t);
-  CHECK(b->door.rings == 0 && t.heard);
+  CHECK(b->door.rings == 0 && t.can_be_woken);
   wtl_door_test_wait_end(&b->door, &b->site, &t, true);
-  CHECK(b->site.length.rung == 0 && b->site.length.doubt == 1);
+  CHECK(b->site.length.rung == 0 && b->site.length.rings_needed == 1);
   begin_to_ring(r);
   end_ringing(r);
   free(b);

@@ -346,7 +346,7 @@ static visit *wait_crowded(bool apart, uint64_t turn_ticks)
   wtl_door_start(&v->door, &v->bell, &s, 3, TWO_CORES);
   v->door.stages.turn_ticks = turn_ticks;
   turns = 0;
-  (apart ? wtl_door_wait_apart : wtl_door_wait)(&v->door, &v->site, WTL_WATCH_ALL, look_four_times, v);
+  (apart ? wtl_door_wait_on_other_core : wtl_door_wait)(&v->door, &v->site, WTL_WATCH_ALL, look_four_times, v);
   CHECK(atomic_load(&v->looks) == 4);
   CHECK(v->site.waits == 1 && v->site.wait_ticks[WTL_STAGE_YIELD] > 0);
   return v;
@@ -371,17 +371,17 @@ static void turns_that_were_long_are_not_taken_again_at_once(void)
   CHECK_NEAR((double)l.computes * wtl_clock_ns_per_tick(), 0.5e6, 1e4);
   l.computes = UINT64_MAX;
   wtl_yielder_yield(&l);
-  CHECK(wtl_yielder_may_yield(&l, 0) && l.rests == 0);
+  CHECK(wtl_yielder_may_yield(&l, 0) && l.pause == 0);
   l.computes = 0;
-  for (uint64_t rests = 1; rests <= 4 * WTL_YIELDER_RESTS; rests *= 2) {
+  for (uint64_t pause = 1; pause <= 4 * WTL_YIELDER_LONGEST_PAUSE; pause *= 2) {
     uint64_t before = wtl_ticks(), took = wtl_yielder_yield(&l), over = l.again_from;
-    CHECK(l.rests == (rests < WTL_YIELDER_RESTS ? rests : WTL_YIELDER_RESTS));
-    CHECK(over >= before + (1 + l.rests) * took && !wtl_yielder_may_yield(&l, over - 1) &&
+    CHECK(l.pause == (pause < WTL_YIELDER_LONGEST_PAUSE ? pause : WTL_YIELDER_LONGEST_PAUSE));
+    CHECK(over >= before + (1 + l.pause) * took && !wtl_yielder_may_yield(&l, over - 1) &&
           wtl_yielder_may_yield(&l, over));
   }
   l.computes = UINT64_MAX;
-  for (uint64_t rests = WTL_YIELDER_RESTS; rests; rests /= 2) wtl_yielder_yield(&l);
-  CHECK(l.rests == 0);
+  for (uint64_t pause = WTL_YIELDER_LONGEST_PAUSE; pause; pause /= 2) wtl_yielder_yield(&l);
+  CHECK(l.pause == 0);
 }
 
 static void a_condition_that_holds_costs_no_wait_time(void)
@@ -434,12 +434,12 @@ static void a_wait_in_doubt_is_looked_into_until_it_holds(void)
     doubts *d = aligned_alloc(64, (sizeof *d + 63) / 64 * 64);
     memset(d, 0, sizeof *d);
     wtl_door_start(&d->v.door, &d->v.bell, &s, 2, TWO_CORES);
-    wtl_door_wait_in_doubt(&d->v.door, &d->v.site, WTL_WATCH_CONTROL, has_come, d, 2e-3, doubt);
+    wtl_door_wait_with_checks(&d->v.door, &d->v.site, WTL_WATCH_CONTROL, has_come, d, 2e-3, doubt);
     CHECK(d->seen == 3 && d->v.site.waits == 1);
     CHECK(wtl_site_waited(&d->v.site) > 0);
     d->seen = 2;
     d->v.ready = 1;
-    wtl_door_wait_in_doubt(&d->v.door, &d->v.site, WTL_WATCH_CONTROL, is_set, &d->v.ready, 2e-3, doubt);
+    wtl_door_wait_with_checks(&d->v.door, &d->v.site, WTL_WATCH_CONTROL, is_set, &d->v.ready, 2e-3, doubt);
     CHECK(d->seen == 2);
     free(d);
   }
@@ -502,7 +502,7 @@ typedef struct net {
   wtl_site site;
   int message, alarm; /* eventfds */
   bool taken;         /* by another thread: it may not lie down */
-  _Atomic int came, on_network, beds, takes_over, stands_by;
+  _Atomic int came, on_network, network_sleeps, takes_over, stands_by;
 } net;
 
 static uint64_t empty(int fd)
@@ -525,7 +525,7 @@ static enum wtl_sleep sleep_on_descriptors(void *arg, double seconds)
   net *n = arg;
   struct pollfd fds[] = {{n->message, POLLIN, 0}, {n->alarm, POLLIN, 0}};
   CHECK(atomic_load(&n->on_network));
-  n->beds++;
+  n->network_sleeps++;
   int found = poll(fds, 2, (int)(seconds * 1000) + 1);
   empty(n->alarm);
   return found ? WTL_SLEPT_WOKEN : WTL_SLEPT_OUT;
@@ -582,7 +582,7 @@ static net *open_net(int n_local)
                                          .take_over = take_over,
                                          .relieved = relieve,
                                          .resume = stand_by_no_more,
-                                         .bed = {sleep_on_descriptors, n, n->alarm},
+                                         .sleeper = {sleep_on_descriptors, n, n->alarm},
                                          .begin_sleep = lie_down,
                                          .end_sleep = get_up};
   return n;
@@ -599,7 +599,7 @@ static void close_net(net *n)
 /* Where it may lie down, until it has: between the bell and the bed it looks once more, and might find what comes. */
 static void until_asleep(net *n)
 {
-  while (!wtl_bell_has_sleeper(&n->bell) || (n->door.is_alone && !n->taken && n->beds == 0)) usleep(100);
+  while (!wtl_bell_has_sleeper(&n->bell) || (n->door.is_alone && !n->taken && n->network_sleeps == 0)) usleep(100);
 }
 
 static void *send_message(void *arg)
@@ -634,7 +634,7 @@ static net *wait_on_net(int n_local, bool taken, void *(*other_does)(void *))
 static void who_has_the_node_for_itself_sleeps_on_the_network(void)
 {
   net *n = wait_on_net(1, false, send_message);
-  CHECK(n->beds >= 1 && n->takes_over == 0);
+  CHECK(n->network_sleeps >= 1 && n->takes_over == 0);
   CHECK(atomic_load(&n->door.sleeps) >= 1 && n->site.wait_ticks[WTL_STAGE_ASLEEP] > 0);
   close_net(n);
 }
@@ -642,17 +642,17 @@ static void who_has_the_node_for_itself_sleeps_on_the_network(void)
 static void another_thread_of_the_process_wakes_who_sleeps_on_the_network(void)
 {
   net *n = wait_on_net(1, false, store_and_ring);
-  CHECK(n->beds >= 1 && n->takes_over == 0 && atomic_load(&n->door.rescues) == 0);
+  CHECK(n->network_sleeps >= 1 && n->takes_over == 0 && atomic_load(&n->door.rescues) == 0);
   close_net(n);
 }
 
 static void others_sleep_on_the_bell(void)
 {
   net *n = wait_on_net(2, false, store_and_ring); /* neighbours ring, who know of no descriptor */
-  CHECK(n->beds == 0 && n->takes_over == 1);
+  CHECK(n->network_sleeps == 0 && n->takes_over == 1);
   close_net(n);
   n = wait_on_net(1, true, store_and_ring); /* another thread lies there */
-  CHECK(n->beds == 0 && n->takes_over == 1);
+  CHECK(n->network_sleeps == 0 && n->takes_over == 1);
   close_net(n);
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wattle.sim.cluster import Cluster
 from wattle.sim.node import Clock, Node
 
-# How a core waits: enum wtl_sim_rest of src/sim/simulator.h, in its order.
+# How a core waits: enum wtl_sim_idle_mode of src/sim/simulator.h, in its order.
 RESTS = ("spin", "yield", "asleep")
 IN_SECONDS = (
     "wake",
@@ -75,15 +75,15 @@ def _draws(cluster: Cluster, node: Node) -> dict[str, str]:
     found = {
         "idle_w": node.idle_w,
         "uncore_w": uncore.value,
-        "uncore_w_doubt": uncore.plus_minus,
+        "uncore_w_plus_minus": uncore.plus_minus,
         "network_w": nic.value * by_core,
-        "network_w_doubt": nic.plus_minus * by_core,
+        "network_w_plus_minus": nic.plus_minus * by_core,
         "network_byte_j": nic_byte.value,
-        "network_byte_j_doubt": nic_byte.plus_minus,
+        "network_byte_j_plus_minus": nic_byte.plus_minus,
         "dram_w": _value(dram) * node.share,
-        "dram_w_doubt": float(dram["plus_minus"]) * node.share,
+        "dram_w_plus_minus": float(dram["plus_minus"]) * node.share,
         "dram_byte_j": _value(dram_byte),
-        "dram_byte_j_doubt": float(dram_byte["plus_minus"]),
+        "dram_byte_j_plus_minus": float(dram_byte["plus_minus"]),
     }
     return {name: repr(float(value)) for name, value in found.items()}
 

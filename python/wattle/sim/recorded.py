@@ -24,7 +24,7 @@ MEET = re.compile(
     r"[Bb]arrier|shmem_\w*(sync|reduce|to_all|collect|alltoall)|MPI_(All(gather|reduce|to)|Reduce_scatter)"
 )
 WAITS = (Span.SPIN, Span.YIELD, Span.ASLEEP)
-TOLD_FROM = 1e-3  # smaller shares of the PEs' time are not mentioned
+REPORTED_FROM = 1e-3  # smaller shares of the PEs' time are not mentioned
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,16 @@ class _Unfit(Exception):
 
 
 @dataclass(frozen=True)
-class Told:
-    """The synchronizing thread of a PE's timeline, in ns, as rows of begin and end. `met`: the number of its
-    synchronizations; `meetings` may hold every second or fourth of them. None where the timeline does not mark them.
+class PeSpans:
+    """The synchronizing thread of a PE's timeline, in ns, as rows of begin and end. `total`: the number of its
+    synchronizations; `collectives` may hold every second or fourth of them. None where the timeline does not mark them.
     """
 
     start: float
     stop: float
-    meetings: np.ndarray
+    collectives: np.ndarray
     waits: np.ndarray
-    met: int | None
+    total: int | None
 
 
 def _of_timelines(profile: RunProfile) -> tuple[Trace, str]:
@@ -81,37 +81,39 @@ def _of_timelines(profile: RunProfile) -> tuple[Trace, str]:
     if len(found) != len(profile.pes):
         raise _Unfit(f"only {len(found)} of {len(profile.pes)} PEs left a timeline")
     same = len({pe.boot_id for pe in profile.pes}) <= 1
-    told = [what_it_tells(t, same) for t in found]
-    if any(pe.met is None for pe in told):
+    recorded = [spans_of(t, same) for t in found]
+    if any(pe.total is None for pe in recorded):
         raise _Unfit("its timelines are of an earlier version, which did not mark the barriers of all PEs")
-    fewest, most = min(len(pe.meetings) for pe in told), max(len(pe.meetings) for pe in told)
+    fewest, most = min(len(pe.collectives) for pe in recorded), max(len(pe.collectives) for pe in recorded)
     if fewest != most:
         raise _Unfit(f"the timelines have {fewest} to {most} barriers of all PEs, so they cannot be matched")
-    apart = [_computing(pe) for pe in told]
-    compute = 1e-9 * np.array([computing for computing, _ in apart]).T
-    begins, ends = (np.array([pe.meetings[:, k] for pe in told]) for k in range(2))
-    meeting = 1e-9 * np.maximum(0.0, ends.min(axis=0) - begins.max(axis=0)) if fewest else np.empty(0)
-    elsewhere = sum(waited for _, waited in apart) / sum(pe.stop - pe.start for pe in told)
-    return Trace(compute, np.append(meeting, 0.0)), _said(told[0].met or 0, fewest, elsewhere)
+    computed = [_computing(pe) for pe in recorded]
+    compute = 1e-9 * np.array([computing for computing, _ in computed]).T
+    begins, ends = (np.array([pe.collectives[:, k] for pe in recorded]) for k in range(2))
+    barrier = 1e-9 * np.maximum(0.0, ends.min(axis=0) - begins.max(axis=0)) if fewest else np.empty(0)
+    elsewhere = sum(waited for _, waited in computed) / sum(pe.stop - pe.start for pe in recorded)
+    return Trace(compute, np.append(barrier, 0.0)), _described(recorded[0].total or 0, fewest, elsewhere)
 
 
-def _said(met: int, kept: int, elsewhere: float) -> str:
-    some = f", one in {met / kept:.0f} of all," if kept and met > kept else ""
+def _described(total: int, kept: int, elsewhere: float) -> str:
+    some = f", one in {total / kept:.0f} of all," if kept and total > kept else ""
     rest = (
-        f"; waits elsewhere, {units.share(elsewhere)} of the PEs' time, are left out" if elsewhere > TOLD_FROM else ""
+        f"; waits elsewhere, {units.share(elsewhere)} of the PEs' time, are left out"
+        if elsewhere > REPORTED_FROM
+        else ""
     )
     return f"from timelines: {kept} barriers of all PEs{some} and each PE's own computing between them{rest}"
 
 
-def what_it_tells(t: Timeline, same: bool) -> Told:
-    def meets(events: np.ndarray) -> int:
-        return int((events["span"] == Span.MEETING).sum())
+def spans_of(t: Timeline, same: bool) -> PeSpans:
+    def count(events: np.ndarray) -> int:
+        return int((events["span"] == Span.COLLECTIVE).sum())
 
-    events = max(t.events, key=lambda e: (meets(e), len(e)), default=np.empty(0, dtype=[("span", "u4")]))
-    meetings, waits = (_ns(t, events[np.isin(events["span"], kinds)], same) for kinds in ((Span.MEETING,), WAITS))
-    told = [thread.meetings for thread in t.threads if thread.meetings is not None]
+    events = max(t.events, key=lambda e: (count(e), len(e)), default=np.empty(0, dtype=[("span", "u4")]))
+    collectives, waits = (_ns(t, events[np.isin(events["span"], kinds)], same) for kinds in ((Span.COLLECTIVE,), WAITS))
+    totals = [thread.collectives for thread in t.threads if thread.collectives is not None]
     start, stop = (float(v) for v in t.ns(np.array([t.start_tick, t.end_tick], dtype=np.uint64), same))
-    return Told(start, stop, _outer(meetings), waits, max(told) if told else None)
+    return PeSpans(start, stop, _outer(collectives), waits, max(totals) if totals else None)
 
 
 def _ns(t: Timeline, events: np.ndarray, same: bool) -> np.ndarray:
@@ -130,9 +132,9 @@ def _outer(spans: np.ndarray) -> np.ndarray:
     return spans[~inside]
 
 
-def _computing(pe: Told) -> tuple[np.ndarray, float]:
+def _computing(pe: PeSpans) -> tuple[np.ndarray, float]:
     """The computing time before each synchronization and after the last, and the sum of the waits in between."""
-    begins, ends = np.append(pe.meetings[:, 0], pe.stop), np.append(pe.start, pe.meetings[:, 1])
+    begins, ends = np.append(pe.collectives[:, 0], pe.stop), np.append(pe.start, pe.collectives[:, 1])
     gaps = np.maximum(0.0, begins - ends)
     if not len(pe.waits):
         return gaps, 0.0
@@ -148,21 +150,21 @@ def _computing(pe: Told) -> tuple[np.ndarray, float]:
 
 def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:
     pes = profile.pes
-    meetings = _count(pes)
-    if meetings > limits.MEETINGS:
+    collectives = _count(pes)
+    if collectives > limits.COLLECTIVES:
         raise WattleError(
-            f"{profile.directory}: all PEs synchronized {meetings} times, and at most {limits.MEETINGS} times can be "
-            "replayed; `wattle run --timeline` keeps fewer"
+            f"{profile.directory}: all PEs synchronized {collectives} times, and at most {limits.COLLECTIVES} times "
+            "can be replayed; `wattle run --timeline` keeps fewer"
         )
     wall = profile.wall_s or 0.0
     active = np.array([min(wall, wall - sum(pe.state_s[stage] or 0.0 for stage in STAGES)) for pe in pes])
-    compute = np.repeat(active[np.newaxis, :] / meetings, meetings, axis=0)
-    each = max(0.0, wall / meetings - float(compute[0].max()))
+    compute = np.repeat(active[np.newaxis, :] / collectives, collectives, axis=0)
+    each = max(0.0, wall / collectives - float(compute[0].max()))
     how = (
-        f"from the profile's sums: {meetings} barriers taken to be alike, so loads that change between them are "
+        f"from the profile's sums: {collectives} barriers taken to be alike, so loads that change between them are "
         f"averaged; {why}"
     )
-    return Trace(compute, np.full(meetings, each)), how
+    return Trace(compute, np.full(collectives, each)), how
 
 
 def _count(pes: Sequence[PE]) -> int:

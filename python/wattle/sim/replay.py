@@ -27,12 +27,12 @@ SPARE, SPANS = 16, 2
 
 @dataclass(frozen=True)
 class Trace:
-    """A trace. `compute`: seconds by synchronization and PE, at the base clock. `meeting`: seconds by synchronization,
+    """A trace. `compute`: seconds by synchronization and PE, at the base clock. `barrier`: seconds by synchronization,
     from the last arrival until all PEs continue.
     """
 
     compute: np.ndarray
-    meeting: np.ndarray
+    barrier: np.ndarray
 
     @property
     def pes(self) -> int:
@@ -111,11 +111,11 @@ def run(trace: Trace, core: Core, policy: Policy) -> Outcome:
     out = Outcome(policy)
     late = np.zeros(trace.pes)  # delay of each PE at the start of an instance: it woke up or changed its clock
     seen: list[np.ndarray] = []
-    for compute, meeting in zip(trace.compute, trace.meeting, strict=True):
+    for compute, barrier in zip(trace.compute, trace.barrier, strict=True):
         clock = _clocks(trace, core, policy, seen, late)
         took = compute * core.ghz[core.base] / core.ghz[clock]
         arrives = late + took
-        end = float(arrives.max()) + float(meeting)
+        end = float(arrives.max()) + float(barrier)
         waits = end - arrives
         _spend(out, core, "active", took, clock)
         late = (

@@ -189,7 +189,7 @@ def _on_network(told: Recorded, was: Checked, name: str) -> Trace:
     trace = told.trace
     each = 1 / (trace.pes * len(trace.compute))
     moved = told.messages * (message(after) - message(before)) + told.bytes * (byte(after) - byte(before))
-    return Trace(np.maximum(0.0, trace.compute + moved * each), trace.meeting * message(after) / message(before))
+    return Trace(np.maximum(0.0, trace.compute + moved * each), trace.barrier * message(after) / message(before))
 
 
 # ---- output ----

@@ -26,7 +26,7 @@ class Span(IntEnum):
     ASLEEP = 2
     CALL = 3
     CLOCK = 4
-    MEETING = 5
+    COLLECTIVE = 5
 
 
 EVENT = np.dtype([("begin", "u8"), ("end", "u8"), ("addr", "u8"), ("call", "u4"), ("span", "u4")])
@@ -35,7 +35,7 @@ EVENT = np.dtype([("begin", "u8"), ("end", "u8"), ("addr", "u8"), ("call", "u4")
 @dataclass(frozen=True)
 class Kept:
     """The spans of a thread: the number in the file, the number seen, and the number left out with their total seconds.
-    No span in the file is shorter than `least_s`. `meetings`: the number of synchronizations of all PEs; None in
+    No span in the file is shorter than `least_s`. `collectives`: the number of synchronizations of all PEs; None in
     older files.
     """
 
@@ -44,7 +44,7 @@ class Kept:
     left_out: int
     left_out_s: float
     least_s: float
-    meetings: int | None = None
+    collectives: int | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def read(path: Path, number: int) -> Timeline:
 
 def _kept(entry: Checked) -> Kept:
     seconds = (entry.number("left_out_s") or 0.0, entry.number("least_s") or 0.0)
-    met = entry.integer("meetings") if entry.has("meetings") else None
+    met = entry.integer("collectives") if entry.has("collectives") else None
     return Kept(entry.integer("spans"), entry.integer("seen"), entry.integer("left_out"), *seconds, met)
 
 

@@ -2,7 +2,7 @@
  * transport_mpi.c - the transport by MPI: messages by two-sided calls. It is compiled once for each MPI, into the
  * module that also boots by it (node/boot_mpi_module.c), so it uses the MPI of this process.
  *
- * DESIGN. It has two communicators of its own. On `talk` each message begins, as | lead | header | data |, in the order
+ * DESIGN. It has two communicators of its own. On `control` each message begins, as | lead | header | data |, in the order
  * of sending, which MPI keeps. Data that are sent later follow on `bulk`. There the n-th receive from a PE matches the
  * n-th send of that PE. So for each message that announces data a receive is posted, in the order of arrival, even if
  * the data are dropped.
@@ -26,7 +26,7 @@
 
 enum { SHORTEST_NAP_NS = 50000, LONGEST_NAP_NS = 5000000, NAPS_A_SILENCE = 16 };
 
-/* The beginning of each message on `talk`. */
+/* The beginning of each message on `control`. */
 typedef struct lead {
   uint32_t header_bytes, later; /* later: the data follow on `bulk` */
   uint64_t n;                   /* of data */
@@ -42,13 +42,13 @@ typedef struct ending {
 typedef struct mpi {
   wtl_transport base; /* first: callers know only this */
   wtl_transport_callbacks callbacks;
-  MPI_Comm talk, bulk;
+  MPI_Comm control, bulk;
   bool owns_mpi; /* boot used something else, and MPI was started for this transport (transport.c) */
   MPI_Request *requests;
   ending *endings;
   int *ended;
   MPI_Status *statuses; /* written by MPI and not read */
-  int n, room;
+  int n, capacity;
   /* The message that is being received. One at a time keeps their order. */
   MPI_Request arriving;
   int from, tag; /* of the last message that arrived */
@@ -56,8 +56,8 @@ typedef struct mpi {
   size_t arrived_bytes, arrived_entry;
   bool taken; /* the data of the current message were received */
   int timer;
-  uint64_t moved_at; /* ns */
-  int key;           /* of the attribute of MPI_COMM_SELF, or MPI_KEYVAL_INVALID */
+  uint64_t progress_at; /* ns */
+  int key;              /* of the attribute of MPI_COMM_SELF, or MPI_KEYVAL_INVALID */
   bool stops;
 } mpi;
 
@@ -87,12 +87,12 @@ static void no_memory(void)
 /* Adds a request and returns the place where MPI puts it. */
 static MPI_Request *new_request(mpi *m, ending e)
 {
-  if (m->n == m->room) {
-    m->room = m->room ? 2 * m->room : 64;
-    m->requests = realloc(m->requests, (size_t)m->room * sizeof *m->requests);
-    m->endings = realloc(m->endings, (size_t)m->room * sizeof *m->endings);
-    m->ended = realloc(m->ended, (size_t)m->room * sizeof *m->ended);
-    m->statuses = realloc(m->statuses, (size_t)m->room * sizeof *m->statuses);
+  if (m->n == m->capacity) {
+    m->capacity = m->capacity ? 2 * m->capacity : 64;
+    m->requests = realloc(m->requests, (size_t)m->capacity * sizeof *m->requests);
+    m->endings = realloc(m->endings, (size_t)m->capacity * sizeof *m->endings);
+    m->ended = realloc(m->ended, (size_t)m->capacity * sizeof *m->ended);
+    m->statuses = realloc(m->statuses, (size_t)m->capacity * sizeof *m->statuses);
     if (!m->requests || !m->endings || !m->ended || !m->statuses) no_memory();
   }
   m->endings[m->n] = e;
@@ -140,8 +140,8 @@ static void mpi_send(wtl_transport *base, int pe, const wtl_transport_message *s
   if (s->header_bytes) memcpy(copy + sizeof first, s->header, s->header_bytes);
   if (here) memcpy(copy + sizeof first + s->header_bytes, s->data, here);
   MPI_Request *request = new_request(m, (ending){.copy = copy});
-  worked(m, pe, PMPI_Isend(copy, (int)bytes, MPI_BYTE, pe, (int)s->kind, m->talk, request));
-  m->moved_at = wtl_clock_ns();
+  worked(m, pe, PMPI_Isend(copy, (int)bytes, MPI_BYTE, pe, (int)s->kind, m->control, request));
+  m->progress_at = wtl_clock_ns();
   if (!first.later) {
     s->done(s->arg);
     return;
@@ -195,7 +195,7 @@ static bool find_next(mpi *m)
   MPI_Message message;
   MPI_Status status;
   int is_there = 0, bytes = 0;
-  if (!worked(m, m->from, PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, m->talk, &is_there, &message, &status)) ||
+  if (!worked(m, m->from, PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, m->control, &is_there, &message, &status)) ||
       !is_there)
     return false;
   PMPI_Get_count(&status, MPI_BYTE, &bytes);
@@ -224,10 +224,10 @@ static bool mpi_progress(wtl_transport *base)
 {
   enum { MOST_A_TURN = 64 };
   mpi *m = of(base);
-  bool moved = end_requests(m);
-  for (int i = 0; i < MOST_A_TURN && take_next(m); i++) moved = true;
-  if (moved) m->moved_at = wtl_clock_ns();
-  return moved;
+  bool progressed = end_requests(m);
+  for (int i = 0; i < MOST_A_TURN && take_next(m); i++) progressed = true;
+  if (progressed) m->progress_at = wtl_clock_ns();
+  return progressed;
 }
 
 /* --- sleeping ----------------------------------------------------------------------------------------------------- */
@@ -241,7 +241,7 @@ static bool mpi_arm(wtl_transport *base)
 {
   mpi *m = of(base);
   if (m->arriving != MPI_REQUEST_NULL || find_next(m)) return false;
-  uint64_t nap = (wtl_clock_ns() - m->moved_at) / NAPS_A_SILENCE;
+  uint64_t nap = (wtl_clock_ns() - m->progress_at) / NAPS_A_SILENCE;
   if (nap < SHORTEST_NAP_NS || m->n) nap = SHORTEST_NAP_NS; /* a pending request needs progress on this side */
   if (nap > LONGEST_NAP_NS) nap = LONGEST_NAP_NS;
   struct itimerspec t = {.it_value = {.tv_nsec = (long)nap}};
@@ -332,9 +332,9 @@ static int mpi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
   if (!m) return refuse(error, size, "no memory");
   m->owns_mpi = strcmp(boot->ops->name, "mpi") != 0;
   if ((rc = check(boot, comm, error, size)) != 0) return rc;
-  if (PMPI_Comm_dup(comm, &m->talk) != MPI_SUCCESS || PMPI_Comm_dup(comm, &m->bulk) != MPI_SUCCESS)
+  if (PMPI_Comm_dup(comm, &m->control) != MPI_SUCCESS || PMPI_Comm_dup(comm, &m->bulk) != MPI_SUCCESS)
     return refuse(error, size, "MPI_Comm_dup failed");
-  PMPI_Comm_set_errhandler(m->talk, MPI_ERRORS_RETURN);
+  PMPI_Comm_set_errhandler(m->control, MPI_ERRORS_RETURN);
   PMPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_RETURN);
   if (!attach_to_mpi(m)) return refuse(error, size, "MPI_Comm_set_attr failed");
   m->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -342,7 +342,7 @@ static int mpi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
   m->base.ops = &wtl_transport_mpi;
   m->callbacks = *callbacks;
   m->arriving = MPI_REQUEST_NULL;
-  m->moved_at = wtl_clock_ns();
+  m->progress_at = wtl_clock_ns();
   *out = &m->base;
   return 0;
 }
@@ -355,7 +355,7 @@ static void mpi_stop(wtl_transport *base)
   detach(m);
   while (m->n && end_requests(m)) continue;
   for (int i = 0; i < m->n; i++) PMPI_Request_free(&m->requests[i]);
-  PMPI_Comm_free(&m->talk);
+  PMPI_Comm_free(&m->control);
   PMPI_Comm_free(&m->bulk);
   if (m->owns_mpi) wtl_mpi_module.stop();
   close(m->timer);

@@ -27,7 +27,7 @@
 enum { ADDRESS_BYTES = 4096 };
 
 /* The connections to a PE, by the messages that they carry. Each is an endpoint that is made at first use. */
-enum lane { ORDERED, APART, ASIDE, N_LANES };
+enum lane { ORDERED, EAGER_UNORDERED, RENDEZVOUS_UNORDERED, N_LANES };
 
 /* The connections to one PE, and whether hardware can access its memory. */
 typedef struct contact {
@@ -36,11 +36,11 @@ typedef struct contact {
 } contact;
 
 /* Memory that this process opened to others, or a key to the memory of another one. */
-typedef struct lent {
-  struct lent *next;
+typedef struct registration {
+  struct registration *next;
   ucp_mem_h memory;
   ucp_rkey_h key;
-} lent;
+} registration;
 
 /* A pending operation and its completion function. */
 typedef struct waiting {
@@ -58,7 +58,7 @@ typedef struct ucx {
   ucp_context_h context;
   ucp_worker_h worker;
   contact *contacts; /* n_pes */
-  lent *lent;
+  registration *registration;
   waiting *free_waiting;
   bool received; /* `arrived` has received the data of the current message */
   bool rma;      /* remote memory access is enabled in UCX */
@@ -193,7 +193,9 @@ enum { COPIED_BYTES = 2048 };
 
 static enum lane lane_of(enum wtl_transport_send_mode mode)
 {
-  return mode == WTL_SEND_APART ? APART : mode == WTL_SEND_ASIDE ? ASIDE : ORDERED;
+  return mode == WTL_SEND_EAGER_UNORDERED        ? EAGER_UNORDERED
+         : mode == WTL_SEND_RENDEZVOUS_UNORDERED ? RENDEZVOUS_UNORDERED
+                                                 : ORDERED;
 }
 
 static void ucx_send(wtl_transport *t, int pe, const wtl_transport_message *m)
@@ -358,12 +360,12 @@ static bool ucx_has_rma(wtl_transport *t, int pe)
   return c->rma == HARDWARE;
 }
 
-static lent *lend(ucx *u)
+static registration *new_registration(ucx *u)
 {
-  lent *l = calloc(1, sizeof *l);
+  registration *l = calloc(1, sizeof *l);
   if (!l) return NULL;
-  l->next = u->lent;
-  u->lent = l;
+  l->next = u->registration;
+  u->registration = l;
   return l;
 }
 
@@ -372,7 +374,7 @@ static int ucx_offer(wtl_transport *t, void *start, size_t n, void *key, size_t 
   ucx *u = of(t);
   ucp_mem_map_params_t params = {
       .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH, .address = start, .length = n};
-  lent *l = lend(u);
+  registration *l = new_registration(u);
   void *packed;
   size_t packed_bytes;
   if (!l || ucp_mem_map(u->context, &params, &l->memory) != UCS_OK) return -1;
@@ -386,7 +388,7 @@ static int ucx_offer(wtl_transport *t, void *start, size_t n, void *key, size_t 
 static void *ucx_accept(wtl_transport *t, int pe, const void *key)
 {
   ucx *u = of(t);
-  lent *l = lend(u);
+  registration *l = new_registration(u);
   ucp_ep_h ep = endpoint(u, pe);
   return l && ep && ucp_ep_rkey_unpack(ep, key, &l->key) == UCS_OK ? l->key : NULL;
 }
@@ -567,7 +569,7 @@ static void ucx_stop(wtl_transport *t)
 {
   ucx *u = of(t);
   is_closing = true;
-  for (lent *l = u->lent; l; l = l->next)
+  for (registration *l = u->registration; l; l = l->next)
     if (l->key) ucp_rkey_destroy(l->key);
   /* All PEs have synchronized, so no operation is pending. Connections are closed by force, for no PE reads them any
    * more. */
@@ -575,7 +577,7 @@ static void ucx_stop(wtl_transport *t)
     for (int lane = 0; lane < N_LANES; lane++)
       if (u->contacts[pe].lanes[lane]) close_endpoint(u, u->contacts[pe].lanes[lane]);
   ucp_worker_destroy(u->worker);
-  for (lent *l = u->lent, *next; l; l = next) {
+  for (registration *l = u->registration, *next; l; l = next) {
     next = l->next;
     if (l->memory) ucp_mem_unmap(u->context, l->memory);
     free(l);

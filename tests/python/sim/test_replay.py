@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from wattle.sim.recorded import MEET, _computing, what_it_tells
+from wattle.sim.recorded import MEET, _computing, spans_of
 from wattle.sim.replay import Core, Policy, Trace, oracle, run
 from wattle.timeline.file import EVENT, Kept, Span, Timeline
 
@@ -21,30 +21,30 @@ CORE = Core(
     wake_s=0.01,
     change_s=0.005,
 )
-MEETINGS = 20
-TRACE = Trace(np.tile([1.0, 4.0], (MEETINGS, 1)), np.zeros(MEETINGS))
+STEPS = 20
+TRACE = Trace(np.tile([1.0, 4.0], (STEPS, 1)), np.zeros(STEPS))
 BASE = Policy("base clock")
 
 
 def test_spinning_at_the_base_clock_costs_its_watts_for_as_long_as_it_lasts() -> None:
     out = run(TRACE, CORE, BASE)
-    assert out.seconds == pytest.approx(4 * MEETINGS)
-    assert out.joules == pytest.approx(MEETINGS * (1 * 10 + 3 * 9 + 4 * 10 + 2 * 4 * ALWAYS))
+    assert out.seconds == pytest.approx(4 * STEPS)
+    assert out.joules == pytest.approx(STEPS * (1 * 10 + 3 * 9 + 4 * 10 + 2 * 4 * ALWAYS))
 
 
 def test_a_clock_for_each_pe_that_ends_in_time_costs_no_time() -> None:
     out = run(TRACE, CORE, Policy("plan", clocks=(0, 1)))
-    assert out.seconds == pytest.approx(4 * MEETINGS)
-    assert out.joules == pytest.approx(MEETINGS * (2 * 4 + 2 * 3 + 4 * 10 + 2 * 4 * ALWAYS))
+    assert out.seconds == pytest.approx(4 * STEPS)
+    assert out.joules == pytest.approx(STEPS * (2 * 4 + 2 * 3 + 4 * 10 + 2 * 4 * ALWAYS))
 
 
 def test_a_low_clock_for_all_makes_the_job_longer() -> None:
-    assert run(TRACE, CORE, Policy("low", clocks=(0, 0))).seconds == pytest.approx(8 * MEETINGS)
+    assert run(TRACE, CORE, Policy("low", clocks=(0, 0))).seconds == pytest.approx(8 * STEPS)
 
 
 def test_a_sleeper_draws_nothing_and_is_late_by_its_waking_up() -> None:
     out = run(TRACE, CORE, Policy("sleep", wait="sleep"))
-    assert out.seconds == pytest.approx(4 * MEETINGS + 0.01)  # the early PE's, whose load is small, but at the end
+    assert out.seconds == pytest.approx(4 * STEPS + 0.01)  # the early PE's, whose load is small, but at the end
     assert out.by_state["asleep"] == 0 and "spin" in out.by_state and out.by_state["spin"] == 0
 
 
@@ -69,24 +69,30 @@ def test_no_policy_draws_less_than_the_oracle_with_the_same_way_to_wait(wait: st
 def test_the_oracle_loses_no_time_and_saves_nothing_where_all_are_alike() -> None:
     trace = Trace(np.full((5, 3), 2.0), np.zeros(5))
     assert run(trace, CORE, oracle("spin")).joules == pytest.approx(run(trace, CORE, BASE).joules)
-    assert run(TRACE, CORE, oracle("sleep")).seconds == pytest.approx(4 * MEETINGS)
+    assert run(TRACE, CORE, oracle("sleep")).seconds == pytest.approx(4 * STEPS)
 
 
 def told(spans: list[tuple[int, int, Span]]) -> Timeline:
     events = np.array([(begin, end, 1, 0, span) for begin, end, span in spans], dtype=EVENT)
-    kept = Kept(len(events), len(events), 0, 0.0, 0.0, sum(span == Span.MEETING for _, _, span in spans))
+    kept = Kept(len(events), len(events), 0, 0.0, 0.0, sum(span == Span.COLLECTIVE for _, _, span in spans))
     return Timeline(0, 1, 0, 50, 50, 50, 1.0, None, ["shmem_barrier_all"], [kept], [events])
 
 
 def test_a_meeting_within_another_is_a_part_of_it() -> None:
-    spans = [(11, 14, Span.MEETING), (14, 20, Span.MEETING), (10, 20, Span.MEETING), (20, 22, Span.MEETING)]
-    pe = what_it_tells(told([*spans, (12, 13, Span.SPIN)]), same=True)
-    assert pe.meetings.tolist() == [[10, 20], [20, 22]] and pe.waits.tolist() == [[12, 13]] and pe.met == 4
+    spans = [(11, 14, Span.COLLECTIVE), (14, 20, Span.COLLECTIVE), (10, 20, Span.COLLECTIVE), (20, 22, Span.COLLECTIVE)]
+    pe = spans_of(told([*spans, (12, 13, Span.SPIN)]), same=True)
+    assert pe.collectives.tolist() == [[10, 20], [20, 22]] and pe.waits.tolist() == [[12, 13]] and pe.total == 4
 
 
 def test_between_meetings_a_pe_computes_but_for_its_waits_elsewhere() -> None:
-    spans = [(5, 8, Span.ASLEEP), (10, 20, Span.MEETING), (11, 20, Span.SPIN), (19, 19, Span.SPIN), (22, 23, Span.SPIN)]
-    computing, elsewhere = _computing(what_it_tells(told([*spans, (30, 40, Span.MEETING)]), same=True))
+    spans = [
+        (5, 8, Span.ASLEEP),
+        (10, 20, Span.COLLECTIVE),
+        (11, 20, Span.SPIN),
+        (19, 19, Span.SPIN),
+        (22, 23, Span.SPIN),
+    ]
+    computing, elsewhere = _computing(spans_of(told([*spans, (30, 40, Span.COLLECTIVE)]), same=True))
     assert computing.tolist() == [7, 9, 10] and elsewhere == 4
 
 
