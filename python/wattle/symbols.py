@@ -75,7 +75,7 @@ def _why_not(path: str, recorded: str) -> str:
         return "its path is not absolute"
     if "\0" in path or not Path(path).is_file():
         # The runtime writes U+FFFD for each byte of a name that is not UTF-8.
-        return "the binary's name is not UTF-8" if "\ufffd" in path else "the binary is gone"
+        return "the binary's name is not UTF-8" if "\ufffd" in path else "the binary no longer exists"
     now = elf.build_id(path)
     if recorded and now is not None and now != recorded:
         return "binary changed since the run"

@@ -30,11 +30,10 @@ static void refuse_no_mutex(const char *call, const wtl_am_mutex *m)
   if (WTL_LIKELY(m->state == MADE || m->state == ZEROS)) return;
   if (m->state == DESTROYED)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p was destroyed%s", wtl_here(call), (const void *)m, where());
-  wtl_pe_fail(
-      WTL_EXIT_USAGE,
-      "%s: what is at %p is no mutex%s; shmemx_am_mutex_init makes one, or memory that is all zeros, and nothing "
-      "else may write there",
-      wtl_here(call), (const void *)m, where());
+  wtl_pe_fail(WTL_EXIT_USAGE,
+              "%s: there is no mutex at %p%s; use shmemx_am_mutex_init or zeroed memory, and let nothing else write "
+              "there",
+              wtl_here(call), (const void *)m, where());
 }
 
 static void refuse_second(const char *call, const wtl_am_mutex *m)

@@ -90,7 +90,7 @@ static void end_note(note *n)
     wtl_message_print("active messages: %s was called %llu times by threads that held a mutex%s", n->call, times,
                       which);
   else if (times > n->n_named)
-    wtl_message_print("active messages: handler %d held a mutex for long %llu times, %.3g ms at most%s", n->handler,
+    wtl_message_print("active messages: handler %d held a mutex too long, %llu times, %.3g ms at most%s", n->handler,
                       times, (double)n->longest * 1e-6, which);
   free(n);
 }
@@ -139,7 +139,7 @@ static void add(wtl_am_order *o, const wtl_am_mutex *first, const wtl_am_mutex *
   if (!(back = find_path(o, second, first)) || ++o->circles > NAMED) return;
   size_t at = describe(text, sizeof text, 0, e);
   for (; back; back = back->onward) at = describe(text, sizeof text, at, back);
-  wtl_message_print("active messages: mutexes are taken in a circle, %s; some day each waits for the next", text);
+  wtl_message_print("active messages: mutexes are locked in a circular order, %s; this may deadlock", text);
 }
 
 void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits)
@@ -157,8 +157,8 @@ void wtl_am_order_waits(wtl_pe *self, const char *call)
   const wtl_am_mutex *m = stack.n ? stack.held[stack.n - 1] : NULL;
   if (m && is_first(self->am, m, call, 0, 0))
     wtl_message_print(
-        "active messages: %s may wait for handlers, and the thread that calls it holds the mutex at %p: one of them "
-        "that wants it would be waited for for ever",
+        "active messages: %s may wait for handlers, and the thread that calls it holds the mutex at %p: if a handler "
+        "needs that mutex, this is a deadlock",
         call, (const void *)m);
 }
 
@@ -199,7 +199,7 @@ void wtl_am_order_free(wtl_am_order *o)
   for (edge *e = o ? o->edges : NULL, *next; e; e = next) next = e->next, free(e);
   for (note *n = o ? o->notes : NULL, *next; n; n = next) next = n->next, end_note(n);
   if (o && o->circles > NAMED)
-    wtl_message_print("active messages: mutexes were taken in a circle in %llu ways; the first %d are named above",
+    wtl_message_print("active messages: mutexes were locked in %llu circular orders; the first %d are named above",
                       (unsigned long long)o->circles, NAMED);
   free(o);
 }

@@ -268,7 +268,7 @@ void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, si
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: called outside of a handler; only a request's handler may reply", wtl_here(call));
   if ((const char *)__builtin_frame_address(0) > now->frame) wtl_am_refuse_in_handler(call);
   if (now->is_reply)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d runs for a reply, and there is no reply to that", wtl_here(call),
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d runs for a reply, and a reply cannot be answered", wtl_here(call),
                 now->id);
   if (now->serial != token >> 32 || now->from != pe)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: the token is not that of the request which handler %d runs for", wtl_here(call),

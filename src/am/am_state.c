@@ -12,10 +12,10 @@ void wtl_am_refuse_in_handler(const char *call)
   if (WTL_LIKELY(!now->runs)) return;
   if ((const char *)__builtin_frame_address(0) > now->frame)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d was left by longjmp; a handler must return", wtl_here(call), now->id);
-  wtl_pe_fail(
-      WTL_EXIT_USAGE,
-      "%s: called by handler %d; a handler may call shmemx_am_reply (a request's), the shmemx_am_mutex routines, what "
-      "only asks (shmem_my_pe, shmem_ptr ...), and puts, gets and atomics of the default context on its own PE, and "
-      "must return: one that was left by longjmp has not ended",
-      wtl_here(call), now->id);
+  wtl_pe_fail(WTL_EXIT_USAGE,
+              "%s: called by handler %d; a handler may call shmemx_am_reply (a request's), the shmemx_am_mutex "
+              "routines, queries "
+              "(shmem_my_pe, shmem_ptr ...), and puts, gets and atomics of the default context on its own PE, and "
+              "must return: a handler that was left by longjmp has not ended",
+              wtl_here(call), now->id);
 }

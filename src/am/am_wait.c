@@ -36,7 +36,7 @@ static void report_locks(const waiting *w)
 {
   wtl_message_print(
       "active messages: a request, or a wait for its handler, has waited for %.3g s in a thread that holds %d "
-      "mutex%s; if a handler of this PE wants one, this has no end: unlock before such calls",
+      "mutex%s; if a handler of this PE needs one of them, this is a deadlock: unlock before such calls",
       w->patience_s, wtl_am_here.locks, wtl_am_here.locks > 1 ? "es" : "");
 }
 
@@ -44,7 +44,7 @@ static void report_handler(const waiting *w)
 {
   wtl_message_print(
       "active messages: handler %d has waited for %.3g s for the mutex at %p, and no other handler of this PE can "
-      "run; if the thread that holds it waits for one, or for a PE that does, this has no end",
+      "run; if the thread that holds it waits for one, or for a PE that does, this is a deadlock",
       wtl_am_here.id, w->patience_s, w->arg);
 }
 

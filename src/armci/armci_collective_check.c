@@ -24,10 +24,10 @@ static void refuse_unlike(const wtl_frame *f, const uint64_t mine[], const uint6
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: PE %d is not in this call: it has ended, or is in another one; %s", call, proc,
                 same_calls);
   if (mine[KIND] != theirs[KIND])
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: processes meet in different calls: PE %d is in %s; %s", call, proc,
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: processes are in different calls: PE %d is in %s; %s", call, proc,
                 name_of(f->self, theirs[CALL]), same_calls);
   int which = mine[BYTES] != theirs[BYTES] ? BYTES : ROOT;
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: processes do not pass alike: %s %lld here, %lld on PE %d", call,
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: processes pass different arguments: %s %lld here, %lld on PE %d", call,
               which == BYTES ? "the bytes are" : "the root is", (long long)mine[which], (long long)theirs[which], proc);
 }
 

@@ -90,7 +90,7 @@ static void exchange_notification_words(const wtl_frame *f, armci_state *s)
 {
   size_t n = (size_t)f->self->n;
   s->notified = wtl_global_alloc(f->self, n * sizeof *s->notified);
-  if (!s->notified) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise WATTLE_GLOBAL_SIZE)");
+  if (!s->notified) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no space (raise WATTLE_GLOBAL_SIZE)");
   for (size_t i = 0; i < n; i++) s->notified[i] = 0;
   s->notify = need(n, sizeof *s->notify);
   s->notifications_sent = need(n, sizeof *s->notifications_sent);
@@ -136,8 +136,8 @@ static int init(int level)
   wtl_pe *self = wtl_self;
   if (threaded && self->thread_level < WTL_THREAD_MULTIPLE)
     wtl_pe_fail(WTL_EXIT_USAGE,
-                "ARMCI_Init_thread: level %d: this process has been started for fewer threads; call "
-                "ARMCI_Init_thread before other starts, or those with a level, too (shmem_init_thread)",
+                "ARMCI_Init_thread: level %d: this process was initialized with a lower thread level; "
+                "call ARMCI_Init_thread first, or request the level in the first initialization (shmem_init_thread)",
                 level);
   armci_state *s = armci_of(self);
   if (s) {
@@ -154,7 +154,7 @@ static int init(int level)
   armci_groups_start(&f, s);
   exchange_notification_words(&f, s);
   s->next_value = wtl_heap_alloc(&self->mem, sizeof *s->next_value, sizeof *s->next_value);
-  if (!s->next_value) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise SHMEM_SYMMETRIC_SIZE)");
+  if (!s->next_value) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no space (raise SHMEM_SYMMETRIC_SIZE)");
   *s->next_value = 0;
   armci_exit_start(self, s);
   self->front = s;

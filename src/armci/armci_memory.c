@@ -18,7 +18,7 @@ static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t 
   bool failed = false;
   if (bytes && !mine) {
     mine = NO_SPACE;
-    wtl_message_print("%s: no room for %ld bytes: %zu of %zu bytes are in use; the call fails on all processes (raise "
+    wtl_message_print("%s: no space for %ld bytes: %zu of %zu bytes are in use; the call fails on all processes (raise "
                       "WATTLE_GLOBAL_SIZE)",
                       wtl_here(f->name), bytes, self->global->heap.live_bytes, self->global->heap.bytes);
   }
@@ -149,7 +149,7 @@ void PARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag)
   *info = (armci_meminfo_t){.size = bytes, .cpid = f.self->me};
   info->addr = info->armci_addr = bytes ? wtl_global_alloc(f.self, bytes) : NULL;
   if (bytes && !info->addr)
-    wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Memget: no room for %zu bytes (raise WATTLE_GLOBAL_SIZE)", bytes);
+    wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Memget: no space for %zu bytes (raise WATTLE_GLOBAL_SIZE)", bytes);
   wtl_leave(&f);
 }
 ARMCI_TWIN(void, Memget, size_t bytes, armci_meminfo_t *info, int flag)

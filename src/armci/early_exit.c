@@ -57,7 +57,7 @@ void armci_exit_start(wtl_pe *self, armci_state *s)
   s->ending->is_world = false; /* so that its barrier uses messages of its own */
   const size_t n = (size_t)self->n;
   s->left = wtl_heap_alloc(&self->mem, n * sizeof *s->left, sizeof *s->left);
-  if (!s->left) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise SHMEM_SYMMETRIC_SIZE)");
+  if (!s->left) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no space (raise SHMEM_SYMMETRIC_SIZE)");
   s->left_seen = calloc(n, sizeof *s->left_seen);
   if (!s->left_seen) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
   for (size_t i = 0; i < n; i++) atomic_init(&s->left[i], 0);

@@ -93,7 +93,7 @@ wtl_group *armci_group_of(const wtl_frame *f, const ARMCI_Group *group)
   wtl_group *g = look_up(f, group);
   if (WTL_UNLIKELY(!g))
     wtl_pe_fail(WTL_EXIT_USAGE,
-                "%s: the group at %p is none: freed, never made (ARMCI_Group_create), or this process is no member",
+                "%s: the group at %p is no group: freed, never made (ARMCI_Group_create), or this process is no member",
                 wtl_here(f->name), (const void *)group);
   return g;
 }

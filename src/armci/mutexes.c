@@ -32,7 +32,7 @@ armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count)
   size_t bytes = (size_t)m->most * (size_t)g->n * sizeof(long);
   long *mine = bytes ? wtl_global_alloc(self, bytes) : NULL;
   if (bytes && !mine)
-    wtl_pe_fail(WTL_EXIT_OSERR, "%s: no room for %d mutexes of each process (raise WATTLE_GLOBAL_SIZE)",
+    wtl_pe_fail(WTL_EXIT_OSERR, "%s: no space for %d mutexes of each process (raise WATTLE_GLOBAL_SIZE)",
                 wtl_here(f->name), m->most);
   if (bytes) memset(mine, 0, bytes);
   wtl_group_gather(self, f->site, g, &mine, members, sizeof mine);

@@ -70,7 +70,7 @@ void bench_start(bench *b)
 {
   struct epoll_event event = {.events = EPOLLIN};
   choose_cores(b);
-  if (!stay_on(b->core)) die("cannot stay on one core");
+  if (!stay_on(b->core)) die("cannot bind to one core");
   b->shared = mmap(NULL, sizeof *b->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (b->shared == MAP_FAILED) die("no memory to share with helper processes");
   b->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -124,7 +124,7 @@ static void measure_one(const bench *b, const measurement *m, enum wtl_price_bes
   pid_t peer = beside == WTL_BESIDE_PEER && !m->own_peer ? bench_help(b, b->other, bench_compute, NULL) : 0;
   m->run(b, beside, out);
   if (peer) bench_end(peer);
-  if (out->n == 0 && !out->why[0]) samples_lack(out, "there was no time for it on this machine");
+  if (out->n == 0 && !out->why[0]) samples_lack(out, "its time was used up by other prices");
 }
 
 static void measure_and_print(const bench *b, const options *o)

@@ -268,7 +268,8 @@ static void refuse_circle(view *v, int last)
     add_place(&t, v->self, pe, place_of(v, pe));
   }
   if (left > MOST) add(&t, ", and %d more PEs", left - MOST);
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs wait for each other for ever: %s; %s", name_of(v->self, mine), t.at, same_calls);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: deadlock: PEs wait for each other: %s; %s", name_of(v->self, mine), t.at,
+              same_calls);
 }
 
 static void refuse_ended(view *v, int pe)
@@ -278,7 +279,7 @@ static void refuse_ended(view *v, int pe)
   add_addr(&t, mine);
   add(&t, " with ");
   add_team(&t, v->self, mine);
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s%s: PE %d has ended and never comes; %s", name_of(v->self, mine), t.at, pe,
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s%s: PE %d has ended and cannot take part; %s", name_of(v->self, mine), t.at, pe,
               same_calls);
 }
 
@@ -303,7 +304,7 @@ static void report_late(view *v, int pe, double waited)
     break;
   default: break;
   }
-  wtl_message_print("%s%s; goes on waiting, and says so once", name_of(v->self, mine), t.at);
+  wtl_message_print("%s%s; it keeps waiting; this is reported once", name_of(v->self, mine), t.at);
 }
 
 /* --- waiting --- */

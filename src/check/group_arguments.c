@@ -44,10 +44,10 @@ static void report_late(void *arg)
   for (int i = 0; i < g->me; i++)
     if (i < w->i || has_sent(w, i)) return;
   if (atomic_exchange(&w->self->reported_late, true)) return;
-  wtl_message_print(
-      "%s: has waited %.3g s for PE %d of a group of %d PEs, the first of them PE %d; goes on waiting, and says so "
-      "once",
-      wtl_here(w->name), waited, g->pe[w->i], g->n, g->pe[0]);
+  wtl_message_print("%s: has waited %.3g s for PE %d of a group of %d PEs, the first of them PE %d; it keeps waiting; "
+                    "this is reported "
+                    "once",
+                    wtl_here(w->name), waited, g->pe[w->i], g->n, g->pe[0]);
 }
 
 int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t words[WTL_PUBLISHED_WORDS],

@@ -74,11 +74,10 @@ static int share_cookie(wtl_net *net, char *error, size_t size)
   if (b->ops->fence(b) != 0 || b->ops->lookup(b, 0, "wattle.cookie", text, sizeof text) != 0) return -1;
   if (sscanf(text, "%" SCNx64 " %31s", &net->cookie, theirs) != 2) return -1;
   if (strcmp(ours, theirs) == 0) return 0;
-  snprintf(
-      error, size,
-      "PE %d has taken the network %s and PE 0 the network %s: give all PEs the same WATTLE_NETWORK, and all nodes the "
-      "same installation",
-      b->pe, ours, theirs);
+  snprintf(error, size,
+           "PE %d uses the network %s and PE 0 the network %s: give all PEs the same WATTLE_NETWORK, and all nodes the "
+           "same installation",
+           b->pe, ours, theirs);
   return -1;
 }
 
@@ -151,14 +150,14 @@ void wtl_net_close(wtl_net *net)
 
 void wtl_net_received_end(wtl_net *net)
 {
-  end_job(net, "another node says that the job ends");
+  end_job(net, "another node reports that the job ends");
 }
 
 /* A node is lost. The other nodes are notified, because the launcher that must end runs on one of them. */
 static void give_up(wtl_net *net)
 {
   const wtl_boot *b = net->boot;
-  wtl_message_print("nothing has been heard for %g s from the node of PE %d: the job ends (WATTLE_SILENCE)",
+  wtl_message_print("no message has arrived for %g s from the node of PE %d: the job ends (WATTLE_SILENCE)",
                     (double)net->silence_ns * 1e-9, net->before);
   for (int node = 0; node < b->n_nodes; node++) {
     int leader = b->leader_pe[node];

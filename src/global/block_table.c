@@ -37,7 +37,7 @@ static wtl_block_entry *table_of(const table_head *t)
 
 static void need_memory(const void *p)
 {
-  if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "SHMEM_DEBUG: no memory to tell what was allocated (raise WATTLE_GLOBAL_SIZE)");
+  if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "SHMEM_DEBUG: no memory to record what was allocated (raise WATTLE_GLOBAL_SIZE)");
 }
 
 static void *take(wtl_global *g, size_t bytes)

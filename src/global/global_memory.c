@@ -20,7 +20,7 @@ enum { ALIGN = 64 };
 
 static void need_memory(const void *p)
 {
-  if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to start with global memory");
+  if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to set up global memory");
 }
 
 /* --- start and end ------------------------------------------------------------------------------------------------ */
@@ -48,7 +48,7 @@ static void exchange_starts(wtl_pe *self, wtl_site *site, wtl_global *g)
   for (int i = 0; i < 2; i++) need_memory(g->bounce[i] = wtl_heap_alloc(&self->mem, WTL_BOUNCE_BYTES, ALIGN));
   need_memory(start = self->global_map.start = calloc((size_t)self->n, sizeof *start));
   if ((size_t)self->n * sizeof mine > WTL_BOUNCE_BYTES)
-    wtl_pe_fail(WTL_EXIT_UNAVAILABLE, "global memory: there are %d PEs, and it is made for %zu at most", self->n,
+    wtl_pe_fail(WTL_EXIT_UNAVAILABLE, "global memory: the job has %d PEs, and at most %zu are supported", self->n,
                 WTL_BOUNCE_BYTES / sizeof mine);
   memcpy(g->bounce[0], &mine, sizeof mine);
   wtl_fcollect(&(wtl_collective){self, site, self->world, g->bounce[1], g->bounce[0], .n = 1, .size = sizeof mine});

@@ -81,7 +81,8 @@ static void receive_from(const group_call *m, int member, void *data, size_t n)
                                        (wtl_envelope){m->group->pe[member], m->group->context, m->call}, data, n, NULL);
   if (received != n)
     wtl_pe_fail(WTL_EXIT_USAGE,
-                "a group's call: PE %d brings %zu bytes and this PE expects %zu; all members must make the same calls "
+                "a group's collective: PE %d contributes %zu bytes and this PE expects %zu; all members must make the "
+                "same calls "
                 "in the same order",
                 m->group->pe[member], received, n);
 }

@@ -354,7 +354,7 @@ static void read_request(serving *s, char *at, size_t n)
   if (!h->is_list && (h->first >= blocks || h->n > blocks - h->first)) refuse(s, "has more blocks than its patch");
   if (!h->is_list) check_patch(s);
   size_t expected = h->op == WTL_GLOBAL_GET ? 0 : h->n * h->block;
-  if (n - sizeof *h - described != expected) refuse(s, "is longer or shorter than it says");
+  if (n - sizeof *h - described != expected) refuse(s, "is longer or shorter than its header states");
   if (h->op == WTL_GLOBAL_ACC && h->block % wtl_acc_bytes((enum wtl_acc_type)h->type)) refuse(s, "splits an element");
 }
 
@@ -403,7 +403,7 @@ static void take_reply(void *buf, size_t n, int from, wtl_am_token token)
   }
   if (!f || r.first != f->total - f->left || r.n != (f->left < f->each ? f->left : f->each) ||
       n - sizeof r != r.n * f->block)
-    wtl_pe_fail(WTL_EXIT_SOFTWARE, "PE %d answered what this PE did not ask", from);
+    wtl_pe_fail(WTL_EXIT_SOFTWARE, "PE %d sent an answer to no request of this PE", from);
   wtl_request *request = f->request;
   if (f->list)
     for (uint64_t i = 0; i < r.n; i++, bytes += f->block) memcpy(f->list[r.first + i], bytes, f->block);

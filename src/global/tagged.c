@@ -78,7 +78,7 @@ void wtl_tagged_start(wtl_pe *self, wtl_site *site)
   struct wtl_tagged_queue *p = calloc(1, sizeof *p);
   size_t n = (size_t)self->n;
   if (!p || !(p->received = calloc(n, sizeof *p->received)) || !(p->sent = calloc(n, sizeof *p->sent)))
-    wtl_pe_fail(WTL_EXIT_OSERR, "no memory to start with messages");
+    wtl_pe_fail(WTL_EXIT_OSERR, "no memory to set up tagged messages");
   p->end = &p->first;
   pthread_mutex_init(&p->lock, NULL);
   self->posted = p;
@@ -156,8 +156,8 @@ size_t wtl_tagged_receive(wtl_pe *self, wtl_site *site, const char *call, wtl_en
   }
   size_t n = l->n;
   if (n > capacity)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the message of PE %d has %zu bytes, and there is room for %zu", wtl_here(call),
-                l->from, n, capacity);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the message of PE %d has %zu bytes, and the buffer has space for %zu",
+                wtl_here(call), l->from, n, capacity);
   if (n) memcpy(to, l->data, n);
   if (sender) *sender = l->from;
   free(l);

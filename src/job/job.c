@@ -58,9 +58,9 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   int rc;
   bool asked = self->settings.statics.on;
   if (asked && !self->boot.one_program && self->me == 0)
-    wtl_message_print(
-        "the PEs run executables that differ: of these no global or static variable is symmetric, only memory from "
-        "shmem_malloc (WATTLE_STATICS=off says nothing)");
+    wtl_message_print("the PEs run different executables, so only memory from shmem_malloc is symmetric, and no global "
+                      "or static variable "
+                      "(WATTLE_STATICS=off: no message)");
   if (asked && self->boot.one_program) {
     wtl_statics_find(&statics);
     shape.program = self->boot.program;

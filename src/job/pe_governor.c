@@ -33,8 +33,8 @@ static bool all_want_governor(wtl_pe *self)
     int pe = self->boot.local_pe[slot];
     if (wtl_control_of(self, pe)->governs) continue;
     snprintf(self->clocks->why, sizeof self->clocks->why,
-             "PE %d has no governor: it lets several threads call (SHMEM_THREAD_MULTIPLE), or was started with other "
-             "settings",
+             "PE %d has no governor: several of its threads may call (SHMEM_THREAD_MULTIPLE), or it was started with "
+             "other settings",
              pe);
     return false;
   }

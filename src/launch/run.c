@@ -67,7 +67,7 @@ static bool watch(const wtl_launcher *l, pid_t launcher, wtl_launcher_output *h)
   }
   if (p[0].fd >= 0) close(p[0].fd);
   if (stuck < 3) return false;
-  fprintf(stderr, "oshrun: the launcher does not end, although its PEs or a node of its are gone; ended it\n");
+  fprintf(stderr, "oshrun: the launcher does not end, although its PEs or one of its nodes have ended; ended it\n");
   kill(launcher, SIGKILL);
   return true;
 }

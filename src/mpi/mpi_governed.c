@@ -73,8 +73,8 @@ static bool all_govern(wtl_mpi_rank *self, const wtl_mpi_place *all)
   for (int i = 0; i < self->n_local; i++) {
     if (all[i].governs) continue;
     snprintf(self->clocks->why, sizeof self->clocks->why,
-             "process %ld has no governor: it lets several threads call (MPI_THREAD_MULTIPLE), or was started with "
-             "other settings",
+             "process %ld has no governor: several of its threads may call (MPI_THREAD_MULTIPLE), or it was started "
+             "with other settings",
              all[i].pid);
     return false;
   }

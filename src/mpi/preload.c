@@ -100,7 +100,7 @@ static void fill(void)
   const wtl_mpi_entry *entry = name ? load_module(name) : NULL;
   if (!mpi || !(filled = calloc(wtl_mpi_n_names, sizeof *filled))) return;
   if (!entry && is_first())
-    print_line("the program runs as it is, without a profile: no module for its MPI",
+    print_line("the program runs unchanged, without a profile: no module for its MPI",
                *missing_why ? missing_why : " (only for Open MPI and MPICH)");
   for (size_t i = 0; i < wtl_mpi_n_names; i++) {
     void *own = own_function(mpi, wtl_mpi_names[i]);

@@ -111,8 +111,8 @@ static void report_if_alone(const wtl_record *r)
     if (!size || !rank || atoi(size) < 2) continue;
     if (atoi(rank) == 0)
       wtl_message_print(
-          "%s=%s: the launcher started %s processes, but each is a program of its own: its MPI is another one than "
-          "the launcher's. The profile is of one of them; start it with the mpirun of the MPI it was built with",
+          "%s=%s: the launcher started %s processes, but each runs alone, because its MPI is not the "
+          "launcher's. The profile is of one of them; start it with the mpirun of the MPI it was built with",
           launched[i][0], size, size);
     return;
   }

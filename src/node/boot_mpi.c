@@ -151,7 +151,7 @@ static int start(wtl_boot *b, char *error, size_t size)
   }
   b->state = s;
   if (get_nodes(b, s) != 0) {
-    snprintf(error, size, "boot by MPI (%s): the PEs cannot tell each other where they are", s->mpi.library);
+    snprintf(error, size, "boot by MPI (%s): the PEs cannot exchange where they run", s->mpi.library);
     return -1;
   }
   bool watched = wtl_boot_mpi_watch_launcher();

@@ -67,7 +67,7 @@ static int get_local_peers(wtl_boot *b, pmix_state *s, char *error, size_t size)
   }
   b->n_local = wtl_boot_read_peers(value->data.string, b->n_pes, b->local_pe);
   if (b->n_local < 0)
-    snprintf(error, size, "PMIx says \"%.200s\" of the PEs of this node, which is no list of PEs 0 to %d",
+    snprintf(error, size, "PMIx lists the PEs of this node as \"%.200s\", which is no list of PEs 0 to %d",
              value->data.string, b->n_pes - 1);
   PMIX_VALUE_RELEASE(value);
   if (b->n_local < 0) return -1;
@@ -178,7 +178,7 @@ static int get_nodes(wtl_boot *b, pmix_state *s, char *error, size_t size)
     if (node == b->n_nodes) b->leader_pe[b->n_nodes++] = leader;
     if (pe == b->pe) b->node = node;
   }
-  if (rc != 0) snprintf(error, size, "PMIx does not tell which PEs share a node");
+  if (rc != 0) snprintf(error, size, "PMIx does not report which PEs share a node");
   return rc;
 }
 
@@ -226,7 +226,7 @@ static int join(char *error, size_t size)
   pmix_status_t rc = PMIx_Init(&s->self, NULL, 0);
   if (rc != PMIX_SUCCESS) {
     free(s);
-    return failed(error, size, "PMIx_Init (is the launcher still alive?)", rc);
+    return failed(error, size, "PMIx_Init (is the launcher still running?)", rc);
   }
   PMIX_LOAD_PROCID(&s->job, s->self.nspace, PMIX_RANK_WILDCARD);
   membership.state = s;
@@ -246,7 +246,7 @@ static int start(wtl_boot *b, char *error, size_t size)
   membership.in_use = true;
   b->pe = (int)s->self.rank;
   if (get_u32(s, &s->job, PMIX_JOB_SIZE, &b->n_pes) != 0) {
-    snprintf(error, size, "PMIx does not say how many PEs the job has");
+    snprintf(error, size, "PMIx does not report how many PEs the job has");
     return -1;
   }
   if (get_local_peers(b, s, error, size) != 0 || get_nodes(b, s, error, size) != 0) return -1;

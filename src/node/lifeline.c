@@ -42,7 +42,7 @@ __attribute__((constructor)) static void tie_to_parent(void)
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   /* The launcher ended between the two calls, or before the first one. */
   if (getppid() != parent || wtl_stale_files_orphaned(getenv("PMIX_SERVER_TMPDIR"))) {
-    wtl_message_print("the launcher that started this process is gone");
+    wtl_message_print("the launcher that started this process has ended");
     _exit(WTL_EXIT_UNAVAILABLE);
   }
   limit_daemon(WTL_TCP_UNANSWERED_MS);
@@ -75,7 +75,7 @@ void wtl_lifeline_back(void)
 void wtl_lifeline_launcher_lost(void)
 {
   if (!is_cut) {
-    wtl_message_print("the launcher is gone; this PE ends with it");
+    wtl_message_print("the launcher has ended; this PE ends, too");
     /* The parent of the dead launcher may need a moment to collect it. */
     for (int i = 0; is_cleaner && i < 20 && !wtl_stale_files_remove(getenv("PMIX_SERVER_TMPDIR")); i++) usleep(50000);
   }

@@ -242,7 +242,7 @@ __attribute__((constructor(FIRST))) static void watch_forks(void)
 static int failed(char *error, size_t size, const char *what)
 {
   snprintf(error, size,
-           "making the program's %zu bytes of variables symmetric: %s: %s (WATTLE_STATICS=off does without)",
+           "making the program's %zu bytes of variables symmetric: %s: %s (WATTLE_STATICS=off avoids this)",
            shared.segment.length, what, strerror(errno));
   memset(&shared.segment, 0, sizeof shared.segment);
   return WTL_EXIT_OSERR;

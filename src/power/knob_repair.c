@@ -173,7 +173,7 @@ static bool may_restore(saved_file *q)
              q->name, kind_of(r), q->distrust);
   if (*q->distrust) return false;
   if (!is_allowed(q))
-    report_error(r, "%s that a killed job had left changed stay as they are: a job with WATTLE_KNOB=%s puts them back",
+    report_error(r, "%s that a killed job had left changed are not restored: a job with WATTLE_KNOB=%s restores them",
                  kind_of(r), r->limits ? "powercap" : "auto");
   else
     return is_possible(q);

@@ -194,7 +194,7 @@ static int check_clocks(const check *c, const wtl_machine *m)
     double ghz = m->clocks[i].ghz;
     if (!(ghz > 0 && ghz < 100)) return bad(c, key, "ghz is %g, must be above 0 and below 100", ghz);
     for (unsigned j = 0; j < i; j++)
-      if (m->clocks[j].ghz == ghz) return bad(c, key, "%g GHz is there twice", ghz);
+      if (m->clocks[j].ghz == ghz) return bad(c, key, "%g GHz is listed twice", ghz);
     base += m->clocks[i].base;
   }
   if (base != 1) return bad(c, "clocks", "%d clocks have base: true, must be exactly one", base);

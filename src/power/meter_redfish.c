@@ -301,7 +301,7 @@ static bool find_watts(redfish *r, wtl_redfish_page *f, char *why, size_t size)
   double start = 1e-9 * (double)wtl_clock_ns();
   snprintf(asked, sizeof asked, "%s", r->url);
   if (is_unresponsive(asked)) {
-    snprintf(why, size, "%.200s gave no watts in time when this process asked before, so it is not asked again", asked);
+    snprintf(why, size, "%.200s gave no watts in time earlier in this process, so it is not read again", asked);
     return false;
   }
   wtl_http_allow(r->http, finding_s);

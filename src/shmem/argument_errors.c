@@ -23,8 +23,9 @@ void wtl_shmem_finalized_already(uint32_t call)
   if (!wtl_pe_is_over()) wtl_front_refuse_uninitialised(call);
   if (wtl_boot_env_rank() != 0 || wtl_pe_was_ended_by_another_call()) return;
   wtl_message_pe(0);
-  wtl_message_print("%s: called again after the last one: nothing is left to end, and the program goes on",
-                    wtl_shmem_call_name(call));
+  wtl_message_print(
+      "%s: called although nothing is left to finalize: more calls than initializations; the program continues",
+      wtl_shmem_call_name(call));
 }
 
 void wtl_shmem_report_other_thread(uint32_t call)
@@ -32,8 +33,8 @@ void wtl_shmem_report_other_thread(uint32_t call)
   static atomic_flag reported = ATOMIC_FLAG_INIT;
   if (atomic_flag_test_and_set(&reported)) return;
   wtl_message_print(
-      "%s: another thread than the one that started OpenSHMEM calls, which SHMEM_THREAD_%s does not allow: ask "
-      "shmem_init_thread for SHMEM_THREAD_MULTIPLE, or SERIALIZED where one calls at a time; the call goes on",
+      "%s: another thread than the one that started OpenSHMEM calls, which SHMEM_THREAD_%s does not allow: request "
+      "SHMEM_THREAD_MULTIPLE from shmem_init_thread, or SERIALIZED if one thread calls at a time; the call continues",
       wtl_here(wtl_record_call(wtl_self->record, call)->name),
       wtl_self->thread_level == SHMEM_THREAD_SINGLE ? "SINGLE" : "FUNNELED");
 }
@@ -83,8 +84,8 @@ void wtl_shmem_refuse_symmetric(uint32_t call, const char *name, const void *p, 
   const char *library = library_of(p);
   if (library)
     wtl_pe_fail(WTL_EXIT_USAGE,
-                "%s: %s=%p is not symmetric (target PE %d, %zu bytes): it is in the shared library %s, and of all "
-                "global and static variables only the program's own are",
+                "%s: %s=%p is not symmetric (target PE %d, %zu bytes): it is in the shared library %s; of global and "
+                "static variables, only the program's own are symmetric",
                 wtl_shmem_call_here(call), name, p, pe, bytes, library);
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: %s=%p is not symmetric (target PE %d, %zu bytes): use memory from shmem_malloc or a global or "

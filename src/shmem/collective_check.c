@@ -32,14 +32,16 @@ static const char *place_text(uint64_t place, char *text, size_t size)
 static void refuse_places(uint32_t call, const char *name, uint64_t mine, uint64_t theirs, int pe)
 {
   char here[64], there[64];
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not pass alike: %s is at %s here, at %s on PE %d; all PEs must pass the same",
+  wtl_pe_fail(WTL_EXIT_USAGE,
+              "%s: PEs pass different arguments: %s is at %s here, at %s on PE %d; all PEs must pass the same",
               wtl_shmem_call_here(call), name, place_text(mine, here, sizeof here),
               place_text(theirs, there, sizeof there), pe);
 }
 
 static void refuse_values(uint32_t call, const char *name, uint64_t mine, uint64_t theirs, int pe)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not pass alike: %s=%lld here, %lld on PE %d; all PEs must pass the same",
+  wtl_pe_fail(WTL_EXIT_USAGE,
+              "%s: PEs pass different arguments: %s=%lld here, %lld on PE %d; all PEs must pass the same",
               wtl_shmem_call_here(call), name, (long long)mine, (long long)theirs, pe);
 }
 
@@ -55,7 +57,7 @@ static void refuse_unlike(uint32_t call, const wtl_shmem_collective_arguments *m
                 wtl_shmem_call_here(call), pe);
   if (mine[KIND] != theirs[KIND])
     wtl_pe_fail(WTL_EXIT_USAGE,
-                "%s: PEs meet in different calls: PE %d is in %s; all PEs of a team must make the same calls in the "
+                "%s: PEs are in different calls: PE %d is in %s; all PEs of a team must make the same calls in the "
                 "same order",
                 wtl_shmem_call_here(call), pe, wtl_shmem_call_name((uint32_t)theirs[CALL]));
   for (int i = COUNT; i <= SST; i++)

@@ -41,12 +41,12 @@ static void refuse_other_block(wtl_frame *f, size_t bytes, uint64_t offset, uint
 {
   int pes[2];
   find_pes(f, offset, most, least, pes);
-  wtl_pe_fail(
-      WTL_EXIT_USAGE,
-      "%s: PEs do not ask alike: heap offset %lld (%zu bytes) here, heap offset %lld on PE %d; all PEs must make the "
-      "same calls in the same order",
-      wtl_shmem_call_here(f->call), (long long)offset - 1, bytes, (long long)(offset == most ? least : most) - 1,
-      pes[offset == most]);
+  wtl_pe_fail(WTL_EXIT_USAGE,
+              "%s: PEs make different calls: heap offset %lld (%zu bytes) here, heap offset %lld on PE %d; all PEs "
+              "must make the "
+              "same calls in the same order",
+              wtl_shmem_call_here(f->call), (long long)offset - 1, bytes,
+              (long long)(offset == most ? least : most) - 1, pes[offset == most]);
 }
 
 static void warn_of_sizes(wtl_frame *f, size_t bytes, uint64_t most, uint64_t least)
@@ -58,8 +58,8 @@ static void warn_of_sizes(wtl_frame *f, size_t bytes, uint64_t most, uint64_t le
   find_pes(f, bytes, most, least, pes);
   if (f->self->check && f->self->me == pes[0])
     wtl_message_print(
-        "%s: PEs ask for different sizes, %llu bytes on PE %d and %llu on PE %d; all get the larger one, here and "
-        "later",
+        "%s: PEs request different sizes, %llu bytes on PE %d and %llu on PE %d; all get the larger one; this is "
+        "reported once",
         wtl_shmem_call_name(f->call), (unsigned long long)most, pes[0], (unsigned long long)least, pes[1]);
 }
 
@@ -84,10 +84,11 @@ static size_t agree(wtl_frame *f, const void *p, size_t bytes)
 static void warn_exhausted(const wtl_frame *f, size_t bytes)
 {
   const wtl_pe *self = f->self;
-  wtl_message_print(
-      "%s: no room for %zu bytes in the symmetric heap: %zu of %zu bytes are in use, and of the %zu that are free no "
-      "piece is as large; the call returns NULL (raise SHMEM_SYMMETRIC_SIZE)",
-      wtl_shmem_call_name(f->call), bytes, self->mem.live_bytes, self->mem.bytes, wtl_heap_free_bytes(&self->mem));
+  wtl_message_print("%s: no space for %zu bytes in the symmetric heap: %zu of %zu bytes are in use, and the %zu that "
+                    "are free are not "
+                    "in one block; the call returns NULL (raise SHMEM_SYMMETRIC_SIZE)",
+                    wtl_shmem_call_name(f->call), bytes, self->mem.live_bytes, self->mem.bytes,
+                    wtl_heap_free_bytes(&self->mem));
 }
 
 /* Programs may probe which alignments are allowed, so only the first refusal is reported. */
@@ -95,9 +96,9 @@ static void warn_of_alignment(const wtl_frame *f, size_t align)
 {
   static atomic_flag reported = ATOMIC_FLAG_INIT;
   if (!f->self->check || atomic_flag_test_and_set(&reported)) return;
-  wtl_message_print(
-      "%s: alignment=%zu is not valid here; allowed: powers of two up to %zu; the call returns NULL, here and later",
-      wtl_shmem_call_here(f->call), align, (size_t)WTL_SLICE_ALIGN);
+  wtl_message_print("%s: alignment=%zu is not valid here; allowed: powers of two up to %zu; the call returns NULL; "
+                    "this is reported once",
+                    wtl_shmem_call_here(f->call), align, (size_t)WTL_SLICE_ALIGN);
 }
 
 void *wtl_shmem_align(wtl_frame *f, size_t align, size_t bytes)

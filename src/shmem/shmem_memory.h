@@ -6,7 +6,7 @@
 
 /*
  * `align` 0: the default. 0 bytes: returns NULL without waiting. All PEs must make the same calls with the same block;
- * otherwise the job ends with a message. If the PEs ask for different sizes, all get the largest, and this is reported
+ * otherwise the job ends with a message. If the PEs request different sizes, all get the largest, and this is reported
  * once.
  */
 void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero);

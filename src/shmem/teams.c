@@ -120,8 +120,8 @@ static void make(wtl_frame *f, const wtl_split *s, const wtl_new_team *p, int en
 static void report_no_entry(const wtl_frame *f)
 {
   wtl_message_print(
-      "%s: no team can be made: its PEs are in %d others together, which is the most at a time (shmem_team_destroy "
-      "makes room); the call returns -1 on all PEs",
+      "%s: no team can be made: its PEs are in %d other teams together, the most at a time (shmem_team_destroy frees "
+      "one); the call returns -1 on all PEs",
       wtl_shmem_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_FREE_ENTRY);
 }
 
@@ -135,7 +135,7 @@ static int split(wtl_frame *f, wtl_split *s, const wtl_new_team *const teams[])
   if (!s->node_of) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for a team", wtl_shmem_call_here(f->call));
   int rc = wtl_team_agree(self, f->site, s);
   if (rc > 0)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not ask alike: PE %d passes other values than this one",
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs pass different arguments: PE %d passes other values than this one",
                 wtl_shmem_call_here(f->call), rc - 1);
   if (rc < 0 && s->parent->me == s->members.start) report_no_entry(f);
   for (int i = 0; rc == 0 && i < s->n; i++) make(f, s, teams[i], s->entries[i]);

@@ -355,7 +355,7 @@ void write_deadlock()
   fprintf(out, "\n]");
   char at[64];
   snprintf(at, sizeof at, "%.9g", sim::now());
-  sim::last_words("wattle-simulator: deadlock at " + std::string(at) + " s: no PE can go on; " + first +
+  sim::last_words("wattle-simulator: deadlock at " + std::string(at) + " s: no PE can continue; " + first +
                   (waits > 1 ? ", and " + std::to_string(waits - 1) + " more wait\n" : "\n"));
 }
 

@@ -114,8 +114,8 @@ void wtl_queue_lock_set(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, c
   wtl_op at_home = {.self = self, .site = site, .pe = l->home}, at_other = at_home;
   if (!take_place(mine, WAITING | HELD)) /* the place stays taken, however the wait ends */
     wtl_pe_fail(WTL_EXIT_USAGE,
-                "%s: this PE already holds %s (locks do not nest), or another of its threads is asking for "
-                "it (a lock is a PE's, not a thread's)",
+                "%s: this PE already holds %s (locks do not nest), or another of its threads waits for it "
+                "(a lock belongs to a PE, not to a thread)",
                 wtl_here(call), name_of(l).text);
   uint32_t before = operate(at_home, l, TAIL, (wtl_atomic){WTL_AMO_SWAP, .operand = (uint32_t)self->me + 1});
   if (before != 0) {

@@ -188,6 +188,7 @@ bool wtl_lowpower_choose(long long setting, enum wtl_lowpower *kind, char *why, 
   if (!lack)
     *kind = wanted;
   else
-    snprintf(why, size, "WATTLE_LOWPOWER=%s: %s; auto takes what there is, none does without", names[wanted], lack);
+    snprintf(why, size, "WATTLE_LOWPOWER=%s: %s; auto chooses one that the CPU has, none uses no instruction",
+             names[wanted], lack);
   return !lack;
 }

@@ -25,7 +25,7 @@ WRONG = [  # case, PE that says it (None: either), what it must say
     ),
     ("no function", 0, "shmemx_am_attach: handler=0 is not valid here; allowed: a function"),
     ("reply outside", 0, "shmemx_am_reply: called outside of a handler"),
-    ("reply in reply", 0, "shmemx_am_reply: handler 2 runs for a reply, and there is no reply to that"),
+    ("reply in reply", 0, "shmemx_am_reply: handler 2 runs for a reply, and a reply cannot be answered"),
     ("wrong token", 1, "shmemx_am_reply: the token is not that of the request which handler 1 runs for"),
     ("request in handler", 1, "shmemx_am_request: called by handler 1; a handler may call shmemx_am_reply"),
     ("put in handler", 1, "shmem_long_p: called by handler 1; a handler may call"),
@@ -44,11 +44,11 @@ WRONG = [  # case, PE that says it (None: either), what it must say
         (
             f"{call}s no mutex",
             0,
-            f"shmemx_am_mutex_{name}: what is at 0x[0-9a-f]+ is no mutex; shmemx_am_mutex_init makes",
+            f"shmemx_am_mutex_{name}: there is no mutex at 0x[0-9a-f]+; use shmemx_am_mutex_init",
         )
         for call, name in (("lock", "lock"), ("unlock", "unlock"), ("destroy", "destroy"))
     ),
-    ("tries no mutex", 0, "shmemx_am_mutex_trylock: what is at 0x[0-9a-f]+ is no mutex; shmemx_am_mutex_init makes"),
+    ("tries no mutex", 0, "shmemx_am_mutex_trylock: there is no mutex at 0x[0-9a-f]+; use shmemx_am_mutex_init"),
 ]
 
 
@@ -78,7 +78,7 @@ def test_mutexes_taken_in_a_circle_are_reported_once(case: str, mutexes: int) ->
     result = oshrun(2, "wrong_am", case, env={"WATTLE_AM_DEBUG": "on"})
     assert result.code == 0, result
     (line,) = result.said
-    assert "mutexes are taken in a circle, " in line
+    assert "mutexes are locked in a circular order, " in line
     orders = re.findall("(0x[0-9a-f]+) and then (0x[0-9a-f]+) by the program", line)
     assert len(orders) == mutexes and all(a[1] == b[0] for a, b in zip(orders, orders[1:] + orders[:1], strict=True))
     assert oshrun(2, "wrong_am", case).said == []
@@ -102,7 +102,7 @@ def test_one_that_does_so_often_is_reported_once_and_counted_at_the_end() -> Non
     assert result.code == 0, result
     first, last = result.said
     assert re.search("handler 1 held the mutex at 0x[0-9a-f]+ for [0-9.]+ ms; no other handler", first), result
-    assert re.search("handler 1 held a mutex for long 3 times, [0-9.]+ ms at most$", last), result
+    assert re.search("handler 1 held a mutex too long, 3 times, [0-9.]+ ms at most$", last), result
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_circles_of_mutexes_made_anew_for_ever_are_counted_and_the_first_eight_t
     result = oshrun(2, "wrong_am", "circles of new ones", env={"WATTLE_AM_DEBUG": "on"})
     assert result.code == 0, result
     *named, last = result.said
-    assert len(named) == 8 and all("mutexes are taken in a circle, " in s for s in named), result
-    assert "mutexes were taken in a circle in 20 ways; the first 8 are named above" in last, result
+    assert len(named) == 8 and all("mutexes are locked in a circular order, " in s for s in named), result
+    assert "mutexes were locked in 20 circular orders; the first 8 are named above" in last, result
 
 
 def test_the_call_that_the_program_makes_with_a_mutex_is_named() -> None:

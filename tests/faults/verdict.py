@@ -18,7 +18,7 @@ from trials import BLOWS, HARMLESS, Trial
 END_S = 30  # all of a job that was struck is gone by then
 UNSTRUCK_S = 300  # one that was not, and takes this long, hangs
 # Open MPI 4.1 can deadlock with itself where a PE dies while it joins; the code is then documented as 137.
-LAUNCHER_KILLED = "oshrun: the launcher does not end, although its PEs or a node of its are gone; ended it"
+LAUNCHER_KILLED = "oshrun: the launcher does not end, although its PEs or one of its nodes have ended; ended it"
 LAUNCHER_DIED = re.compile(r"oshrun: the launcher was ended by signal \d+")
 
 

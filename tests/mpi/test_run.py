@@ -139,9 +139,9 @@ def test_processes_that_another_mpis_launcher_left_alone_are_told_so_once(mpi: M
     program = mpi.compile("sums.c", tmp_path)
     other = MPICH if mpi == OPEN_MPI else OPEN_MPI
     done = other.run(2, program, profile=tmp_path / "profile")
-    assert done.stderr.count("the launcher started 2 processes, but each is a program of its own") == 1, done.stderr
-    assert "each is a program" not in mpi.run(1, program, profile=tmp_path / "alone").stderr
-    assert "each is a program" not in mpi.run(2, program, profile=tmp_path / "both").stderr
+    assert done.stderr.count("the launcher started 2 processes, but each runs alone") == 1, done.stderr
+    assert "each runs alone" not in mpi.run(1, program, profile=tmp_path / "alone").stderr
+    assert "each runs alone" not in mpi.run(2, program, profile=tmp_path / "both").stderr
 
 
 @BOTH

@@ -407,7 +407,7 @@ static void jobs_that_may_set_no_clock_leave_them_and_say_so(void)
     be_killed(&st);
     st.s.knob.number = knobs[i];
     CHECK(repairs(&st, &wtl_knob_sys_real, said) && kept(&st, NULL) == 1);
-    CHECK_CONTAINS(said, "a job with WATTLE_KNOB=auto puts them back");
+    CHECK_CONTAINS(said, "a job with WATTLE_KNOB=auto restores them");
     CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "3000000");
     state_free(&st);
   }
@@ -532,7 +532,7 @@ static void power_limits_are_put_back_by_jobs_that_set_them_only(void)
   be_killed_with_limits(&st);
   st.s.knob.number = WTL_KNOB_AUTO;
   CHECK(repairs(&st, &wtl_knob_sys_real, said));
-  CHECK_CONTAINS(said, "a job with WATTLE_KNOB=powercap puts them back");
+  CHECK_CONTAINS(said, "a job with WATTLE_KNOB=powercap restores them");
   CHECK_TEXT(limit(&st), "75000000");
   st.s.knob.number = WTL_KNOB_POWERCAP;
   CHECK(repairs(&st, &wtl_knob_sys_real, said) && kept_in(limits_folder(&st), NULL) == 0);

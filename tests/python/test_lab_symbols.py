@@ -96,7 +96,7 @@ def test_a_binary_without_build_id_names_no_line(binaries):
 def test_a_binary_that_is_gone_or_is_none_says_so(tmp_path):
     text = tmp_path / "notes.txt"
     text.write_text("no program")
-    assert resolve(tmp_path / "gone", 1, "ab").why == "the binary is gone"
+    assert resolve(tmp_path / "gone", 1, "ab").why == "the binary no longer exists"
     assert resolve(tmp_path / "ha\ufffdlo", 1, "ab").why == "the binary's name is not UTF-8"
     assert resolve(text, 1, "ab").why == "not an ELF file"
 

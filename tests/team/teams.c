@@ -125,7 +125,7 @@ static void many(void)
     int made = 0, n = shmem_n_pes();
     while (made < 100 && shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, n, NULL, 0, &team[made]) == 0) made++;
     EXPECT(made >= 60 && made < 100, "%d teams at a time", made);
-    EXPECT(made == 100 || team[made] == SHMEM_TEAM_INVALID, "the one that there is no room for");
+    EXPECT(made == 100 || team[made] == SHMEM_TEAM_INVALID, "the one that there is no space for");
     for (int i = 0; i < made; i++) EXPECT(shmem_team_sync(team[i]) == 0, "team %d", i);
     for (int i = 0; i < made; i++) shmem_team_destroy(team[made - 1 - i]);
   }

@@ -50,7 +50,7 @@ def untried(roots: Roots, meters: Sequence[Mapping[str, Any]], tried: Tried) -> 
         found.append((f"{MANY_CORES} cores and more", f"{cores} may be used here"))
     found += [(name, f"this machine is {platform.machine()}") for name in MACHINES if name != platform.machine()]
     if is_virtual(roots):
-        found.append(("a real machine", "this is a virtual one, whose host keeps sensors and clocks to itself"))
+        found.append(("a real machine", "this is a virtual one, whose host does not share sensors and clocks"))
     return found
 
 

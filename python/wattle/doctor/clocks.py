@@ -89,7 +89,7 @@ def _setting(policies: list[Path]) -> Finding:
     names = ("scaling_setspeed",) if set_by_hand else ("scaling_max_freq", "scaling_min_freq")
     refused = _refused(policies, names)
     if not refused:
-        return Finding("setting clocks", State.YES, f"permitted, by {' and '.join(names)}; WATTLE_GOVERN asks for it")
+        return Finding("setting clocks", State.YES, f"permitted, by {' and '.join(names)}; WATTLE_GOVERN requests it")
     hint = not _refused(policies, ("energy_performance_preference",))
     says = "only as a hint, by energy_performance_preference" if hint else "not permitted"
     pattern = "policy*" if policies[0].name.startswith("policy") else "../cpu[0-9]*/cpufreq"

@@ -57,7 +57,7 @@ def _transports(found: Ucx | None) -> list[Finding]:
     if found.why:
         return [Finding("transports", State.INFO, "unknown", found.why)]
     if found.only_loopback:
-        why = "nodes elsewhere cannot be reached; UCX_NET_DEVICES may keep UCX from the interfaces there are"
+        why = "other nodes cannot be reached; UCX_NET_DEVICES may exclude the interfaces of this node"
         return [Finding("transports", State.PARTLY, found.words or "none", why)]
     return [Finding("transports", State.YES, found.words)]
 

@@ -149,7 +149,7 @@ def _show_deadlock(found: Result, program: str) -> None:
     for pe, call, offset in found.waits:
         label = places[path, build_id, offset].label if offset else "-"
         together.setdefault((call, label), []).append(pe)
-    console.error("deadlock: no PE can go on")
+    console.error("deadlock: no PE can continue")
     for (call, label), pes in together.items():
         console.err.print(f"  {call} at {label}: PE {_ranges(pes)}", soft_wrap=True)
     for status in sorted({status for _, status in found.ended}):

@@ -290,7 +290,7 @@ static int check(const wtl_boot *boot, MPI_Comm comm, char *error, size_t size)
                   "the program started MPI for fewer threads than MPI_THREAD_MULTIPLE: call MPI_Init_thread with that "
                   "level");
   if (rank == boot->pe && n == boot->n_pes) return 0;
-  snprintf(why, sizeof why, "MPI says this is process %d of %d, but boot by %s says PE %d of %d", rank, n,
+  snprintf(why, sizeof why, "MPI reports process %d of %d, but boot by %s reports PE %d of %d", rank, n,
            boot->ops->name, boot->pe, boot->n_pes);
   return refuse(error, size, why);
 }

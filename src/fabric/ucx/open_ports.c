@@ -90,7 +90,7 @@ static int guard(int fd, bool may_be_public, const wtl_port_filter *filter, char
     return refuse_public(&address, length, error, size);
   if (!filter || wtl_port_filter_attach(filter, fd) == 0) return 0;
   snprintf(error, size,
-           "strangers cannot be kept from this PE's ports (SO_ATTACH_FILTER: %s); to start without that, set "
+           "other hosts cannot be kept from this PE's ports (SO_ATTACH_FILTER: %s); to start without that, set "
            "WATTLE_PORT_FILTER=off (docs/security.md)",
            strerror(errno));
   return WTL_EXIT_OSERR;
@@ -104,7 +104,7 @@ int wtl_open_ports_guard(const wtl_open_ports *before, bool may_be_public, const
   wtl_open_ports_find(&now);
   if (filter && !(before->known && now.known)) {
     snprintf(error, size,
-             "strangers cannot be kept from this PE's ports, for /proc/self/fd does not tell which they are; to "
+             "other hosts cannot be kept from this PE's ports, because /proc/self/fd does not list them; to "
              "start without that, set WATTLE_PORT_FILTER=off (docs/security.md)");
     rc = WTL_EXIT_OSERR;
   }

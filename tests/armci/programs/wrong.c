@@ -94,7 +94,7 @@ int main(int argc, char **argv)
     if (!strcmp(what, "fewer than no lists")) ARMCI_PutV(NULL, -2, 1);
     if (!strcmp(what, "nothing to swap")) ARMCI_Rmw(ARMCI_SWAP, NULL, p[1], 1, 1);
     if (!strcmp(what, "crooked counter")) ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, x, (char *)p[1] + 4, 1, 1);
-    if (!strcmp(what, "no room for pointers")) ARMCI_Malloc(NULL, 8);
+    if (!strcmp(what, "no space for pointers")) ARMCI_Malloc(NULL, 8);
     if (!strcmp(what, "less than nothing")) ARMCI_Malloc_local(-8);
     if (!strcmp(what, "a mutex too many")) ARMCI_Lock(2, 0);
     if (!strcmp(what, "not locked")) ARMCI_Unlock(1, 0);

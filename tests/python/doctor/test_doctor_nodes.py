@@ -83,7 +83,7 @@ def test_a_loopback_alone_reaches_nobody_else(roots, with_module, monkeypatch):
     monkeypatch.setattr(ucx, "ask", lambda _: Ucx("1.13.1", {"tcp": ["lo"]}, ["tcp"]))
     found = examine(roots)
     assert found["transports"].state is State.PARTLY
-    assert "nodes elsewhere cannot be reached" in found["transports"].why
+    assert "other nodes cannot be reached" in found["transports"].why
     assert found["interfaces"].state is State.NO
 
 

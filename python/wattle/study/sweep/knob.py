@@ -84,7 +84,7 @@ def find(home: Home, pes: int, site: Site = HERE) -> Knob:
         found = profile.load(folder / "job", pes)
     clocks = next((pe.clocks for pe in found.pes if pe.clocks), None)
     if clocks is None:
-        raise WattleError("a job with WATTLE_GOVERN=baseline said nothing of clocks; is the runtime of this version?")
+        raise WattleError("a job with WATTLE_GOVERN=baseline reported no clocks; is the runtime of this version?")
     steps, base = _steps(Path(os.environ.get("WATTLE_SYSFS", "/sys")))
     why = clocks.why or clocks.failed or (f"{clocks.knob} may only give hints" if clocks.hints else "")
     return Knob(clocks.knob, why, steps if clocks.knob in ACTING and not clocks.hints else (), base)
