@@ -12,6 +12,7 @@ from wattle.doctor.finding import Finding, Section, State
 from wattle.errors import WattleError
 from wattle.info import Info
 from wattle.run import mpi
+from wattle.sim import simulation
 
 
 def examine(info: Info) -> Section:
@@ -23,6 +24,7 @@ def examine(info: Info) -> Section:
     findings.append(Finding("PMIx", State.YES if pmix else State.NO, pmix or "not there", "" if pmix else missing))
     findings += launchers.examine()
     findings.append(mpi_programs(home))
+    findings.append(_simulation())
     findings.append(_lines())
     return Section("Software", findings)
 
@@ -50,6 +52,13 @@ def mpi_programs(home: paths.Home) -> Finding:
         return Finding("MPI programs", State.NO, "run without a profile", why)
     names = " and ".join(mpi.KINDS[kind].name for kind in there)
     return Finding("MPI programs", State.PARTLY if lacking else State.YES, f"`wattle run --mpi`, under {names}", why)
+
+
+def _simulation() -> Finding:
+    if simulation.unavailable() is None:
+        return Finding("simulation", State.YES, "by SimGrid: `wattle sim`, and studies with --on sim")
+    why = "Wattle was built without SimGrid; build or install Wattle again once it is there"
+    return Finding("simulation", State.NO, "not possible", why, ("sudo apt-get install libsimgrid-dev",))
 
 
 def _lines() -> Finding:

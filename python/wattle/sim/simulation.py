@@ -21,6 +21,8 @@ from wattle.sim.node import Node
 
 SIMULATOR = "wattle-simulator"
 RESULT, RESULT_SCHEMA = "simulation.json", 1
+# A build finds SimGrid by itself; pip would otherwise take its kept wheel.
+REMEDY = "sudo apt-get install libsimgrid-dev, then `make install` or `pip install --no-cache-dir --force-reinstall .`"
 STILL_RUNS = -1  # exit status of a PE that still runs
 REAL_KNOBS = ("cpufreq", "powercap")
 # The simulated network loses no message, so heartbeats are off. Prices of waiting are those of the cluster.
@@ -105,7 +107,7 @@ def unavailable() -> str | None:
     try:
         paths.tool(SIMULATOR)
     except WattleError:
-        return "Wattle was built without SimGrid (Debian: apt install libsimgrid-dev, then build again)"
+        return f"Wattle was built without SimGrid (Debian: {REMEDY})"
     return None
 
 

@@ -309,3 +309,14 @@ def test_bounds_of_settings_are_shown_in_their_unit():
     table = show.settings_table(Info({"settings": settings}))
     texts = [str(cell) for cell in table.columns[2].cells]
     assert texts == ["x [64.0 KiB to 16.0 TiB]", "y [100 µs to 1.00 s]"]
+
+
+def test_without_simgrid_the_doctor_and_the_commands_say_how_to_get_it(home, wattle):
+    section = next(s for s in json.loads(wattle("doctor", "--json").stdout)["sections"] if s["title"] == "Software")
+    found = next(f for f in section["findings"] if f["name"] == "simulation")
+    assert (found["state"], found["grant"]) == ("no", ["sudo apt-get install libsimgrid-dev"])
+    for command in (["sim", "-n", "2", "--", "true"], ["study", "slack", "--on", "sim"]):
+        done = wattle(*command)
+        assert done.returncode == 2
+        assert "sudo apt-get install libsimgrid-dev, then `make install` or `pip install" in done.stderr
+        assert done.stderr.count("\n") == 1
