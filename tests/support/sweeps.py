@@ -156,7 +156,7 @@ def _slack(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ..
     if x < 1.2:
         return 0.01, 0.1
     saved = boost * (x + y / 2)
-    return 0.01 * x * (1 - (saved / 10 if job.mode != "energy" else 0)), 0.1 * x * (1 - saved)
+    return 0.01 * x * (1 - (saved / 5 if job.mode != "energy" else 0)), 0.1 * x * (1 - saved)
 
 
 def _kernels(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
@@ -166,13 +166,13 @@ def _kernels(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, 
 
 def _mini_app(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
     clock = job.clock or 2.6
-    bound = 1.0 if name == "mst-am" else 0.05  # by the clock, up to 2.4 GHz
+    bound = 1.0 if name == "mst-am" else 0.25  # by the clock, up to 2.4 GHz
     return 1.0 + bound / min(clock, 2.4), clock
 
 
 def _receiver(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
     clock = {1.2: 0, 2.4: 1}.get(job.clock or 2.9, 2)
-    slower = {"direct": (1, 1, 1), "active": (1.76, 1.1, 1), "agent": (1.3, 0.9, 1)}[name][clock]
+    slower = {"direct": (1, 1, 1), "active": (1.76, 1.1, 1), "agent": (1.5, 0.9, 1)}[name][clock]
     helped = (1.3, 1.65 if x <= 64 else 1.11, 1)  # joules of either PE where an agent helps
     left = {"direct": (0.32, 0.5, 1), "active": (0.4, 0.5, 1), "agent": helped}[name][clock]
     dram = {"direct": (0.5, 0.5, 1), "active": (1.3, 0.75, 1), "agent": (1, 1, 1)}[name][clock]

@@ -37,6 +37,9 @@ STEPS = 4
 PLACES = (*((k / STEPS, k / STEPS) for k in range(-STEPS, STEPS + 1) if k), (-1.0, 1.0), (1.0, -1.0))
 
 
+LEAST = 0.01  # smallest part of a sample's joules that is left where its half-width is as large as they are
+
+
 def profiles(frame: pl.DataFrame) -> frozenset[str]:
     """The names of the machine profiles of the modelled joules. A simulated core has its share of a node's profile."""
     return frozenset(
@@ -66,7 +69,7 @@ def corners(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
 def _moved(column: str, half_width: pl.Expr, part: float) -> pl.Expr:
     modelled = pl.col("cpu_provenance" if column == "idle_J" else column.replace("_J", "_provenance")) == "modelled"
     by = pl.when(modelled).then(half_width.fill_null(0.0) * part).otherwise(0.0)
-    return (pl.col(column) + by).clip(lower_bound=0.0)
+    return pl.max_horizontal(pl.col(column) + by, LEAST * pl.col(column))
 
 
 def _idle_uncertainty(frame: pl.DataFrame) -> pl.Series:

@@ -72,7 +72,8 @@ class NotTestable(Exception):
 class Published(Generic[Analysis]):
     """One published figure. `judge` computes the outcome from samples; it may raise NotTestable. `setup`: the machine
     of the published measurement. `fit`: the machine profiles with a number that was derived from this figure.
-    `construction`: why a model gives the figure with any numbers; empty where it does not.
+    `construction`: why a model gives the figure with any numbers; empty where it does not. `against`: the ids of
+    published figures that contradict this one.
     """
 
     id: str
@@ -87,9 +88,10 @@ class Published(Generic[Analysis]):
     unit: str = ""  # of the published number; empty for a statement in words
     fit: tuple[str, ...] = ()
     construction: str = ""
+    against: tuple[str, ...] = ()
 
 
-OPTIONAL = {"with": {}, "page": None, "unit": "", "fit": [], "construction": ""}
+OPTIONAL = {"with": {}, "page": None, "unit": "", "fit": [], "construction": "", "against": []}
 TEXTS = ("id", "about", "source", "condition", "published", "tolerance", "setup", "judge")
 TABLES = ("papers", "defaults", "values", "figure", "bar", "mark")
 
@@ -127,22 +129,27 @@ class Papers:
             raise DamagedFile(self.path, f"no {kind} names the judges {', '.join(sorted(unused))}")
         if len({row.id for row in rows}) < len(rows):
             raise DamagedFile(self.path, f"two entries of {kind} have the same id")
+        if unknown := {name for row in rows for name in row.against} - {row.id for row in rows}:
+            raise DamagedFile(self.path, f"against: no {kind} has the id {', '.join(sorted(unknown))}")
         return rows
 
     def _row(self, entry: dict[str, Any], judges: dict[str, Judge]) -> Published[Any]:
         told = self.document["defaults"] | entry
-        given, page, unit, fit, construction = (told.pop(key, empty) for key, empty in OPTIONAL.items())
+        given, page, unit, fit, construction, against = (told.pop(key, empty) for key, empty in OPTIONAL.items())
         where = f"figure {told.get('id')!r}"
         if wrong := set(told) ^ set(TEXTS):
             raise DamagedFile(self.path, f"{where}: missing or unknown keys: {', '.join(sorted(wrong))}")
         if any(not isinstance(value, str) or not value for value in told.values()):
-            raise DamagedFile(self.path, f"{where}: all values except `page`, `fit` and `with` must be texts")
+            raise DamagedFile(
+                self.path, f"{where}: all values except `page`, `fit`, `against` and `with` must be texts"
+            )
         if not any(told["source"].startswith(paper) for paper in self.document["papers"]):
             raise DamagedFile(self.path, f"{where}: its source is not one of the papers")
         if page is not None and (not isinstance(page, int) or page < 1):
             raise DamagedFile(self.path, f"{where}: page {page!r}")
-        if not isinstance(fit, list) or not all(isinstance(name, str) and name for name in fit):
-            raise DamagedFile(self.path, f"{where}: fit: expected a list of names of machine profiles")
+        for key, names in (("fit", fit), ("against", against)):
+            if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+                raise DamagedFile(self.path, f"{where}: {key}: expected a list of names")
         if not isinstance(construction, str):
             raise DamagedFile(self.path, f"{where}: construction: expected a text")
         judge = judges.get(told.pop("judge"))
@@ -152,7 +159,7 @@ class Papers:
             inspect.signature(judge).bind(None, **given)
         except TypeError as error:
             raise DamagedFile(self.path, f"{where}: {entry['judge']}: {error}") from None
-        more = {"page": page, "unit": unit, "fit": tuple(fit), "construction": construction}
+        more = {"page": page, "unit": unit, "fit": tuple(fit), "construction": construction, "against": tuple(against)}
         return Published(**told, judge=partial(judge, **given), **more)
 
 
@@ -251,6 +258,9 @@ def _certain(figure: Published[Any], corners: _Kept, found: Outcome) -> Outcome:
 
 
 def _row(figure: Published[Analysis], outcome: Outcome) -> Row:
+    why = outcome.why
+    if figure.against:
+        why = (*why, f"Published figures contradict each other: this one and {' and '.join(figure.against)}.")
     return Row(
         figure.id,
         figure.about,
@@ -262,7 +272,7 @@ def _row(figure: Published[Analysis], outcome: Outcome) -> Row:
         figure.setup,
         outcome.ours,
         outcome.verdict,
-        outcome.why,
+        why,
         outcome.provenance,
     )
 

@@ -74,6 +74,8 @@ def test_published_figures_are_read_with_page_unit_and_the_numbers_of_their_judg
         ('judge = "within"', 'judge = "without"', "no judge 'without'"),
         ("lo = 4, hi = 6", "lo = 4", "'hi'"),
         ("[papers]", "[paper]", "unknown tables: paper"),
+        ("page = 4", 'fit = "nw-ice"', "fit: expected a list"),
+        ("page = 4", 'against = ["b"]', "no figure has the id b"),
     ],
 )
 def test_a_wrong_published_figure_is_named(tmp_path, there, instead, wrong):
@@ -186,7 +188,12 @@ def test_a_flat_message_rate_agrees_and_a_rising_one_differs():
     assert rows_of(studies.analysis(per_byte))["rate-flat"].verdict is Verdict.DIFFERS
     assert rows_of(studies.analysis(per_put))["bandwidth-falls"].verdict is Verdict.AGREES
     assert rows_of(studies.analysis(per_byte))["bandwidth-falls"].verdict is Verdict.DIFFERS
-    assert rows_of(studies.analysis(per_byte))["rate-aggregated"].verdict is Verdict.AGREES
+
+    def aggregated(pattern: str, n: int) -> float:
+        return 1e-3 if pattern == "MMPQAMM" else n * 1e-6
+
+    assert rows_of(studies.analysis(aggregated))["rate-aggregated"].verdict is Verdict.AGREES
+    assert rows_of(studies.analysis(per_byte))["rate-aggregated"].verdict is Verdict.DIFFERS
     assert rows_of(studies.analysis(per_put))["rate-aggregated"].verdict is Verdict.DIFFERS
 
 
@@ -205,11 +212,11 @@ def test_the_reasons_change_with_the_samples():
 
 
 def test_a_modelled_order_is_judged_only_where_the_profiles_half_widths_cannot_turn_it():
-    """Packing costs the CPU 2 % less and the DRAM more, by nearly as much. Either is off by 25 %."""
-    cost = {**ORDERED, "MMPQAMM": 4.7}
+    """Packing costs the CPU 4 % less and the DRAM more, by nearly as much. Either is off by 25 %."""
+    cost = {**ORDERED, "MMPQAMM": 4.6}
 
     def dram(pattern: str, n: int) -> float:
-        return 1.09 if pattern == "MMPQAMM" else 1.0
+        return 1.13 if pattern == "MMPQAMM" else 1.0
 
     def row(provenance: str) -> Row:
         made = studies.analysis(of_table(cost), cpu=of_table(cost), dram=dram, provenance=provenance)

@@ -15,6 +15,7 @@ MOST = 0.75  # share of the cases in which a relation must hold
 RISES = 0.7  # smallest rank correlation of a rise
 ALIKE = 0.2  # relative difference of "almost the same"
 GROWS = 1.2  # smallest factor of a larger impact
+LEAST = 0.02  # smallest relative difference that counts as one
 THRESHOLD = 32  # messages in flight above which the published impact is significant
 SLOPE = (0.8, 1.2)  # slope of the logarithms that counts as "almost linearly"
 
@@ -87,7 +88,7 @@ def _how_it_works(a: Analysis) -> str:
 def below(a: Analysis, test: str) -> Outcome:
     """Judges that bandwidth by active messages is below that by puts."""
     found = _ratios(a, "bandwidth", "bandwidth", test, "am", "put")
-    below = sum(c.hi < 1 for _, c in found)
+    below = sum(c.hi < 1 - LEAST for _, c in found)
     holds = below >= MOST * len(found)
     ours = f"AM over put {_range(found)}; below at {below} of {len(found)} sizes"
     return Outcome(ours, verdict_of(holds), () if holds else (_costs(a, found[0][0]), _how_it_works(a)))
@@ -101,7 +102,8 @@ def worse_with_size(a: Analysis) -> Outcome:
         rise = trend([case.bytes for case, _ in found], [c.median for _, c in found])
         ends = f"{_times(found[0][1].median)} at {units.size(found[0][0].bytes)}, {_times(found[-1][1].median)} at "
         parts.append(f"{words}: put over AM {ends}{units.size(found[-1][0].bytes)}, rank correlation {rise:+.2f}")
-        holds = holds and rise >= RISES
+        behind, more = found[-1][1].median > 1 + LEAST, found[-1][1].median >= (1 + LEAST) * found[0][1].median
+        holds = holds and rise >= RISES and behind and more
     why = () if holds or first is None else (_costs(a, first), _copies())
     return Outcome("; ".join(parts), verdict_of(holds), why)
 

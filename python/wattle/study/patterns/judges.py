@@ -19,6 +19,9 @@ from wattle.study.stats import FEWEST, Center, trend
 ALIKE = 20.0  # percent within which "~" holds
 MOST = 0.75  # share of the fragment counts at which a relation must hold
 RISES = 0.7  # smallest rank correlation of a rise (or fall, with its sign)
+LEAST = 1.0  # percent that a difference must exceed
+FALLS = 0.1  # smallest share that is lost in a fall
+POINTS = 5.0  # percentage points that a rise must reach, and a saving that is compared with another
 
 Form = tuple[str, str, str]
 Found = tuple[Center, Form, int]
@@ -131,7 +134,7 @@ def _relation(a: Analysis, metric: str, relation: tuple[str, str, str], n: int) 
     _enough(saving)
     if op == "~":
         return abs(saving.median) <= ALIKE
-    return saving.above_zero if METRICS[metric].lower_is_better else saving.below_zero
+    return saving.lo > LEAST if METRICS[metric].lower_is_better else saving.hi < -LEAST
 
 
 def _order_reasons(a: Analysis, metric: str, failing: list[tuple[str, str, str]]) -> list[str]:
@@ -180,7 +183,7 @@ def rising(a: Analysis, metric: str, name: str, counts: str, why: str, gain: boo
             f"{form[0]}: {units.percent(first.median)} at {fragments[0]}, {units.percent(last.median)} at "
             f"{fragments[-1]}, rank correlation {rise:+.2f}"
         )
-        holds = holds and rise >= RISES and (not gain or last.above_zero)
+        holds = holds and rise >= RISES and last.median - first.median >= POINTS and (not gain or last.above_zero)
     form = _forms(name)[0]
     return _outcome(a, metric, "; ".join(parts), holds, *_why(a, metric, REASONS[why](a), form[1], form[2]))
 
@@ -208,8 +211,10 @@ def pinned_or_not(a: Analysis) -> Outcome:
     fragments = _fragments(a, "in all")
     unpinned, pinned = (_savings(a, "latency", [form], fragments) for form in _forms("non-block"))
     gaps = [abs(u[0].median - p[0].median) for u, p in zip(unpinned, pinned, strict=True)]
-    ours = f"{statistics.median(gaps):.1f} points apart in the median, {max(gaps):.1f} at most"
-    return _outcome(a, "latency", ours, statistics.median(gaps) <= 10, reasons.copies(a))
+    both = statistics.median(c.median for c, _, _ in (*unpinned, *pinned))
+    apart = f"{statistics.median(gaps):.1f} points apart in the median, {max(gaps):.1f} at most"
+    ours = f"{apart}; savings of {units.percent(both)} in the median"
+    return _outcome(a, "latency", ours, statistics.median(gaps) <= 10 and both >= POINTS, reasons.copies(a))
 
 
 def aggregate_edp(a: Analysis) -> Outcome:
@@ -248,14 +253,19 @@ def aggregated_rate(a: Analysis) -> Outcome:
     ours = (
         f"{units.count(rates[0])}/s at {fragments[0]}, {units.count(rates[-1])}/s at {fragments[-1]}: {rise:.1f} times"
     )
-    return _outcome(a, "rate", ours, rise >= 2, reasons.packing(a))
+    others = [(p, r[-1] / r[0]) for p in SINGLE for r in [_medians(a, "rate", p, fragments)]]
+    first, most = max(others, key=lambda other: other[1])
+    ours += f"; {first} {most:.1f} times"
+    return _outcome(a, "rate", ours, rise >= 2 * max(1.0, most), reasons.packing(a), reasons.call_rate(a))
 
 
 def falling_bandwidth(a: Analysis) -> Outcome:
     fragments = _fragments(a, "from 64 on")
-    falls = {p: trend(fragments, _medians(a, "bandwidth", p, fragments)) for p in SINGLE}
+    found = {p: _medians(a, "bandwidth", p, fragments) for p in SINGLE}
+    falls = {p: trend(fragments, values) for p, values in found.items()}
     ours = "rank correlation with the count: " + ", ".join(f"{p} {r:+.2f}" for p, r in falls.items())
-    return _outcome(a, "bandwidth", ours, all(r <= -RISES for r in falls.values()), reasons.call_rate(a))
+    holds = all(falls[p] <= -RISES and values[-1] <= (1 - FALLS) * values[0] for p, values in found.items())
+    return _outcome(a, "bandwidth", ours, holds, reasons.call_rate(a))
 
 
 # ---- statements that cannot be compared ----

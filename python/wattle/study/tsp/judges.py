@@ -10,16 +10,18 @@ from wattle.study.versions.analysis import Analysis
 FOUR, FOURTEEN, FIFTEEN = "4 cities", "14 cities", "15 cities"
 CLOSE = 1.25  # ratio of times that counts as close
 LOSS = 1.25  # ratio of times from which the slower one loses
+WIDE = 0.1  # middle half over the median, below which nothing varies widely
+MORE = 1.05  # ratio from which one value counts as larger than another
 
 
 def worst_on_few(a: Analysis) -> Outcome:
     rows.given_input(a, FOUR)
-    worst = []
+    worst, holds = [], True
     for n in a.pes:
         times = {v: rows.seconds(a, v, FOUR, n).median for v in ("mpi", "bucket", "am")}
         worst.append((n, max(times, key=lambda v: times[v])))
+        holds = holds and times["mpi"] >= MORE * max(times["bucket"], times["am"])
     ours = ", ".join(f"{version} at {n} PEs" for n, version in worst)
-    holds = all(version == "mpi" for _, version in worst)
     return Outcome(f"slowest: {ours}", verdict_of(holds), () if holds else (rows.other(a),))
 
 
@@ -39,7 +41,7 @@ def bucket_loses_ground(a: Analysis, given: str) -> Outcome:
     ends = (a.pes[0], a.pes[-1])
     first, last = (rows.ratio(a, "bucket", "am", given, n).median for n in ends)
     ours = rows.ratios_text(a, "bucket", "am", given, ends)
-    holds = last > first
+    holds = last >= MORE * first
     return Outcome(ours, verdict_of(holds), () if holds else (rows.other(a),))
 
 
@@ -62,7 +64,7 @@ def varies_with_few(a: Analysis) -> Outcome:
         rows.seconds(a, version, FIFTEEN, n)
         spreads[version, n] = a.spread(version, FIFTEEN, n) or 0.0
     ours = ", ".join(f"{version} {value * 100:.0f} % at {n} PEs" for (version, n), value in spreads.items())
-    holds = spreads["am", few] > spreads["am", many] and spreads["am", few] > spreads["mpi", few]
+    holds = spreads["am", few] >= LOSS * max(spreads["am", many], spreads["mpi", few], WIDE)
     why = (
         ()
         if holds
