@@ -115,7 +115,7 @@ def _same(pattern: str, n: int) -> float:
 
 
 def _upside_down(pattern: str, n: int) -> float:
-    """What should be dear is cheap, and ever more so with more puts."""
+    """The dear patterns are cheap, and others ever dearer with more puts."""
     cheap = {"MPQMPQ": 0.25, "PQPQ": 1.0, "MPMPQ": 1.5, "PPQ": 4.0, "MMPQAMM": 40.0}
     return 1e-3 * cheap[pattern] * (1 + (n.bit_length() / 4 if pattern in ("MPMPQ", "MMPQAMM") else 0))
 

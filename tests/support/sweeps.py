@@ -161,7 +161,7 @@ def _slack(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ..
 
 def _kernels(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
     clock = job.clock or 2.6
-    return (1 / clock, 1.0) if name == "fma" else (0.4 + 0.01 / clock, 0.1 + clock)
+    return (1 / clock, 1.0 + 0.2 * abs(clock - 1.8)) if name == "fma" else (0.4 + 0.01 / clock, 0.1 + clock)
 
 
 def _mini_app(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:

@@ -318,20 +318,6 @@ def test_a_wrong_number_of_rounds_is_named(says, wattle: Wattle, tmp_path):
 # ---- what the samples say ----
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_every_published_row_agrees_on_a_machine_like_the_papers(study):
-    found = verdicts(study, sweeps.as_published, source="powercap sandybridge", quick=False)
-    untold = {"instructions", "branches", "time-slope"}
-    assert {k: v for k, v in found.items() if v is not Verdict.AGREES and k not in untold} == {}
-
-
-@pytest.mark.parametrize("study", STUDIES)
-def test_every_published_row_differs_where_the_samples_do(study):
-    found = verdicts(study, sweeps.backwards)
-    untold = {"instructions", "branches", "direct-latency", "process-groups"}
-    assert {k: v for k, v in found.items() if v is Verdict.AGREES and k not in untold} == {}
-
-
 @pytest.mark.parametrize("study", ["slack", "race", "receiver", "pascol"])
 def test_modelled_joules_judge_no_row_about_clocks(study):
     measured = verdicts(study, sweeps.as_published)

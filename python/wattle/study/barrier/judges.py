@@ -7,7 +7,7 @@ from dataclasses import replace
 from wattle.provenance import significant
 from wattle.study import published
 from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
-from wattle.study.stats import Line, trend
+from wattle.study.stats import Line, line, trend
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.plan import Fit
 
@@ -40,9 +40,12 @@ def fits(a: Analysis) -> list[Fit]:
                 found.append(_fit(f"time, {whose}", policy, made, words, a.provenance))
     for policy in a.policies(series=SCALE):
         points = a.select(series=SCALE, wait=policy)
-        if made := a.fit("own_watts", points, waiting):
-            words = f"power of the PEs against those that wait: P = {_number(made.slope)} W x n "
-            found.append(_fit("scale", policy, made, f"{words}{_signed(made.intercept)} W", a.provenance))
+        for metric, what, sign, unit in (("own_watts", "power", "P", "W"), ("own", "energy", "E", "J")):
+            if made := a.fit(metric, points, waiting):
+                words = f"{what} of the PEs against those that wait: {sign} = {_number(made.slope)} {unit} x n "
+                found.append(
+                    _fit(f"scale, {what}", policy, made, f"{words}{_signed(made.intercept)} {unit}", a.provenance)
+                )
     return found
 
 
@@ -110,8 +113,9 @@ def power_constant(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(spread <= ALIKE), tuple(filter(None, (_how(a),))), a.provenance)
 
 
-def linear_in_pes(a: Analysis) -> Outcome:
-    found = _of(a, "scale")
+def linear_in_pes(a: Analysis, what: str) -> Outcome:
+    """Judges that the power, or the energy of a wait of the same length, rises linearly with the PEs that wait."""
+    found = _of(a, f"scale, {what}")
     cores = max((c.median for p in a.select(series=SCALE, wait="spin") if (c := a.center("cores", p))), default=0.0)
     most = max(p.pes for p in a.select(series=SCALE))
     holds = found.r2 >= LINEAR and found.slope * (most - 1) >= ALIKE * abs(found.intercept)
@@ -156,4 +160,19 @@ def branches(a: Analysis) -> Outcome:
     return Outcome(f"{risen.ours}; {taken:.0f} % taken", verdict_of(holds))
 
 
-ROWS = PAPERS.figures(linear, slope, power_constant, linear_in_pes, counted, branches)
+def branches_apart(a: Analysis) -> Outcome:
+    """Judges that branches taken less those not taken rise linearly with the time waited."""
+    pairs = [
+        (point.x or 0, branches - 2 * missed)
+        for point in a.select(series=LATE, wait="spin", mode="off")
+        for _, branches, missed, *_ in (told.numbers(COUNTED) for told in a.more(point, "counted"))
+        if branches is not None and missed is not None
+    ]
+    made = line([x for x, _ in pairs], [y for _, y in pairs])
+    if len(pairs) < 3:
+        raise NotTestable("this processor does not count branches taken and not taken, or perf may not read them")
+    ours = "does not change" if made is None else f"{made.slope:.3g} a ms waited, r2 = {made.r2:.4f}, n = {made.n}"
+    return Outcome(ours, verdict_of(made is not None and made.slope > 0 and made.r2 >= LINEAR))
+
+
+ROWS = PAPERS.figures(linear, slope, power_constant, linear_in_pes, counted, branches, branches_apart)

@@ -10,7 +10,7 @@ from statistics import fmean
 from wattle import units
 from wattle.clocks.clusters import cluster
 from wattle.study import published
-from wattle.study.published import NotTestable, Outcome, verdict_of
+from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 
 JOBS, PROCESSES, ONLINE, PHASES = "jobs", "processes", "online", "phases"
@@ -21,8 +21,15 @@ STEPS_CR = 4  # ratio of the busiest PE's computing to that of the least busy
 PLATEAU = 0.05  # relative gain of time that counts as none
 AMISS = 2  # percent beyond the effect of the clock
 LEAST = 1.0  # percent that an effect must exceed
+LITTLE = 10  # percent of time that programs gain which gain little
 APART = 10  # percentage points between the waits of the first and the last group of processes
 FMA, MEMORY = "fma", ("copy", "scale", "add", "triad")
+
+
+GIVEN = (
+    "The loads of the processes are an input of the program, in steps or as BT-MZ's partition, and waits follow from "
+    "them."
+)
 
 
 def clusters_of(a: Analysis, point: Point) -> list[list[int]]:
@@ -125,6 +132,18 @@ def energy_rises(a: Analysis) -> Outcome:
     return Outcome(f"more energy by {ours}", verdict_of(len(more) > len(rises) / 2), (), a.provenance)
 
 
+def little_gained(a: Analysis) -> Outcome:
+    """Judges that programs that gain little time lose energy-delay product."""
+    _needs(a, True)
+    points = {name: _jobs_at_clocks(a, name) for name in _names(a, JOBS)}
+    little = {name: some for name, some in points.items() if _ends(a, "seconds", some) <= LITTLE}
+    if not little:
+        raise NotTestable(f"no program here gains {LITTLE} % of its time or less")
+    saved = {name: _ends(a, "edp", some) for name, some in little.items()}
+    ours = "; ".join(f"{name} {units.percent(percent)}" for name, percent in saved.items())
+    return Outcome(ours, verdict_of(all(percent < -LEAST for percent in saved.values())), (), a.provenance)
+
+
 def mode_saves(a: Analysis, metric: str, lo: float, hi: float, mode: str) -> Outcome:
     """Judges the percent that a mode saves against `standard`, by a range."""
     _needs(a, metric == "node")
@@ -148,7 +167,9 @@ def groups(a: Analysis) -> Outcome:
         waits = [100 * shares[i] for i in group]
         parts.append(f"PEs {units.ranges(sorted(group))} wait {min(waits):.0f} to {max(waits):.0f} %")
     means = [100 * fmean(shares[i] for i in group) for group in groups]
-    return Outcome("; ".join(parts), verdict_of(len(groups) > 1 and max(means) - min(means) >= APART))
+    if len(groups) < 2 or max(means) - min(means) < APART:
+        return Outcome("; ".join(parts), Verdict.DIFFERS)
+    return Outcome("; ".join(parts), Verdict.CONSTRUCTION, (GIVEN,))
 
 
 def memory_lower(a: Analysis) -> Outcome:
@@ -162,6 +183,18 @@ def memory_lower(a: Analysis) -> Outcome:
         words = f"{name}: least time at {seconds.clock:g} GHz, least energy at {energy.clock:g}"
         parts.append(words + (f" ({units.percent(saved.median)})" if saved else ""))
     return Outcome("; ".join(parts), verdict_of(lower), (), a.provenance)
+
+
+def compute_energy(a: Analysis) -> Outcome:
+    """Judges that energy first falls with a higher clock, and rises again to the highest without turbo."""
+    _needs(a, True)
+    points = [p for p in at_clocks(a, PHASES, FMA) if (p.clock or 0) <= (a.knob.base or math.inf)]
+    least = best(a, "node", points)
+    saved = [a.saving("node", end, least) for end in (points[0], points[-1])]
+    against = zip((points[0], points[-1]), saved, strict=True)
+    ends = " and ".join(f"{units.percent(s.median)} against {p.clock:g}" for p, s in against if s)
+    holds = all(s is not None and s.median > LEAST for s in saved)
+    return Outcome(f"least at {least.clock:g} GHz; saves {ends}", verdict_of(holds), (), a.provenance)
 
 
 def compute_time(a: Analysis) -> Outcome:
@@ -178,5 +211,5 @@ def compute_time(a: Analysis) -> Outcome:
 
 
 ROWS = published.read(__file__).figures(
-    gains_differ, plateau, energy_rises, groups, mode_saves, compute_time, memory_lower
+    gains_differ, plateau, energy_rises, little_gained, groups, mode_saves, compute_time, compute_energy, memory_lower
 )
