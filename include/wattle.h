@@ -135,11 +135,12 @@ void wattle_energy_close(wattle_energy_t *e);
 const char *wattle_energy_meter(const wattle_energy_t *e);
 
 /**
- * Explains why no better meter is in use, and how to get access to it safely.
+ * Explains why no better meter is in use and how to get access to it safely, and counts the readings of sensors that
+ * were left out because they cannot be true.
  *
  * @param[in] e  the handle
- * @return the reason; "" if no meter is better, or if e is NULL. The library owns the text, which is valid as long as
- *         the handle.
+ * @return the reason; "" if there is nothing to say, or if e is NULL. The library owns the text, which is valid until
+ *         the next call with this handle.
  */
 const char *wattle_energy_why(const wattle_energy_t *e);
 
@@ -151,7 +152,7 @@ const char *wattle_energy_why(const wattle_energy_t *e);
  * nested "core-0" and "psys".
  *
  * @param[in] e  the handle
- * @return number of domains, at most 32; 0 if e is NULL
+ * @return number of domains, at most 64; 0 if e is NULL
  */
 size_t wattle_energy_domains(const wattle_energy_t *e);
 

@@ -37,6 +37,26 @@ int wtl_cpu_file(const wtl_sys *sys, const char *sysfs, int cpu, const char *fil
   return (int)strlen(text);
 }
 
+size_t wtl_cpu_packages(const wtl_sys *sys, const char *sysfs)
+{
+  char path[512], text[4096];
+  cpu_set_t left, same;
+  size_t n = 0;
+  snprintf(path, sizeof path, "%s/devices/system/cpu/online", sysfs);
+  if (sys->read_file(sys->arg, path, text, sizeof text) <= 0 || !wtl_cpu_list(text, &left)) return 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    if (!CPU_ISSET((size_t)cpu, &left)) continue;
+    if (wtl_cpu_file(sys, sysfs, cpu, "topology/package_cpus_list", text, sizeof text) <= 0 &&
+        wtl_cpu_file(sys, sysfs, cpu, "topology/core_siblings_list", text, sizeof text) <= 0)
+      return 0;
+    if (!wtl_cpu_list(text, &same) || !CPU_ISSET((size_t)cpu, &same)) return 0;
+    CPU_XOR(&same, &same, &left); /* without the CPUs of this package */
+    CPU_AND(&left, &same, &left);
+    n++;
+  }
+  return n;
+}
+
 /* The group of each CPU: the lowest CPU known to share its clock. */
 typedef struct groups {
   int lowest[CPU_SETSIZE];

@@ -19,6 +19,9 @@ bool wtl_cpu_list(const char *text, cpu_set_t *out);
 /* Reads the first line of SYSFS/devices/system/cpu/cpu<cpu>/<file>. Returns its length or a negative errno. */
 int wtl_cpu_file(const wtl_sys *sys, const char *sysfs, int cpu, const char *file, char *text, size_t size);
 
+/* Returns the number of CPU packages of the machine; 0 if sysfs does not say. Reads two files and one a package. */
+size_t wtl_cpu_packages(const wtl_sys *sys, const char *sysfs);
+
 /*
  * Returns the clock domains of `cpus` in the order of their lowest CPU: an array that the caller frees, with its length
  * in *n. Returns NULL and *n = 0 without memory, or for no CPUs. A CPU that is offline or unknown to sysfs is a domain

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "power/figure.h"
+#include "power/mirror.h"
+#include "power/watt_limit.h"
 
 static const double GAIN_ERROR = 0.05;
 /* Interval between readings of watts. Sensors of power average over 50 ms and more. */
@@ -40,36 +42,87 @@ int wtl_gauge_number(const wtl_sys *sys, const char *path, double *number)
 
 wtl_gauge *wtl_gauge_add(wtl_gauges *set, const wtl_domain *domain)
 {
-  if (set->n == WTL_MAX_DOMAINS) return NULL;
+  if (set->n == WTL_MAX_DOMAINS) {
+    set->left_out++;
+    return NULL;
+  }
   wtl_gauge *g = &set->gauge[set->n++];
-  *g = (wtl_gauge){.domain = *domain, .fd = -1, .unit = 1, .stamp = NAN};
+  *g = (wtl_gauge){
+      .domain = *domain, .fd = -1, .unit = 1, .stamp = NAN, .limit_w = wtl_watt_limit_default(domain->scope)};
   return g;
 }
 
-static void take_joules(wtl_gauge *g, double value, double at)
+static void drop_gauge(wtl_gauges *set, size_t i)
 {
-  if (g->have && value >= g->value) {
-    double over_s = fmax(at - g->at, g->step_s); /* one update contains the joules of a whole step */
-    g->joules += value - g->value;
-    g->covered_s += at - g->at;
-    if (over_s > 0) g->most_w = fmax(g->most_w, (value - g->value) / over_s);
-  } else if (g->have) { /* the counter started anew; its count until then is lost */
-    g->uncertainty_j += g->most_w * (at - g->at);
-  }
+  if (set->gauge[i].fd >= 0) close(set->gauge[i].fd);
+  memmove(&set->gauge[i], &set->gauge[i + 1], (set->n - i - 1) * sizeof set->gauge[0]);
+  set->n--;
 }
 
-static void take_watts(wtl_gauge *g, double value, double at, bool was_read)
+typedef struct pair {
+  wtl_gauges *set;
+  wtl_gauge *gauge[2];
+} pair;
+
+static bool read_of_pair(void *arg, size_t which, int64_t *value)
 {
+  pair *p = arg;
+  double counts;
+  if (p->set->kind->read(p->set, p->gauge[which], &counts) != 0 || !(counts >= 0 && counts < 0x1p62)) return false;
+  *value = (int64_t)counts;
+  return true;
+}
+
+void wtl_gauges_drop_mirrors(wtl_gauges *set, bool (*may_mirror)(const wtl_gauge *a, const wtl_gauge *b))
+{
+  for (size_t i = 0; i < set->n; i++)
+    for (size_t j = i + 1; j < set->n;) {
+      pair p = {set, {&set->gauge[i], &set->gauge[j]}};
+      if (may_mirror(p.gauge[0], p.gauge[1]) && wtl_mirror_found(set->sys, read_of_pair, &p, 0))
+        drop_gauge(set, j);
+      else
+        j++;
+    }
+}
+
+/* Takes joules. Returns 0, or ERANGE if the step is impossible. */
+static int take_joules(wtl_gauge *g, double value, double at)
+{
+  wtl_counter *c = &g->counter;
+  double joules_before = g->joules;
+  if (!(value < 1e13)) { /* more microjoules than 64 bits hold */
+    g->refused++;
+    return ERANGE;
+  }
+  c->limit_w = g->limit_w;
+  c->update_s = g->step_s;
+  if (!wtl_counter_take(c, (uint64_t)llround(1e6 * value), at)) return ERANGE;
+  g->joules = 1e-6 * (double)c->uj;
+  g->uncertainty_j = c->excess_j;
+  g->covered_s = c->covered_s;
+  double over_s = fmax(at - g->at, g->step_s); /* one update contains the joules of a whole step */
+  if (g->have && over_s > 0) g->most_w = fmax(g->most_w, (g->joules - joules_before) / over_s);
+  return 0;
+}
+
+/* Takes watts. Returns 0, or ERANGE if they are impossible. `was_read`: the reading before was good. */
+static int take_watts(wtl_gauge *g, double value, double at, bool was_read)
+{
+  if (value > g->limit_w) {
+    g->refused++;
+    return ERANGE;
+  }
   g->most_w = fmax(g->most_w, value);
-  if (!g->have) return;
+  if (!g->have) return 0;
   double between = at - g->at;
   if (!was_read) { /* the time since the last reading has no value */
     g->uncertainty_j += g->most_w * between;
-    return;
+    return 0;
   }
   g->joules += between * (value + g->value) / 2;
   g->uncertainty_j += between * fabs(value - g->value) / 2;
   g->covered_s += between;
+  return 0;
 }
 
 static bool is_late(const wtl_gauge *g, double missing_s, double since_s)
@@ -86,26 +139,26 @@ static double taken_at(const wtl_gauge *g, double stamp_before, double at)
 
 static void read_gauge(wtl_gauges *set, wtl_gauge *g)
 {
-  double counts, now = set->sys->now(set->sys->arg), stamp_before = g->stamp, at = now;
+  double counts = 0, now = set->sys->now(set->sys->arg), stamp_before = g->stamp, at = now;
   int error = set->kind->read(set, g, &counts);
   if (error == EAGAIN) {
     if (is_late(g, now - g->at, 0)) g->error = ETIME;
     return;
   }
   if (!error && !(counts >= 0)) error = EBADMSG; /* some sensors report -1 for an unknown value */
+  if (g->watts > g->limit_w) g->watts = 0;
+  double value = counts * g->unit;
   if (!error) {
-    double value = counts * g->unit;
     at = taken_at(g, stamp_before, now);
-    if (g->is_watts)
-      take_watts(g, value, at, g->error == 0);
-    else
-      take_joules(g, value, at);
+    error = g->is_watts ? take_watts(g, value, at, g->error == 0) : take_joules(g, value, at);
+  }
+  if (!error) {
     if (!g->have) g->first_at = at;
     g->have = true;
     g->value = value;
     g->at = at;
   }
-  g->error = at < now ? ETIME : error;
+  g->error = !error && at < now ? ETIME : error;
 }
 
 static void read_all(wtl_gauges *set)
@@ -180,6 +233,25 @@ static bool any_top_level(const wtl_gauges *set)
   return false;
 }
 
+/* Says which gauges cannot be read, and how access is given. */
+static void explain_errors(const wtl_gauges *set, char *why, size_t why_size, char *grant, size_t grant_size)
+{
+  size_t failed = 0;
+  const wtl_gauge *first = NULL;
+  for (size_t i = 0; i < set->n; i++) {
+    if (set->gauge[i].error && !first) first = &set->gauge[i];
+    failed += set->gauge[i].error != 0;
+  }
+  if (first && !*why)
+    snprintf(why, why_size, "cannot read %s: %s%s", *first->path ? first->path : first->source,
+             wtl_sys_error_text(first->error), failed > 1 ? ", and others" : "");
+  else if (set->left_out > 0 && !*why)
+    snprintf(why, why_size, "%zu more domains are not read, because a meter has at most %d", set->left_out,
+             (int)WTL_MAX_DOMAINS);
+  bool is_refused = first && (first->error == EACCES || first->error == EPERM);
+  if (is_refused && set->kind->grant && !*grant) snprintf(grant, grant_size, "%s", set->kind->grant);
+}
+
 void *wtl_gauges_open(const wtl_gauge_kind *kind, const wtl_meter_env *env, char *why, size_t why_size, char *grant,
                       size_t grant_size)
 {
@@ -195,10 +267,7 @@ void *wtl_gauges_open(const wtl_gauge_kind *kind, const wtl_meter_env *env, char
   set->sys = env->sys;
   kind->find(set, env, why, why_size, grant, grant_size);
   read_all(set);
-  for (size_t i = 0; i < set->n && !*why; i++)
-    if (set->gauge[i].error)
-      snprintf(why, why_size, "cannot read %s: %s", set->gauge[i].source,
-               set->gauge[i].error == EBADMSG ? "not a number" : strerror(set->gauge[i].error));
+  explain_errors(set, why, why_size, grant, grant_size);
   if (!any_top_level(set)) {
     if (!*why) snprintf(why, why_size, "%s: no sensor of a package, of memory or of the node can be read", kind->name);
     free(reader);
@@ -267,12 +336,14 @@ static void figure(const wtl_gauges *set, size_t i, const wtl_mark *begin, const
   snprintf(out->source, sizeof out->source, "%s %.80s", set->kind->name, g->source);
   if (!(b->good_at > begin->at) && !b->ok) return; /* no reading since the interval began */
   double counted_s = b->covered_s - a->covered_s, unread = b->ok ? 0 : end->at - b->good_at;
+  /* The first step of a counter may contain joules from before the interval. */
+  double lead = a->ok || g->is_watts || isnan(a->good_at) ? 0 : begin->at - a->good_at;
   double missing_s = b->good_at - a->good_at - counted_s; /* readings are a little before their marks */
   out->provenance = WATTLE_MEASURED;
   out->joules = joules;
   *random = g->step_s * watts_at_ends(g, a, b, joules, interval) + (g->is_watts ? 0 : g->unit);
-  out->uncertainty = GAIN_ERROR * joules + *random + (b->excess_j - a->excess_j) + unread * g->most_w;
-  out->covered_s = a->ok && b->ok && missing_s < 1e-6 ? interval : fmin(counted_s, interval);
+  out->uncertainty = GAIN_ERROR * joules + *random + (b->excess_j - a->excess_j) + (lead + unread) * g->most_w;
+  out->covered_s = a->ok && b->ok && missing_s < 1e-6 ? interval : fmax(0, fmin(counted_s - lead, interval - unread));
 }
 
 void wtl_gauges_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did,
@@ -282,5 +353,17 @@ void wtl_gauges_between(void *state, const wtl_mark *a, const wtl_mark *b, const
   (void)did;
   pthread_mutex_lock(&set->reader->lock); /* most_w changes */
   for (size_t i = 0; i < set->n; i++) figure(set, i, a, b, &out[i], &random[i]);
+  pthread_mutex_unlock(&set->reader->lock);
+}
+
+void wtl_gauges_remark(void *state, char *text, size_t size)
+{
+  wtl_gauges *set = state;
+  *text = '\0';
+  pthread_mutex_lock(&set->reader->lock);
+  for (size_t i = 0; i < set->n; i++) {
+    const wtl_gauge *g = &set->gauge[i];
+    wtl_watt_limit_remark(text, size, g->domain.name, g->refused + g->counter.refused, g->limit_w);
+  }
   pthread_mutex_unlock(&set->reader->lock);
 }

@@ -7,11 +7,14 @@
  *   step x mean watts    readings fall between two updates of the sensor, at both ends
  *   resolution           of a counter: one of its units at each end
  *   doubt                of watts: half of each change between two readings, for the time between them; and the highest
- *                        watts seen, for the time in which the sensor could not be read
+ *                        watts seen, for the time in which the sensor could not be read. Of a counter: that of
+ *                        counter.h
+ * A reading beyond limit_w is impossible. It is a gap like a reading that fails, and it is counted.
  */
 #ifndef WTL_POWER_GAUGE_H
 #define WTL_POWER_GAUGE_H
 
+#include "power/counter.h"
 #include "power/meter.h"
 
 typedef struct wtl_gauge {
@@ -23,12 +26,15 @@ typedef struct wtl_gauge {
   bool is_watts;  /* false: joules, a counter that only grows */
   double unit;    /* J or W of one count */
   double step_s;  /* s, longest time between two updates of the sensor */
+  double limit_w; /* W, more than the domain can ever draw; wtl_gauge_add sets the usual limit of its scope */
   double watts;   /* for joules: W of the domain at the last reading if the kind can read them, too; else 0 */
   double stamp;   /* s on the sensor's clock, when it took the last reading; NaN: unknown */
   /* The results. */
   bool have;
-  int error;        /* errno of the last reading, or 0 */
-  double value, at; /* the last good reading in J or W, and its moment */
+  int error;           /* errno of the last reading, or 0 */
+  double value, at;    /* the last good reading in J or W, and its moment */
+  wtl_counter counter; /* of joules */
+  unsigned refused;    /* readings beyond the limit that the counter did not receive: of watts */
   double first_at, joules, uncertainty_j, covered_s, most_w;
 } wtl_gauge;
 
@@ -44,20 +50,27 @@ typedef struct wtl_gauge_kind {
    */
   int (*read)(wtl_gauges *set, wtl_gauge *g, double *counts);
   void (*drop)(wtl_gauges *set); /* frees the kind's resources; NULL: there are none */
+  const char *grant;             /* how to give access to a file that may not be read; NULL: `find` says it */
 } wtl_gauge_kind;
 
 struct wtl_gauges {
   const wtl_gauge_kind *kind;
   const wtl_sys *sys;
-  void *library; /* for the kind */
-  char mark[64]; /* for the kind: identifies a round of readings */
-  size_t n;
+  void *library;      /* for the kind */
+  char mark[64];      /* for the kind: identifies a round of readings */
+  size_t n, left_out; /* left_out: gauges beyond WTL_MAX_DOMAINS */
   wtl_gauge gauge[WTL_MAX_DOMAINS];
   struct wtl_gauge_reader *reader; /* NULL: not needed */
 };
 
 /* Adds a gauge. Returns NULL if there are too many. */
 wtl_gauge *wtl_gauge_add(wtl_gauges *set, const wtl_domain *domain);
+
+/*
+ * Samples the counters of each pair for which may_mirror is true, and removes the second one if both show the same
+ * counter. Takes about 10 ms for each such pair. For use in `find`.
+ */
+void wtl_gauges_drop_mirrors(wtl_gauges *set, bool (*may_mirror)(const wtl_gauge *a, const wtl_gauge *b));
 
 /* The functions of a meter made of gauges. WTL_GAUGE_METER makes its table; only `open` differs between kinds. */
 void *wtl_gauges_open(const wtl_gauge_kind *kind, const wtl_meter_env *env, char *why, size_t why_size, char *grant,
@@ -67,11 +80,12 @@ size_t wtl_gauges_domains(void *state, wtl_domain out[WTL_MAX_DOMAINS]);
 void wtl_gauges_read(void *state, wtl_mark *mark);
 void wtl_gauges_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did,
                         wattle_joules_t *out, double *random);
+void wtl_gauges_remark(void *state, char *text, size_t size);
 
 #define WTL_GAUGE_METER(kind, open_fn)                                                                                 \
   {                                                                                                                    \
     .name = kind, .open = open_fn, .close = wtl_gauges_close, .domains = wtl_gauges_domains, .read = wtl_gauges_read,  \
-    .between = wtl_gauges_between, .measures = true                                                                    \
+    .between = wtl_gauges_between, .remark = wtl_gauges_remark, .measures = true                                       \
   }
 
 /* Reads the number in a file. Returns 0 or an errno; EBADMSG: the file has no number. */

@@ -33,7 +33,7 @@ static void put_meter(FILE *out, const wtl_meter_ops *kind, const wtl_meter_env 
 {
   char why[1024] = "", grant[1024] = "";
   wtl_domain domain[WTL_MAX_DOMAINS];
-  void *state = kind->open(env, why, sizeof why, grant, sizeof grant);
+  void *state = wtl_meter_open_kind(kind, env, why, sizeof why, grant, sizeof grant);
   fputs("{", out);
   put_pair(out, "name", kind->name);
   fprintf(out, "\"usable\": %s, ", state ? "true" : "false");

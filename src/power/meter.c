@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "power/clock_domains.h"
 #include "power/figure.h"
 #include "power/machine.h"
 #include "power/split.h"
@@ -13,8 +14,8 @@
 struct wtl_meter {
   const wtl_meter_ops *kind;
   void *state;
-  wtl_machine *machine; /* NULL: none */
-  char why[2048];
+  wtl_machine *machine;       /* NULL: none */
+  char why[2048], said[4096]; /* said: why, and what the meter left out */
   wtl_domain domain[WTL_MAX_DOMAINS];
   size_t n_domains;
   const wtl_sys *sys;
@@ -32,13 +33,42 @@ static void add_reason(wtl_meter *m, const char *kind, const char *why, const ch
     if (*p == '\n') *p = ';';
 }
 
+/* Counts the packages among domains of which one part can be read. Dies of one package count once. */
+static size_t readable_packages(const wtl_domain *domain, size_t n)
+{
+  size_t packages = 0;
+  for (size_t i = 0; i < n; i++) {
+    bool is_first = true;
+    if (domain[i].scope != WATTLE_SCOPE_PACKAGE || domain[i].nested || !domain[i].available) continue;
+    if (strncmp(domain[i].name, "package-", 8) != 0) return 0; /* a domain for all packages */
+    for (size_t k = 0; k < i && is_first; k++)
+      is_first = !domain[k].available || strncmp(domain[k].name, "package-", 8) != 0 ||
+                 atoi(domain[k].name + 8) != atoi(domain[i].name + 8);
+    packages += is_first;
+  }
+  return packages;
+}
+
+void *wtl_meter_open_kind(const wtl_meter_ops *kind, const wtl_meter_env *env, char *why, size_t why_size, char *grant,
+                          size_t grant_size)
+{
+  wtl_domain domain[WTL_MAX_DOMAINS];
+  void *state = kind->open(env, why, why_size, grant, grant_size);
+  size_t n = state && kind->measures ? kind->domains(state, domain) : 0;
+  size_t readable = readable_packages(domain, n), all = readable > 0 ? wtl_cpu_packages(env->sys, env->sysfs) : 0;
+  size_t used = strlen(why);
+  if (readable < all)
+    snprintf(why + used, why_size - used, "%sonly %zu of %zu packages can be read", used ? "; " : "", readable, all);
+  return state;
+}
+
 /*
  * Opens a kind. While searching, a sensor of another kind of machine is not mentioned, unless a permission would help.
  */
 static bool open_kind(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_env *env, bool is_searching)
 {
   char why[1024] = "", grant[1024] = "";
-  m->state = kind->open(env, why, sizeof why, grant, sizeof grant);
+  m->state = wtl_meter_open_kind(kind, env, why, sizeof why, grant, sizeof grant);
   bool is_other_machines =
       is_searching && (kind == &wtl_meter_perf || kind == &wtl_meter_cray || kind == &wtl_meter_hwmon ||
                        (kind == &wtl_meter_redfish && !*env->settings->redfish.text));
@@ -98,9 +128,13 @@ const char *wtl_meter_name(const wtl_meter *m)
   return m->kind->name;
 }
 
-const char *wtl_meter_why(const wtl_meter *m)
+const char *wtl_meter_why(wtl_meter *m)
 {
-  return m->why;
+  char left_out[sizeof m->said - sizeof m->why - 64] = "";
+  if (m->kind->remark) m->kind->remark(m->state, left_out, sizeof left_out);
+  if (!*left_out) return m->why;
+  snprintf(m->said, sizeof m->said, "%s%s%s: %s", m->why, *m->why ? "; " : "", m->kind->name, left_out);
+  return m->said;
 }
 
 const wtl_machine *wtl_meter_machine(const wtl_meter *m)
@@ -122,17 +156,19 @@ void wtl_meter_mark(wtl_meter *m, wtl_mark *mark)
 }
 
 /*
- * No processor and no node draws 0 W for this long. Such a sensor does not work; some virtual machines have them.
- * Memory may draw 0 (a socket without any), and so may a nested domain.
+ * No package, memory, node or accelerator draws 0 W for this long. Such a sensor does not work: some virtual machines
+ * have them, many platforms a dram or psys zone that stands still, and a socket without memory has nothing to count.
+ * A part of a package may draw 0 W.
  */
 static const double zero_limit_s = 0.5;
 
 static void reject_zero(const wtl_domain *domain, wattle_joules_t *f)
 {
-  bool draws = domain->scope == WATTLE_SCOPE_PACKAGE || domain->scope == WATTLE_SCOPE_NODE;
-  if (!draws || domain->nested || f->provenance != WATTLE_MEASURED || f->joules > 0 || f->covered_s < zero_limit_s)
-    return;
+  if (domain->scope == WATTLE_SCOPE_CORE || domain->scope == WATTLE_SCOPE_PROCESS) return;
+  if (f->provenance != WATTLE_MEASURED || f->joules > 0 || f->covered_s < zero_limit_s) return;
+  int nested = f->nested;
   wtl_figure_none(f, domain->name, domain->scope, f->interval_s);
+  f->nested = nested;
 }
 
 size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, double extra_bytes, wattle_joules_t *out,

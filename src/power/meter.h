@@ -76,6 +76,11 @@ typedef struct wtl_meter_ops {
   void (*between)(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did, wattle_joules_t *out,
                   double *random);
   /*
+   * Writes how many readings were left out as impossible so far: "package-0: 3 readings beyond 1000 W left out"; "" if
+   * none were. NULL: the kind reads no sensor.
+   */
+  void (*remark)(void *state, char *text, size_t size);
+  /*
    * Its top-level figures are those of the node, read from sensors. Otherwise wtl_meter_finish adds the PEs up by the
    * model.
    */
@@ -90,6 +95,13 @@ extern const wtl_meter_ops *const wtl_meter_kinds[];
 
 /* wtl_meter_open with another clock and file reader, which must outlive the meter. */
 wtl_meter *wtl_meter_open_with(const wtl_settings *settings, const wtl_sys *sys, char *error, size_t size);
+
+/*
+ * Opens a kind and checks it: `why` says so if fewer packages can be read than the machine has. The arguments are as in
+ * wtl_meter_ops.
+ */
+void *wtl_meter_open_kind(const wtl_meter_ops *kind, const wtl_meter_env *env, char *why, size_t why_size, char *grant,
+                          size_t grant_size);
 
 /* The domains of an open meter, in the order of its figures. */
 size_t wtl_meter_domains(const wtl_meter *m, wtl_domain out[WTL_MAX_DOMAINS]);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "power/gauge.h"
+#include "power/watt_limit.h"
 
 static void add(wtl_gauges *set, const char *dir, const char *file, const wtl_domain *domain)
 {
@@ -23,6 +24,7 @@ static void add(wtl_gauges *set, const char *dir, const char *file, const wtl_do
   snprintf(g->path, sizeof g->path, "%.319s", path);
   snprintf(g->source, sizeof g->source, "pm_counters/%.60s", file);
   g->step_s = 0.1;
+  g->limit_w = wtl_watt_limit_default(WATTLE_SCOPE_NODE); /* each file counts all parts of its kind */
 }
 
 static void cray_find(wtl_gauges *set, const wtl_meter_env *env, char *why, size_t why_size, char *grant,

@@ -13,9 +13,13 @@
 #include <unistd.h>
 
 #include "power/gauge.h"
+#include "power/watt_limit.h"
 
 /* Seen on an H100 (docs/energy-model.md): a new value comes every 100 ms, and is 22 ms old when it comes. */
 static const double STEP_S = 0.125;
+
+/* A GPU keeps its power limit on average over a second or so. A step of its counter may have more watts. */
+static const double LIMIT_MARGIN = 1.25;
 
 /* NVML's functions by their types in nvml.h, which need not be installed. They return 0, or an error. */
 typedef struct nvml {
@@ -27,6 +31,8 @@ typedef struct nvml {
   int (*name)(void *, char *, unsigned);
   int (*energy_mj)(void *, unsigned long long *);
   int (*power_mw)(void *, unsigned *);
+  int (*limit_mw)(void *, unsigned *);                   /* that is enforced now; may be NULL */
+  int (*limit_range_mw)(void *, unsigned *, unsigned *); /* that may be set; may be NULL */
 } nvml;
 
 static void *symbol(nvml *n, const char *name)
@@ -44,6 +50,9 @@ static void find_symbols(nvml *n)
   n->name = (int (*)(void *, char *, unsigned))symbol(n, "nvmlDeviceGetName");
   n->energy_mj = (int (*)(void *, unsigned long long *))symbol(n, "nvmlDeviceGetTotalEnergyConsumption");
   n->power_mw = (int (*)(void *, unsigned *))symbol(n, "nvmlDeviceGetPowerUsage");
+  n->limit_mw = (int (*)(void *, unsigned *))symbol(n, "nvmlDeviceGetEnforcedPowerLimit");
+  n->limit_range_mw =
+      (int (*)(void *, unsigned *, unsigned *))symbol(n, "nvmlDeviceGetPowerManagementLimitConstraints");
 }
 
 static nvml *load(char *why, size_t why_size)
@@ -80,6 +89,15 @@ static void explain_no_gpu(char *why, size_t why_size, char *grant, size_t grant
   }
 }
 
+/* Returns the highest limit that the GPU may be given, in W; 0: unknown. */
+static double stated_watts(const nvml *n, void *device)
+{
+  unsigned enforced = 0, least = 0, most = 0;
+  if (n->limit_mw && n->limit_mw(device, &enforced) != 0) enforced = 0;
+  if (n->limit_range_mw && n->limit_range_mw(device, &least, &most) != 0) most = 0;
+  return 1e-3 * (enforced > most ? enforced : most);
+}
+
 static void add_gpu(wtl_gauges *set, unsigned i, char *why, size_t why_size)
 {
   nvml *n = set->library;
@@ -96,6 +114,7 @@ static void add_gpu(wtl_gauges *set, unsigned i, char *why, size_t why_size)
   g->is_watts = !n->energy_mj || n->energy_mj(device, &mj) != 0;
   g->unit = 1e-3; /* mJ, mW */
   g->step_s = STEP_S;
+  g->limit_w = wtl_watt_limit_rated(stated_watts(n, device), LIMIT_MARGIN, g->limit_w);
   n->name(device, name, sizeof name);
   snprintf(g->source, sizeof g->source, "GPU %u %.40s %s", i, name, g->is_watts ? "power" : "energy");
 }

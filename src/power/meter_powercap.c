@@ -21,6 +21,7 @@
 #include "power/meter.h"
 #include "power/powercap_mirror.h"
 #include "power/powercap_zones.h"
+#include "power/watt_limit.h"
 
 static const double GAIN_ERROR = 0.05;
 static const double EDGE_S = 0.0015;
@@ -79,18 +80,30 @@ static const char SAFE_GRANT[] =
     "# never open it to all users: energy counters leak what other programs compute, keys included (PLATYPUS, "
     "CVE-2020-8694)";
 
-static void set_reason(const wtl_meter_env *env, const powercap *p, char *why, size_t why_size, char *grant,
-                       size_t grant_size)
+/* Containers hide /sys/devices/virtual/powercap, and the links to it stay (moby since 24.0.7, CVE-2020-8694). */
+static const char CONTAINER_GRANT[] =
+    "# in a container: mount the host's files, docker run -v /sys:/host/sys:ro -e WATTLE_SYSFS=/host/sys, or do not "
+    "hide them, --security-opt systempaths=unconfined; only its root, or a user who may read them on the host, can "
+    "read them";
+
+static void set_reason(const wtl_meter_env *env, const powercap *p, const wtl_powercap_found *found, char *why,
+                       size_t why_size, char *grant, size_t grant_size)
 {
   const wtl_zone *z = NULL;
   for (size_t i = 0; i < p->n && !z; i++)
     if (p->zone[i].error) z = &p->zone[i];
-  if (p->n == 0) {
+  if (p->n == 0 && found->hidden > 0) {
+    snprintf(why, why_size, "the zones under %s/class/powercap are links to hidden folders (a container)", env->sysfs);
+    snprintf(grant, grant_size, "%s", CONTAINER_GRANT);
+  } else if (p->n == 0) {
     snprintf(why, why_size,
              "no zone of a known name under %s/class/powercap (a virtual machine, or no RAPL driver loaded)",
              env->sysfs);
   } else if (z) {
-    snprintf(why, why_size, "cannot read %s: %s", z->path, z->error == EBADMSG ? "not a number" : strerror(z->error));
+    snprintf(why, why_size, "cannot read %s: %s", z->path, wtl_sys_error_text(z->error));
+  } else if (found->left_out > 0) {
+    snprintf(why, why_size, "%zu more zones are not read, because a meter has at most %d domains", found->left_out,
+             (int)WTL_MAX_DOMAINS);
   }
   if (z && (z->error == EACCES || z->error == EPERM)) snprintf(grant, grant_size, "%s", SAFE_GRANT);
 }
@@ -146,10 +159,10 @@ static void *powercap_open(const wtl_meter_env *env, char *why, size_t why_size,
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_cond_init(&p->stop_bell, &monotonic);
   pthread_condattr_destroy(&monotonic);
-  p->n = wtl_powercap_find(env, p->zone, WTL_MAX_DOMAINS);
-  p->n = wtl_powercap_drop_mirrors(p->zone, p->n, p->sys);
+  wtl_powercap_found found = wtl_powercap_find(env, p->zone, WTL_MAX_DOMAINS);
+  p->n = wtl_powercap_drop_mirrors(p->zone, found.n, p->sys);
   read_zones(p);
-  set_reason(env, p, why, why_size, grant, grant_size);
+  set_reason(env, p, &found, why, why_size, grant, grant_size);
   bool readable = readable_top(p) > 0, works = readable && !are_all_zero(p);
   if (readable && !works)
     snprintf(why, why_size, "the counters under %s/class/powercap stand at 0 (a virtual machine without sensors?)",
@@ -228,10 +241,23 @@ static void powercap_between(void *state, const wtl_mark *a, const wtl_mark *b, 
   for (size_t i = 0; i < p->n; i++) figure(&p->zone[i], a->at, b->at, &a->point[i], &b->point[i], &out[i], &random[i]);
 }
 
+static void powercap_remark(void *state, char *text, size_t size)
+{
+  powercap *p = state;
+  *text = '\0';
+  pthread_mutex_lock(&p->lock);
+  for (size_t i = 0; i < p->n; i++) {
+    const wtl_counter *c = &p->zone[i].counter;
+    wtl_watt_limit_remark(text, size, p->zone[i].domain.name, c->refused, c->limit_w);
+  }
+  pthread_mutex_unlock(&p->lock);
+}
+
 const wtl_meter_ops wtl_meter_powercap = {.name = "powercap",
                                           .open = powercap_open,
                                           .close = powercap_close,
                                           .domains = powercap_domains,
                                           .read = powercap_read,
                                           .between = powercap_between,
+                                          .remark = powercap_remark,
                                           .measures = true};

@@ -15,7 +15,8 @@
 #include "base/settings.h"
 #include "wattle.h"
 
-enum { WTL_MAX_DOMAINS = 32 };
+/* 20 packages with their memory, some supplies and accelerators. */
+enum { WTL_MAX_DOMAINS = 64 };
 
 /*
  * The activity of a PE, or of any process, in an interval: seconds in each state and bytes moved. The model turns this
@@ -72,8 +73,11 @@ typedef struct wtl_meter wtl_meter;
 wtl_meter *wtl_meter_open(const wtl_settings *settings, char *error, size_t size);
 void wtl_meter_close(wtl_meter *m);
 const char *wtl_meter_name(const wtl_meter *m); /* "powercap", "model", "none", ... */
-const char *
-wtl_meter_why(const wtl_meter *m); /* why no better meter is used, and how to grant access; "" if none is better */
+/*
+ * Returns why no better meter is used and how to grant access, and which readings were left out as impossible so far;
+ * "" if there is nothing to say. The meter owns the text, which is valid until the next call.
+ */
+const char *wtl_meter_why(wtl_meter *m);
 const wtl_machine *wtl_meter_machine(const wtl_meter *m); /* the profile of the split and the model; NULL: none */
 
 /* Starts an interval. A meter reads a sensor that wraps in the background, often enough. */

@@ -4,22 +4,60 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RAW_MAX = 128 }; /* entries examined; a node of 8 packages has about 50 */
+#include "power/watt_limit.h"
+
+enum { RAW_MAX = 512 }; /* entries examined; a node of 20 packages has about 160 */
 
 /* An entry of the tree before its classification. */
 typedef struct raw_zone {
   char id[48], dir[448], name[48];
 } raw_zone;
 
-/* Returns more watts than any such domain draws, so that only impossible steps are rejected. */
-static double limit_watts(const char *name)
+/* The entries of the tree. */
+typedef struct raw_zones {
+  raw_zone *list;
+  size_t n, hidden;
+} raw_zones;
+
+static uint64_t read_number(const wtl_sys *sys, const char *dir, const char *name)
 {
-  if (strcmp(name, "psys") == 0) return 4000;
-  return strcmp(name, "dram") == 0 ? 400 : 1000;
+  char file[512], text[64];
+  snprintf(file, sizeof file, "%s/%s", dir, name);
+  if (sys->read_file(sys->arg, file, text, sizeof text) <= 0) return 0;
+  return strtoull(text, NULL, 10);
+}
+
+/*
+ * Returns the watts that the hardware states for a zone: the largest maximum of its constraints. The limits that are
+ * set do not count, because a program may raise them later.
+ */
+static double stated_watts(const wtl_sys *sys, const char *dir)
+{
+  double most = 0;
+  for (int i = 0; i < 3; i++) {
+    char name[40];
+    snprintf(name, sizeof name, "constraint_%d_max_power_uw", i);
+    most = fmax(most, 1e-6 * (double)read_number(sys, dir, name));
+  }
+  return most;
+}
+
+/*
+ * The maximum of constraint 0 is often the TDP. Short-term limits are up to 4 times as high (laptops of 15 W), and
+ * desktops may have none. No package is limited below 300 W.
+ */
+static double limit_watts(const wtl_meter_env *env, const raw_zone *raw)
+{
+  static const double margin = 4, least_w = 300;
+  if (strcmp(raw->name, "psys") == 0) return wtl_watt_limit_default(WATTLE_SCOPE_NODE);
+  if (strcmp(raw->name, "dram") == 0) return wtl_watt_limit_default(WATTLE_SCOPE_DRAM);
+  double stated = strncmp(raw->name, "package-", 8) == 0 ? stated_watts(env->sys, raw->dir) : 0;
+  return fmax(least_w, wtl_watt_limit_rated(stated, margin, wtl_watt_limit_package(env)));
 }
 
 /* Is this a name such as "intel-rapl:0:1": a control type, then indices? */
@@ -47,29 +85,30 @@ static bool known(const raw_zone *list, size_t n, const char *id)
 /*
  * Adds the zones of a directory and those inside them. /sys lists subzones at the top, too; copied trees only inside.
  */
-static size_t scan(const wtl_sys *sys, const char *dir, raw_zone *list, size_t n, int depth)
+static void scan(const wtl_sys *sys, const char *dir, raw_zones *raw, int depth)
 {
   struct dirent **entry = NULL;
   int found = scandir(dir, &entry, only_zones, versionsort);
   for (int i = 0; i < found; i++) {
-    raw_zone *z = &list[n];
-    char file[512];
-    if (n < RAW_MAX && !known(list, n, entry[i]->d_name)) {
+    if (raw->n < RAW_MAX && !known(raw->list, raw->n, entry[i]->d_name)) {
+      raw_zone *z = &raw->list[raw->n];
+      char file[512], inside[sizeof z->dir];
       snprintf(z->id, sizeof z->id, "%.47s", entry[i]->d_name);
       int length = snprintf(z->dir, sizeof z->dir, "%s/%s", dir, entry[i]->d_name);
       snprintf(file, sizeof file, "%s/name", z->dir);
-      if (length > 0 && (size_t)length < sizeof z->dir && sys->read_file(sys->arg, file, z->name, sizeof z->name) > 0) {
+      bool fits = length > 0 && (size_t)length < sizeof z->dir;
+      int got = fits ? sys->read_file(sys->arg, file, z->name, sizeof z->name) : 0;
+      if (got == -ENOENT && entry[i]->d_type == DT_LNK) raw->hidden++;
+      if (got > 0) {
         z->name[strcspn(z->name, "\n")] = '\0';
-        char inside[sizeof z->dir];
         memcpy(inside, z->dir, sizeof inside);
-        n++;
-        if (depth < 2) n = scan(sys, inside, list, n, depth + 1);
+        raw->n++;
+        if (depth < 2) scan(sys, inside, raw, depth + 1);
       }
     }
     free(entry[i]);
   }
   if (found >= 0) free(entry);
-  return n;
 }
 
 static const raw_zone *parent_of(const raw_zone *list, size_t n, const raw_zone *z)
@@ -127,24 +166,20 @@ void wtl_zone_read(wtl_zone *z, const wtl_sys *sys)
   errno = 0;
   unsigned long long raw = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 10) : 0;
   bool good = isdigit((unsigned char)text[0]) && errno == 0 && (*end == '\n' || *end == '\0');
-  if (good && z->counter.range_uj > 0 && raw > z->counter.range_uj) good = false;
-  z->error = good ? 0 : EBADMSG;
-  if (good) wtl_counter_take(&z->counter, raw, at);
-}
-
-static uint64_t read_range(const wtl_sys *sys, const char *dir)
-{
-  char file[512], text[64];
-  snprintf(file, sizeof file, "%s/max_energy_range_uj", dir);
-  if (sys->read_file(sys->arg, file, text, sizeof text) <= 0) return 0;
-  return strtoull(text, NULL, 10);
+  if (!good)
+    z->error = EBADMSG;
+  else if (z->counter.range_uj > 0 && raw > z->counter.range_uj)
+    z->error = EOVERFLOW;
+  else
+    z->error = wtl_counter_take(&z->counter, raw, at) ? 0 : ERANGE;
 }
 
 static void fill(const wtl_meter_env *env, const raw_zone *raw, wtl_zone *z)
 {
   snprintf(z->id, sizeof z->id, "%s", raw->id);
   snprintf(z->path, sizeof z->path, "%s/energy_uj", raw->dir);
-  z->counter = (wtl_counter){.range_uj = read_range(env->sys, raw->dir), .limit_w = limit_watts(raw->name)};
+  z->counter = (wtl_counter){.range_uj = read_number(env->sys, raw->dir, "max_energy_range_uj"),
+                             .limit_w = limit_watts(env, raw)};
   z->error = 0;
 }
 
@@ -161,37 +196,41 @@ static bool readable(const wtl_meter_env *env, const char *path)
 }
 
 /* Adds a zone. If there is the same domain of intel-rapl, that one stays, unless only the new one can be read. */
-static size_t add(const wtl_meter_env *env, const raw_zone *raw, const wtl_domain *d, wtl_zone *out, size_t n,
-                  size_t max)
+static void add(const wtl_meter_env *env, const raw_zone *raw, const wtl_domain *d, wtl_zone *out, size_t max,
+                wtl_powercap_found *found)
 {
   wtl_zone z = {.domain = *d};
   fill(env, raw, &z);
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < found->n; i++) {
     if (strcmp(out[i].domain.name, d->name) != 0) continue;
     if (!readable(env, out[i].path) && readable(env, z.path)) out[i] = z;
-    return n;
+    return;
   }
-  if (n < max) out[n++] = z;
-  return n;
+  if (found->n < max)
+    out[found->n++] = z;
+  else
+    found->left_out++;
 }
 
-size_t wtl_powercap_find(const wtl_meter_env *env, wtl_zone *out, size_t max)
+wtl_powercap_found wtl_powercap_find(const wtl_meter_env *env, wtl_zone *out, size_t max)
 {
   char root[400];
   snprintf(root, sizeof root, "%s/class/powercap", env->sysfs);
-  raw_zone *raw = calloc(RAW_MAX + 1, sizeof *raw);
-  if (!raw) return 0;
-  size_t found = scan(env->sys, root, raw, 0, 0), n = 0;
+  raw_zones raw = {.list = calloc(RAW_MAX + 1, sizeof *raw.list)};
+  if (!raw.list) return (wtl_powercap_found){.n = 0};
+  scan(env->sys, root, &raw, 0);
+  wtl_powercap_found found = {.hidden = raw.hidden};
   bool package = false;
-  for (size_t i = 0; i < found; i++) package = package || strncmp(raw[i].name, "package-", 8) == 0;
+  for (size_t i = 0; i < raw.n; i++) package = package || strncmp(raw.list[i].name, "package-", 8) == 0;
   for (int pass = 0; pass < 4; pass++) { /* top-level zones before nested ones, intel-rapl before the others */
-    for (size_t i = 0; i < found; i++) {
+    for (size_t i = 0; i < raw.n; i++) {
+      const raw_zone *z = &raw.list[i];
       wtl_domain d;
-      if (!classify(&raw[i], parent_of(raw, found, &raw[i]), &d)) continue;
+      if (!classify(z, parent_of(raw.list, raw.n, z), &d)) continue;
       if (d.scope == WATTLE_SCOPE_NODE && !package) d.nested = false;
-      if (d.nested == (pass >= 2) && is_msr(&raw[i]) == (pass % 2 == 0)) n = add(env, &raw[i], &d, out, n, max);
+      if (d.nested == (pass >= 2) && is_msr(z) == (pass % 2 == 0)) add(env, z, &d, out, max, &found);
     }
   }
-  free(raw);
-  return n;
+  free(raw.list);
+  return found;
 }

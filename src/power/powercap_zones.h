@@ -23,14 +23,18 @@ typedef struct wtl_zone {
   char id[48];    /* such as "intel-rapl:0:1" */
   char path[512]; /* of energy_uj */
   wtl_counter counter;
-  int error; /* errno of the last reading, or 0; EBADMSG: not a number */
+  int error; /* of the last reading: 0, an errno, or a finding of wtl_sys_error_text */
 } wtl_zone;
 
-/*
- * Finds the zones below SYSFS/class/powercap, top-level ones first. Returns their number, at most `max`. Reads no
- * energy.
- */
-size_t wtl_powercap_find(const wtl_meter_env *env, wtl_zone *out, size_t max);
+/* The result of a search. */
+typedef struct wtl_powercap_found {
+  size_t n;        /* zones in the array */
+  size_t left_out; /* zones for which the array has no space */
+  size_t hidden;   /* links whose folder is missing, as in a container that hides the folders */
+} wtl_powercap_found;
+
+/* Finds the zones below SYSFS/class/powercap, top-level ones first, at most `max`. Reads no energy. */
+wtl_powercap_found wtl_powercap_find(const wtl_meter_env *env, wtl_zone *out, size_t max);
 
 /* Reads the counter of a zone once. Takes the reading if it is good, and otherwise keeps the error. */
 void wtl_zone_read(wtl_zone *z, const wtl_sys *sys);

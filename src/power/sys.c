@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +43,17 @@ static int real_read_file(void *arg, const char *path, char *buf, size_t size)
   close(fd);
   buf[have] = '\0';
   return error ? -error : (int)have;
+}
+
+const char *wtl_sys_error_text(int error)
+{
+  switch (error) {
+  case EBADMSG: return "not a number";
+  case EOVERFLOW: return "above its own max_energy_range_uj";
+  case ERANGE: return "beyond the watts that it can draw";
+  case ETIME: return "it has stopped";
+  default: return strerror(error);
+  }
 }
 
 const wtl_sys wtl_sys_real = {.now = real_now, .sleep = real_sleep, .read_file = real_read_file, .background = true};

@@ -23,6 +23,12 @@ typedef struct wtl_sys {
   bool background; /* may a meter start a thread? */
 } wtl_sys;
 
+/*
+ * Returns the text of an error of a reading: an errno, or a finding of a meter. EBADMSG: not a number. EOVERFLOW: above
+ * the range that the sensor states. ERANGE: beyond the watts that its domain can draw. ETIME: it has stopped.
+ */
+const char *wtl_sys_error_text(int error);
+
 /* The real machine. */
 extern const wtl_sys wtl_sys_real;
 

@@ -86,19 +86,50 @@ static void reset_is_not_a_wrap(void)
 {
   wtl_counter c = fresh(200000000);
   wtl_counter_take(&c, 300000000, 10);
-  wtl_counter_take(&c, 5000000, 20);
-  CHECK(c.uj == 105000000);
-  CHECK_NEAR(c.covered_s, 10, 1e-9);
+  CHECK(!wtl_counter_take(&c, 5000000, 20)); /* or one wrong value: the next reading shows it */
+  CHECK(c.uj == 100000000 && c.refused == 1);
+  CHECK(wtl_counter_take(&c, 8000000, 21));
+  CHECK(c.uj == 103000000);
+  CHECK_NEAR(c.covered_s, 11, 1e-9);
   CHECK(c.excess_j > 0 && c.excess_j < 1000 * 10.2);
 }
 
 static void impossible_jump_is_not_counted(void)
 {
   wtl_counter c = fresh(0);
-  wtl_counter_take(&c, 200000000000, 1); /* 200 kJ in a second */
-  CHECK(c.uj == 0);
+  CHECK(!wtl_counter_take(&c, 200000000000, 1)); /* 200 kJ in a second */
+  CHECK(c.uj == 0 && c.refused == 1);
   CHECK_NEAR(c.covered_s, 0, 0);
-  CHECK(c.excess_j > 0);
+  CHECK(wtl_counter_take(&c, 200050000000, 2)); /* it goes on from there */
+  CHECK(c.uj == 50000000);
+  CHECK_NEAR(c.covered_s, 1, 1e-12);
+  CHECK_NEAR(c.excess_j, 1000 * 1.1, 1e-6);
+}
+
+/* A value that no power explains, between two that one explains, costs nothing. */
+static void one_wrong_value_costs_nothing(void)
+{
+  static const uint64_t wrong[] = {0, 1, 200000000000, 262143328850, UINT64_MAX};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    wtl_counter c = fresh(150000000000);
+    wtl_counter_take(&c, 150100000000, 1);
+    CHECK(!wtl_counter_take(&c, wrong[i], 2));
+    CHECK(wtl_counter_take(&c, 150300000000, 3));
+    CHECK(c.uj == 300000000 && c.refused == 1);
+    CHECK_NEAR(c.covered_s, 3, 1e-12);
+    CHECK_NEAR(c.excess_j, 0, 0);
+  }
+}
+
+/* Wrong values one after the other are all refused, and the counter still goes on afterwards. */
+static void wrong_values_in_a_row_are_all_refused(void)
+{
+  wtl_counter c = fresh(1000000);
+  for (uint64_t i = 1; i <= 4; i++) CHECK(!wtl_counter_take(&c, i * 50000000000, (double)i));
+  CHECK(c.uj == 0 && c.refused == 4);
+  CHECK(wtl_counter_take(&c, 501000000, 5));
+  CHECK(c.uj == 500000000);
+  CHECK_NEAR(c.excess_j, 0, 0);
 }
 
 static void counter_without_range_never_wraps(void)
@@ -106,7 +137,8 @@ static void counter_without_range_never_wraps(void)
   wtl_counter c = {.range_uj = 0, .limit_w = 1000};
   wtl_counter_take(&c, 5000000, 0);
   wtl_counter_take(&c, 1000000, 1);
-  CHECK(c.uj == 1000000); /* a reset: at least what it has since */
+  wtl_counter_take(&c, 1500000, 2);
+  CHECK(c.uj == 500000); /* a reset: its joules before the first reading are not known */
   CHECK(isinf(wtl_counter_period(&c)));
 }
 
@@ -118,4 +150,6 @@ static void it_is_read_four_times_a_wrap(void)
 
 TESTS(TEST(first_reading_counts_nothing), TEST(wrap_is_accumulated), TEST(wraps_add_up_beyond_32_bits),
       TEST(several_possible_wraps_are_a_gap), TEST(bounds_hold_the_truth_for_any_gap), TEST(reset_is_not_a_wrap),
-      TEST(impossible_jump_is_not_counted), TEST(counter_without_range_never_wraps), TEST(it_is_read_four_times_a_wrap))
+      TEST(impossible_jump_is_not_counted), TEST(counter_without_range_never_wraps),
+      TEST(one_wrong_value_costs_nothing), TEST(wrong_values_in_a_row_are_all_refused),
+      TEST(it_is_read_four_times_a_wrap))

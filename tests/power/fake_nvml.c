@@ -2,7 +2,8 @@
  * fake_nvml.c - replaces libnvidia-ml.so.1 and behaves as the library of driver 580 does.
  *
  * The file in FAKE_NVML contains "MILLIJOULES MILLIWATTS [GPUS [ERROR]]". The first GPU counts joules, the others
- * report only watts. A query of the last GPU returns ERROR. Without the file no driver is loaded.
+ * report only watts. A query of the last GPU returns ERROR. Each GPU may be given limits of 200 to 700 W and has 400 W.
+ * Without the file no driver is loaded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,8 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **device);
 int nvmlDeviceGetName(void *device, char *name, unsigned size);
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *mj);
 int nvmlDeviceGetPowerUsage(void *device, unsigned *mw);
+int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *mw);
+int nvmlDeviceGetPowerManagementLimitConstraints(void *device, unsigned *least, unsigned *most);
 
 static int devices[2];
 
@@ -96,4 +99,19 @@ int nvmlDeviceGetPowerUsage(void *device, unsigned *mw)
   int error = read_state(&s) ? UNKNOWN : 0;
   *mw = s.mw;
   return error;
+}
+
+int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *mw)
+{
+  (void)device;
+  *mw = 400000;
+  return 0;
+}
+
+int nvmlDeviceGetPowerManagementLimitConstraints(void *device, unsigned *least, unsigned *most)
+{
+  (void)device;
+  *least = 200000;
+  *most = 700000;
+  return 0;
 }

@@ -5,62 +5,7 @@
 #include <sys/mman.h>
 
 #include "check.h"
-#include "tree.h"
-
-static void put(const tree *t, const char *file, const char *format, ...)
-{
-  char path[512];
-  snprintf(path, sizeof path, "%s/%s", t->root, file);
-  for (char *slash = strchr(path + strlen(t->root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-    *slash = '\0';
-    mkdir(path, 0755);
-    *slash = '/';
-  }
-  FILE *f = fopen(path, "w");
-  va_list args;
-  if (!f) {
-    perror(path);
-    exit(2);
-  }
-  va_start(args, format);
-  vfprintf(f, format, args);
-  va_end(args);
-  fclose(f);
-}
-
-static void drop(const tree *t, const char *file)
-{
-  char path[512];
-  snprintf(path, sizeof path, "%s/%s", t->root, file);
-  unlink(path);
-}
-
-typedef struct interval {
-  wtl_mark a, b;
-  wattle_joules_t f[WTL_MAX_DOMAINS];
-  size_t n;
-} interval;
-
-static void begin(wtl_meter *m, interval *i)
-{
-  wtl_meter_mark(m, &i->a);
-}
-
-static void end(wtl_meter *m, interval *i)
-{
-  double random[WTL_MAX_DOMAINS];
-  wtl_meter_mark(m, &i->b);
-  i->n = wtl_meter_between(m, &i->a, &i->b, 0, i->f, random);
-}
-
-static const wattle_joules_t *get(const interval *i, const char *domain)
-{
-  static const wattle_joules_t missing = {.domain = "MISSING", .joules = NAN, .uncertainty = NAN, .covered_s = NAN};
-  for (size_t d = 0; d < i->n; d++)
-    if (strcmp(i->f[d].domain, domain) == 0) return &i->f[d];
-  fprintf(stderr, "no domain %s\n", domain);
-  return &missing;
-}
+#include "readings.h"
 
 static void grace(const tree *t, double watts)
 {
@@ -422,6 +367,31 @@ static void a_gpu_whose_counter_has_not_moved_may_have_drawn_its_watts(void)
   tree_free(t);
 }
 
+static void a_gpu_is_limited_by_the_highest_limit_that_it_may_be_given(void)
+{
+  tree *t = gpu_tree("5000 700000");
+  interval i;
+  wtl_meter *m = tree_open(t, WTL_METER_NVML);
+  begin(m, &i);
+  t->now += 1;
+  put(t, "gpus", "755000 740000\n"); /* 750 W, a little above the limit */
+  end(m, &i);
+  CHECK_NEAR(get(&i, "gpu-0")->joules, 750, 1e-6);
+  CHECK_NEAR(get(&i, "gpu-1")->joules, 720, 1e-6);
+  begin(m, &i);
+  t->now += 1;
+  put(t, "gpus", "18446744073709551615 4294967295\n");
+  end(m, &i);
+  CHECK(get(&i, "gpu-0")->provenance == WATTLE_UNAVAILABLE && get(&i, "gpu-1")->provenance == WATTLE_UNAVAILABLE);
+  CHECK_CONTAINS(wtl_meter_why(m), "gpu-0: 1 reading beyond 875 W left out; gpu-1: 1 reading beyond 875 W left out");
+  t->now += 1;
+  put(t, "gpus", "1355000 300000\n");
+  end(m, &i);
+  CHECK_NEAR(get(&i, "gpu-0")->joules, 600, 1e-6); /* of two seconds: the counter went on */
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
 static void a_gpus_watts_cover_the_whole_interval(void)
 {
   tree *t = gpu_tree("5000 100000");
@@ -468,5 +438,6 @@ TESTS(TEST(graces_watts_become_joules), TEST(watts_that_change_are_less_certain)
       TEST(crays_counters_that_stop_are_a_gap), TEST(a_node_that_is_measured_whole_is_split_whole),
       TEST(perfs_events_are_read_by_package), TEST(who_may_not_open_events_is_told_what_grants_it),
       TEST(what_a_machine_cannot_have_is_not_complained_of), TEST(gpus_are_devices),
-      TEST(a_gpu_whose_counter_has_not_moved_may_have_drawn_its_watts), TEST(a_gpus_watts_cover_the_whole_interval),
+      TEST(a_gpu_whose_counter_has_not_moved_may_have_drawn_its_watts),
+      TEST(a_gpu_is_limited_by_the_highest_limit_that_it_may_be_given), TEST(a_gpus_watts_cover_the_whole_interval),
       TEST(without_a_gpu_nvmls_own_words_say_why))

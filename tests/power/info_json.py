@@ -19,6 +19,22 @@ def ask(program: str, sysfs: str, machine: str) -> dict:
     return json.loads(text, parse_constant=refuse)
 
 
+def check_partial(program: str, root: Path) -> None:
+    """Two packages, of which one can be read: the answer must show which one is missing."""
+    for n, text in enumerate(("5", "no number")):
+        zone = root / f"class/powercap/intel-rapl:{n}"
+        zone.mkdir(parents=True)
+        for name, value in {"name": f"package-{n}", "energy_uj": text, "max_energy_range_uj": "262143328850"}.items():
+            (zone / name).write_text(value + "\n")
+        topology = root / f"devices/system/cpu/cpu{n}/topology"
+        topology.mkdir(parents=True)
+        (topology / "package_cpus_list").write_text(f"{n}\n")
+    (root / "devices/system/cpu/online").write_text("0-1\n")
+    powercap = ask(program, str(root), "unknown")["meters"][0]
+    assert powercap["usable"] and "not a number; only 1 of 2 packages can be read" in powercap["why"], powercap
+    assert [d["available"] for d in powercap["domains"]] == [True, False], powercap
+
+
 def check(program: str) -> None:
     with tempfile.TemporaryDirectory() as root:
         zone = Path(root, "class/powercap/intel-rapl:0")
@@ -39,6 +55,7 @@ def check(program: str) -> None:
         powercap = said["meters"][0]
         assert not powercap["usable"] and "no zone" in powercap["why"] and powercap["domains"] == [], powercap
         assert said["machine"]["cores_per_socket"] is None
+        check_partial(program, Path(root, "half"))
         said = ask(program, root, "no-such-machine")
         assert "no-such-machine" in said["machine"]["error"], said
         assert not said["meters"][1]["usable"], said

@@ -177,6 +177,7 @@ static void half_widths_hold_for_any_profile_within_its_own(void)
     for (size_t i = 0; i < pes; i++) a[i] = any_activity(1);
     t->now += 1;
     if (round % 2) tree_energy(t, "intel-rapl:0", 70000000);
+    if (round % 2) tree_energy(t, "intel-rapl:0:0", 10000000);
     if (round % 2) tree_energy(t, "intel-rapl:1", 10000000);
     r.n = wtl_meter_finish(m, a, pes, r.node, r.idle, r.part);
     double ends = round / 4 % 2;

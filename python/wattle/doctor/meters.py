@@ -15,6 +15,7 @@ RISK = (
     "users who read energy counters can work out secrets of other programs on this machine (PLATYPUS): "
     "grant it only to people whom you would trust with those, never to all users"
 )
+ENERGY_COUNTERS = ("powercap", "perf", "hwmon")  # meters whose grant lets users read energy counters
 GRANT = (
     "sudo groupadd -f energy && sudo usermod -aG energy $USER   # then log in again",
     "sudo chgrp energy {files} && sudo chmod 440 {files}   # until the next boot",
@@ -32,22 +33,39 @@ def examine(info: Info, roots: Roots) -> Section:
 
 def _meter(meter: dict[str, Any], roots: Roots) -> Finding:
     name, why = str(meter.get("name", "?")), str(meter.get("why") or "")
-    domains = [_domain(d) for d in meter.get("domains") or []]
+    grant = _lines(meter.get("grant"))
+    risk = RISK if grant and name in ENERGY_COUNTERS else ""
     if meter.get("usable"):
-        kind, state = ("modelled", State.PARTLY) if name == "model" else ("measured", State.YES)
-        return Finding(name, state, f"usable: {kind}" + (f" ({', '.join(domains)})" if domains else ""), why)
+        return _usable(name, meter.get("domains") or [], why, grant, risk)
     if name != "powercap":
-        return Finding(name, State.NO, "not usable", why, _lines(meter.get("grant")))
+        return Finding(name, State.NO, "not usable", why, grant, risk)
     counters = counter_files(roots)
     if not counters:
-        return Finding(name, State.NO, "no sensor", why or "no powercap zone" + virtual_why(roots))
+        return Finding(name, State.NO, "no sensor", why or "no powercap zone" + virtual_why(roots), grant, risk)
     files = f"{roots.sys}/class/powercap/*/energy_uj"
-    grant = _lines(meter.get("grant")) or tuple(line.format(files=files) for line in GRANT)
+    grant = grant or tuple(line.format(files=files) for line in GRANT)
     return Finding(name, State.NO, f"{len(counters)} counters, not readable", why, grant, RISK)
+
+
+def _usable(name: str, domains: list[Any], why: str, grant: tuple[str, ...], risk: str) -> Finding:
+    """A meter that opens. It is only partly usable if a domain cannot be read, or if the meter names something else."""
+    read = [_domain(d) for d in domains if _is_read(d)]
+    unread = [_domain(d) for d in domains if not _is_read(d)]
+    listed = f" ({', '.join(read)})" if read else ""
+    if name == "model":
+        return Finding(name, State.PARTLY, f"usable: modelled{listed}", why)
+    if not unread and not why:
+        return Finding(name, State.YES, f"usable: measured{listed}")
+    without = f"; not readable: {', '.join(unread)}" if unread else ""
+    return Finding(name, State.PARTLY, f"usable in part: measured{listed}{without}", why, grant, risk)
 
 
 def _domain(domain: Any) -> str:
     return str(domain.get("name") or domain.get("domain") or "?") if isinstance(domain, dict) else str(domain)
+
+
+def _is_read(domain: Any) -> bool:
+    return not isinstance(domain, dict) or bool(domain.get("available", True))
 
 
 def _lines(grant: Any) -> tuple[str, ...]:

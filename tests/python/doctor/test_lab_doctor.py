@@ -74,6 +74,44 @@ def test_without_a_sensor_there_is_nothing_to_grant(roots):
     assert "virtual machine" in found.why
 
 
+def domain(name, available=True):
+    return {"name": name, "scope": "package", "nested": False, "available": available}
+
+
+def test_a_meter_that_reads_one_package_of_two_is_only_partly_usable(roots):
+    meter = {"name": "powercap", "usable": True, "why": "", "grant": "sudo x"}
+    both = [domain("package-0"), domain("package-1")]
+    found = finding(meters.examine(Info({"meters": [meter | {"domains": both}], "machine": {}}), roots), "powercap")
+    assert (found.state, found.says) == (State.YES, "usable: measured (package-0, package-1)")
+    one = [domain("package-0"), domain("package-1", available=False)]
+    found = finding(meters.examine(Info({"meters": [meter | {"domains": one}], "machine": {}}), roots), "powercap")
+    assert found.state is State.PARTLY
+    assert found.says == "usable in part: measured (package-0); not readable: package-1"
+    assert found.grant == ("sudo x",)
+    assert "PLATYPUS" in found.risk
+    missing = meter | {"why": "only 1 of 2 packages can be read", "domains": both[:1]}
+    found = finding(meters.examine(Info({"meters": [missing], "machine": {}}), roots), "powercap")
+    assert (found.state, found.why) == (State.PARTLY, "only 1 of 2 packages can be read")
+
+
+def test_a_meter_that_may_not_be_read_says_so_with_the_grant(roots):
+    refused = "cannot read /sys/class/hwmon/hwmon2/energy1_label: Permission denied"
+    meter = {"name": "hwmon", "usable": False, "why": refused, "grant": "sudo x\n# never to all users", "domains": []}
+    found = finding(meters.examine(Info({"meters": [meter], "machine": {}}), roots), "hwmon")
+    assert (found.state, found.why, found.grant) == (State.NO, refused, ("sudo x", "# never to all users"))
+    assert "PLATYPUS" in found.risk
+
+
+def test_zones_that_a_container_hides_come_with_its_remedy(roots):
+    (roots.sys / "class/powercap").mkdir(parents=True)
+    (roots.sys / "class/powercap/intel-rapl:0").symlink_to("../../devices/virtual/powercap/gone")
+    put(roots.proc, {"cpuinfo": "flags\t: fpu hypervisor sse\n"})
+    why = "the zones are links to hidden folders (a container)"
+    meter = {"name": "powercap", "usable": False, "why": why, "grant": "# docker run ...", "domains": []}
+    found = finding(meters.examine(Info({"meters": [meter], "machine": {}}), roots), "powercap")
+    assert (found.says, found.why, found.grant) == ("no sensor", why, ("# docker run ...",))
+
+
 def opens_to_everybody(lines):
     pattern = r"chmod [ao]*[ao]\+r|chmod -?R? ?[0-7]*[4567]\b|perf_event_paranoid=(-1|0|1)|chmod \+r"
     return any(re.search(pattern, line) and "440" not in line for line in lines)
