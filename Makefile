@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-bench deps-docs build demo test soak fuzz bench install format lint docs clean distclean
+.PHONY: help deps deps-test deps-bench deps-docs build demo demo-all test soak fuzz bench install format lint docs clean distclean
 
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
@@ -34,6 +34,9 @@ build: deps ## Build the libraries, oshcc, oshrun, wattle-info and the examples 
 
 demo: build ## See it work: what can be measured here, two measured programs, a small study, a report
 	@tools/demo
+
+demo-all: build ## Run every study with --quick, here and simulated, each with its report
+	@tools/demo-all
 
 test: deps-test ## Run every test: unit, multi-PE, Python, browser, and the sanitizer builds
 	@tools/test $(JOBS)
@@ -67,4 +70,4 @@ clean: ## Remove what was built
 	rm -rf build
 
 distclean: clean ## Remove .venv and the demo's results too
-	rm -rf .venv demo
+	rm -rf .venv demo demo-all

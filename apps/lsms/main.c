@@ -24,6 +24,7 @@ enum { PATTERN, GROUPS, BYTES, WORK, TURNS, STEPS, WARM, REPEAT, SEED, N_OPTIONS
 enum { TRANSFER, COMPUTE, WAIT, COLLECT, STAGES };
 
 static const char *const stage_names[STAGES] = {"transfer_s", "compute_s", "sync_s", "collect_s"};
+static const char *const end_names[STAGES] = {"transfer_end", "compute_end", "sync_end", "collect_end"};
 static bool any_wrong; /* on PE 0 */
 static option options[N_OPTIONS] = {
     [PATTERN] = {"pattern", PPQ, 0, 0, "how a master sends parameters", lsms_patterns},
@@ -37,9 +38,10 @@ static option options[N_OPTIONS] = {
     [SEED] = {"seed", 1, 0, 1e9, "determines all parameters", NULL},
 };
 
-/* The seconds of each stage on a PE. */
+/* The seconds of each stage on a PE, and the times (CLOCK_MONOTONIC) of the last step's beginning and stages' ends. */
 typedef struct stages {
   double s[STAGES];
+  double begin, end[STAGES];
 } stages;
 
 /* This PE's turns of work in a step: the mean over its group is `turns`. */
@@ -55,7 +57,7 @@ static void pass(stages *s, int stage, double *before)
 {
   double now = seconds_now();
   s->s[stage] += now - *before;
-  *before = now;
+  *before = s->end[stage] = now;
 }
 
 /* The transfer stage. Returns the parameters of this PE. */
@@ -78,7 +80,7 @@ static void *transfer(const lsms_job *j, uint64_t seed, void *outgoing)
 /* A step. Returns, on the root, the sum of all results. */
 static uint64_t step(const lsms_job *j, uint64_t seed, void *outgoing, double turns, stages *s)
 {
-  double before = seconds_now();
+  double before = s->begin = seconds_now();
   uint64_t result = 0;
   void *parameters = transfer(j, seed, outgoing);
   pass(s, TRANSFER, &before);
@@ -105,16 +107,29 @@ static uint64_t steps(const lsms_job *j, uint64_t *seed, void *outgoing, long n,
   return sum;
 }
 
-static void print_stages(const stages *all, double n_steps)
+/* Prints a value of each PE: the double at `offset` in its stages, less `from`, divided by `by`. */
+static void print_of_all(const char *name, const stages *all, size_t offset, double from, double by)
 {
   int n = job_n_pes();
   double *values = calloc((size_t)n, sizeof *values);
   if (!values) job_abort(1);
-  for (int stage = 0; stage < STAGES; stage++) {
-    for (int pe = 0; pe < n; pe++) values[pe] = all[pe].s[stage] / n_steps;
-    sample_print_list(stage_names[stage], values, n);
-  }
+  for (int pe = 0; pe < n; pe++) values[pe] = (*(const double *)((const char *)&all[pe] + offset) - from) / by;
+  sample_print_list(name, values, n);
   free(values);
+}
+
+/* Times of the last step are relative to its beginning on the first PE, which is printed with all its digits. */
+static void print_stages(const stages *all, double n_steps)
+{
+  double zero = all[0].begin;
+  for (int pe = 1; pe < job_n_pes(); pe++) zero = fmin(zero, all[pe].begin);
+  printf(",\"step_begins\":%.9f", zero);
+  print_of_all("begin", all, offsetof(stages, begin), zero, 1);
+  for (int stage = 0; stage < STAGES; stage++) {
+    size_t offset = (size_t)stage * sizeof(double);
+    print_of_all(stage_names[stage], all, offsetof(stages, s) + offset, 0, n_steps);
+    print_of_all(end_names[stage], all, offsetof(stages, end) + offset, zero, 1);
+  }
 }
 
 static void print(const lsms_job *j, sample_case c, int repeat, const measured *m, const stages *all, uint64_t sum)
@@ -138,7 +153,7 @@ static void print(const lsms_job *j, sample_case c, int repeat, const measured *
 static void measure(lsms_job *j, sample_case c, int repeat, double turns)
 {
   measured m;
-  stages ignored = {{0}}, mine = {{0}}, *all = j->me == 0 ? calloc((size_t)j->n_pes, sizeof *all) : NULL;
+  stages ignored = {.begin = 0}, mine = {.begin = 0}, *all = j->me == 0 ? calloc((size_t)j->n_pes, sizeof *all) : NULL;
   uint64_t seed = (uint64_t)options[SEED].value;
   if (j->me == 0 && !all) job_abort(1);
   j->n = (size_t)c.x;

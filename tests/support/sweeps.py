@@ -12,6 +12,9 @@ import polars as pl
 from wattle import manifest
 from wattle.study import kept, samples
 from wattle.study.barrier import study as barrier
+from wattle.study.lsms import judges as lsms_judges
+from wattle.study.lsms import study as lsms
+from wattle.study.lsms.recorded import STAGES
 from wattle.study.pascol import study as pascol
 from wattle.study.pascol.judges import OPS
 from wattle.study.place import TWO_NODES, Place
@@ -24,9 +27,12 @@ from wattle.study.sweep.knob import Knob
 from wattle.study.sweep.plan import Job, Plan, Sweep
 from wattle.study.sweep.samples import SCHEMA
 
-SWEEPS = {made.name: made for made in (barrier.SWEEP, slack.SWEEP, race.SWEEP, receiver.SWEEP, pascol.SWEEP)}
+SWEEPS = {
+    made.name: made for made in (barrier.SWEEP, slack.SWEEP, race.SWEEP, receiver.SWEEP, pascol.SWEEP, lsms.SWEEP)
+}
 KNOB = Knob("cpufreq", "", (1.2, 1.8, 2.2, 2.4, 2.6, 2.9), 2.6)
 NO_KNOB = Knob("none", "no clocks under /sys")
+CORES = 16  # of the made-up machine
 
 # (job, name, who, x, y) -> (seconds, joules), or (seconds, joules of the CPU, joules of the DRAM)
 Physics = Callable[[Job, str, str, float | None, float | None], tuple[float, ...]]
@@ -46,6 +52,8 @@ def cases(study: str, job: Job) -> Iterable[tuple[str, str, float | None, float 
         name = {"barrier": "barrier", "slack": "steps" if "steps" in words else "two"}.get(job.program, "")
         if job.program == "pascol":
             name = words[words.index("--op") + 1]
+        if job.program.startswith("lsms-"):
+            name = f"{job.program[5:]} {words[words.index('--pattern') + 1]}"
         if job.program == "receiver":
             name = words[words.index("--how") + 1]
         for who in ("sender", "receiver") if job.program == "receiver" else ("all",):
@@ -66,7 +74,7 @@ def frame(
     learns: bool = True,
 ) -> pl.DataFrame:
     """Samples of the whole plan, each repeat a little off."""
-    plan = Plan(quick, rounds, knob)
+    plan = Plan(quick, rounds, knob, CORES)
     rows = []
     for r in range(rounds):
         for number, job in enumerate(SWEEPS[study].jobs(plan)):
@@ -79,7 +87,8 @@ def frame(
                     if dram is not None:
                         rows[-1]["dram_J"] = dram * off
                     learned = {"thresholds": OPS} if job.mode == "aware" and learns else {}
-                    rows[-1] |= {"more_json": json.dumps(more(job, x) | learned), "verified": verified}
+                    stages = lsms_stages(job, y or 0, physics is backwards)
+                    rows[-1] |= {"more_json": json.dumps(more(job, x) | learned | stages), "verified": verified}
                     known = provenance != "unavailable"
                     for domain in ("cpu", "dram"):
                         rows[-1][f"{domain}_provenance"] = provenance
@@ -124,6 +133,21 @@ def make_study(directory: Path, study: str, physics: Physics, knob: Knob = NO_KN
     return directory
 
 
+def lsms_stages(job: Job, ratio: float, in_reverse: bool = False) -> dict[str, Any]:
+    """The stages of each PE in a program of LSMS: waits grow with CR and PEs, and a stretched PE waits less."""
+    if not job.program.startswith("lsms-"):
+        return {}
+    stretched = job.mode in ("energy", "hybrid") and job.scaling == "proactive"
+    wait = 1e-3 * ratio * (0.2 if stretched and not in_reverse else 1) / (job.pes**2 if in_reverse else 1)
+    begins = [0.0] * job.pes
+    found: dict[str, Any] = {"groups": 2, "step_begins": 5.0, "begin": begins}
+    for k, stage in enumerate(STAGES):
+        found |= {f"{stage}_s": [wait] * job.pes, f"{stage}_end": [1e-3 * (k + 1)] * job.pes}
+    if job.series == lsms_judges.TIMELINE:
+        found["waits"] = {str(pe): [4.9, 5.0005, 0, 5.002, 5.003, 2] for pe in range(job.pes)}
+    return found
+
+
 # ---- made-up machines ----
 
 
@@ -135,6 +159,7 @@ def plain(job: Job, name: str, who: str, x: float | None, y: float | None) -> tu
 def as_published(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
     """The dissertation's figures, where it has them."""
     known = {"barrier": _barrier, "slack": _slack, "kernels": _kernels, "receiver": _receiver, "pascol": _pascol}
+    known |= {f"lsms-{version}": _lsms for version in lsms_judges.VERSIONS}
     return known.get(job.program, _mini_app)(job, name, who, x or 0.0, y or 0.0)
 
 
@@ -196,9 +221,25 @@ def _pascol(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, .
     return time * longer, 100 * time * dearer
 
 
+LSMS_COSTS = {"PQPQ": 10.0, "MPQMPQ": 10.2, "PPQ": 5.0, "MPMPQ": 5.1, "MMPQAMM": 1.0}  # of a transfer
+
+
+def _lsms(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
+    if job.series == lsms_judges.TRANSFER:
+        cost = LSMS_COSTS[name.split()[1]]
+        return 1e-3 * cost, 0.1 * cost
+    uneven = 1e-2 * (1 + y / 4)
+    stretched = job.mode in ("energy", "hybrid") and job.scaling == "proactive"
+    joules = 5 * job.pes * (0.0125 + 0.2 * (uneven - 0.0125) if stretched else uneven)
+    return uneven, joules
+
+
 def backwards(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
     """The opposite of what is published, as far as there is one."""
     clock, x, y = job.clock or 2.6, x or 0.0, y or 0.0
+    if job.program.startswith("lsms-"):
+        cost = 1 / LSMS_COSTS.get(name.split()[1], 1.0) if job.series == lsms_judges.TRANSFER else 1 / (1 + y)
+        return 1e-2 * cost, cost / job.pes**3
     if job.program == "barrier":
         return 1e-3 * x, (1.0 if x < 8 else 0.001) / job.pes**2
     if job.program == "slack":
@@ -261,6 +302,12 @@ for repeat in range(int(option("--repeat", 1)) - (mode == "forgets")):
         if name == "kernels":
             for kernel in ("fma", "copy", "scale", "add", "triad"):
                 say(name=kernel, who="all", **common)
+        elif name.startswith("lsms-"):
+            n_pes = int(os.environ["FAKE_N"])
+            stages = ("transfer", "compute", "sync", "collect")
+            edges = {f"{stage}_{key}": [0.001] * n_pes for stage in stages for key in ("s", "end")}
+            more = {"groups": 2, "step_begins": 5.0, "begin": [0.0] * n_pes, **edges}
+            say(name=name[5:] + " " + option("--pattern", ""), who="all", **common, **more)
         elif name == "pascol":
             say(name=option("--op", ""), who="all", rounds=1, **common)
         elif name == "receiver":
@@ -275,6 +322,6 @@ END
 
 def programs(home: Path) -> None:
     """Stand-ins of all programs, and the input that one reads."""
-    for name in ("barrier", "slack", "kernels", "receiver", "pascol", "mst-am", "tsp-am", "tsp-steal"):
+    for name in ("lsms-shmem", "barrier", "slack", "kernels", "receiver", "pascol", "mst-am", "tsp-am", "tsp-steal"):
         fakes.script(home / "lib/wattle/apps" / name, PROGRAM)
     (home / "share/wattle/apps/tsp/data").mkdir(parents=True, exist_ok=True)

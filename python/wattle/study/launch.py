@@ -4,6 +4,7 @@ built with.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -53,6 +54,17 @@ class Launch:
         words = ["env", *(f"{name}={value}" for name, value in (self.environment | dict(environment)).items())]
         found = replace(there, command=lambda _, n: [*words, *there(self.launcher, n), *exported])
         return says_where(found) if self.mpi and PRELOAD not in environment else found
+
+
+def find(home: Home, name: str, simulated: bool = False) -> Path:
+    """A program of apps/. Raises WattleError with the remedy where it is missing."""
+    path = home.root / "lib" / "wattle" / "apps" / ("simulated" if simulated else "") / name
+    if not os.access(path, os.X_OK):
+        needs = ["an mpicc with its mpi.h is found (Debian: libopenmpi-dev)"] if name.endswith("-mpi") else []
+        needs += ["there is SimGrid"] if simulated else []
+        where = f" where {' and '.join(needs)}" if needs else ""
+        raise WattleError(f"{path} is missing; `make build` builds it{where}")
+    return path
 
 
 def of_program(home: Home, path: Path) -> Launch:

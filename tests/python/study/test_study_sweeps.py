@@ -244,7 +244,7 @@ def test_rings_between_nodes_count_both_nodes_idle_draw(says, monkeypatch, home)
     for place in (Place(), Place(TWO_NODES)):
         monkeypatch.setattr(sweep, "opened", lambda place: nullcontext(HERE))
         gathered = sweep.Gathered()
-        sweep._gather(made, Plan(True, 1, sweeps.NO_KNOB, place=place), gathered)
+        sweep._gather(made.name, [job], Plan(True, 1, sweeps.NO_KNOB, place=place), gathered)
         found[place.across] = gathered.rows[0]["idle_J"]
     assert found == {False: 2.0, True: 4.0}
 
@@ -274,7 +274,7 @@ def test_all_jobs_are_given_the_same_amount_of_work(home, monkeypatch):
     monkeypatch.setattr(sweep.sweep_jobs, "run", run)
     made = Sweep("slack", "", "", lambda plan: jobs, (), lambda a: ("", [], []))
     gathered = sweep.Gathered()
-    sweep._gather(made, plan, gathered)
+    sweep._gather(made.name, jobs, plan, gathered)
     assert "--turns" not in words[0]
     assert [w[w.index("--turns") + 1] for w in words[1:]] == ["1234.5"] * 3
     assert len(gathered.rows) == sum(job.samples for job in jobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from wattle.manifest import Manifest
 from wattle.paths import Home
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
-from wattle.study import kept, published, samples
+from wattle.study import kept, launch, published, samples
 from wattle.study.course import Course, Gathered
 from wattle.study.place import Place, of_study
 from wattle.study.published import Row
@@ -27,25 +28,40 @@ from wattle.study.sweep.samples import SCHEMA, WAITS, WHO, of_job, row, threshol
 RESULTS_SCHEMA = 1
 
 
-def planned(study: Sweep, plan: Plan) -> int:
-    return plan.rounds * sum(job.samples for job in study.jobs(plan))
-
-
 def run(study: Sweep, plan: Plan, directory: Path, command: list[str]) -> Manifest:
     """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory."""
-    record = kept.begin(command, max(job.pes for job in study.jobs(plan)), plan.simulated)
+    jobs, left_out = _jobs(study, plan)
+    record = kept.begin(command, max(job.pes for job in jobs), plan.simulated)
+    for program, reason in left_out.items():
+        console.note(f"{program} is left out: {reason}")
     machine = plan.machine.cluster.machine if plan.machine else ""
-    course = Course(directory, record, SCHEMA, planned(study, plan), lambda gathered: _told(study, plan), machine)
-    course.run(lambda gathered: _gather(study, plan, gathered), Gathered())
+    planned = plan.rounds * sum(job.samples for job in jobs)
+    course = Course(directory, record, SCHEMA, planned, lambda gathered: _told(study, plan, jobs, left_out), machine)
+    course.run(lambda gathered: _gather(study.name, jobs, plan, gathered), Gathered())
     kept.write_results(directory / kept.RESULTS, results(study, load(study, directory, record)))
     return record
 
 
-def _gather(study: Sweep, plan: Plan, gathered: Gathered) -> None:
+def _jobs(study: Sweep, plan: Plan) -> tuple[list[Job], dict[str, str]]:
+    """The jobs that can run here, and the optional programs that are missing, with the reasons."""
+    found, left_out = [], {}
+    for job in study.jobs(plan):
+        try:
+            launch.find(paths.find_home(), job.program, bool(job.machine or plan.machine))
+        except WattleError as error:
+            if not job.optional:
+                raise
+            left_out[job.program] = str(error)
+        else:
+            found.append(job)
+    return found, left_out
+
+
+def _gather(name: str, jobs: Sequence[Job], plan: Plan, gathered: Gathered) -> None:
     home = paths.find_home()
-    jobs = study.jobs(plan)
+    planned = plan.rounds * sum(job.samples for job in jobs)
     with (
-        console.progress(study.name, planned(study, plan)) as steps,
+        console.progress(name, planned) as steps,
         opened(plan.place) as site,
         site.ours.folder() as scratch,
     ):
@@ -101,7 +117,7 @@ def _turns(home: Home, machine: Simulation | None, site: Site) -> str:
     return f"{turns:.6g}"
 
 
-def _told(study: Sweep, plan: Plan) -> dict[str, Any]:
+def _told(study: Sweep, plan: Plan, jobs: Sequence[Job], left_out: dict[str, str]) -> dict[str, Any]:
     """The settings of the study."""
     return {
         "study": {
@@ -111,15 +127,16 @@ def _told(study: Sweep, plan: Plan) -> dict[str, Any]:
             "quick": plan.quick,
             "rounds": plan.rounds,
             "knob": plan.knob.as_dict(),
+            **({"left_out": left_out} if left_out else {}),
         },
         **({"simulated": simulation.as_dict(plan.machine.cluster)} if plan.machine else {}),
-        **_others(study, plan),
+        **_others(jobs),
     }
 
 
-def _others(study: Sweep, plan: Plan) -> dict[str, Any]:
+def _others(jobs: Sequence[Job]) -> dict[str, Any]:
     """Simulated machines other than the study's own, by series."""
-    found = {job.series: simulation.as_dict(job.machine.cluster) for job in study.jobs(plan) if job.machine}
+    found = {job.series: simulation.as_dict(job.machine.cluster) for job in jobs if job.machine}
     return {"simulated_by_series": found} if found else {}
 
 

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.sim.simulation import Simulation
 from wattle.study import launch, program
 from wattle.study.place import Start
 from wattle.study.site import HERE, Site
-
-
-def find(home: Home, name: str, machine: Simulation | None = None) -> Path:
-    path = home.root / "lib" / "wattle" / "apps" / ("simulated" if machine else "") / name
-    if not os.access(path, os.X_OK):
-        raise WattleError(f"{path} is missing; `make build` builds it" + (" where there is SimGrid" if machine else ""))
-    return path
 
 
 def run(
@@ -38,7 +29,7 @@ def run(
     exist. `machine`: the simulated machine. `at`: the place of a job that is not simulated. A program of MPI runs with
     the preload library.
     """
-    path = find(home, name, machine)
+    path = launch.find(home, name, machine is not None)
     if machine:
         start = _simulated(replace(machine, pes=pes, chosen=environment, profile=True), folder)
     else:

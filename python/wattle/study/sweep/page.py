@@ -98,6 +98,7 @@ def _page(
             "samples": _samples(analysis),
             "rounds": told.integer("rounds", lo=1),
             "paper": made.paper,
+            "left_out": told.get("left_out").object() if told.has("left_out") else {},
             "clusters": _clusters(record),
             "doubt": units.doubt(analysis.uncertainty),
             "u": units,

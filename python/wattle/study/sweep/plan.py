@@ -30,7 +30,8 @@ class Job:
     """A run of one program. `samples`: the number of lines that it prints. `settings`: in addition to those of wait,
     mode and scaling. `clock`: GHz, for the report; the setting that requests it is in `settings`. `planned`: makes
     settings from the results of earlier jobs. `machine`: a simulated machine other than the study's. `keep`: reads
-    further keys of the samples from a finished job's folder; by default the thresholds of transfers.
+    further keys of the samples from a finished job's folder; by default the thresholds of transfers. `optional`: the
+    study runs without the job where its program is missing.
     """
 
     series: str
@@ -46,6 +47,7 @@ class Job:
     planned: Callable[[list[dict[str, Any]]], dict[str, str]] | None = None
     machine: Simulation | None = None
     keep: Callable[[Path, int], dict[str, Any]] | None = None
+    optional: bool = False
 
     def environment(self, acts: bool) -> dict[str, str]:
         found = {"WATTLE_WAIT": self.wait, "WATTLE_PROFILE": "on", **dict(self.settings)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -22,12 +21,7 @@ MPI = "mpi"  # the version without OpenSHMEM
 
 def find(home: Home, app: str, version: str, place: Place) -> Launch:
     """A version's program and launcher. Raises WattleError with the missing part."""
-    path = home.root / "lib" / "wattle" / "apps" / ("simulated" if place.simulated else "") / f"{app}-{version}"
-    if not os.access(path, os.X_OK):
-        remedy = "`make build` builds it"
-        if version == MPI:
-            remedy += " where an mpicc with its mpi.h is found (Debian: libopenmpi-dev)"
-        raise WattleError(f"{path} is missing; {remedy}")
+    path = launch.find(home, f"{app}-{version}", place.simulated)
     if place.simulated:
         return Launch(path, str(home.tool("oshrun")))
     found = launch.of_program(home, path)
