@@ -71,7 +71,7 @@ static void an_rmat_graph_is_skewed_as_it_should_be_and_a_uniform_one_is_not(voi
   CHECK_NEAR((double)low_ends(UNIFORM), 5000, 250);
 }
 
-static void the_check_tells_forests_of_equal_weight_apart(void)
+static void the_check_distinguishes_forests_of_equal_weight(void)
 {
   forest a = {0}, b = {0};
   forest_add(&a, (uint64_t)5 << KEY_BITS | 1);
@@ -81,4 +81,4 @@ static void the_check_tells_forests_of_equal_weight_apart(void)
 
 TESTS(TEST(kruskal_and_prim_agree), TEST(an_edge_lies_within_the_graph_and_its_key_is_its_own),
       TEST(an_rmat_graph_is_skewed_as_it_should_be_and_a_uniform_one_is_not),
-      TEST(the_check_tells_forests_of_equal_weight_apart))
+      TEST(the_check_distinguishes_forests_of_equal_weight))

@@ -88,7 +88,7 @@ static void a_tour_no_better_than_the_one_known_is_not_reported(void)
   }
 }
 
-static void what_is_no_tour_has_no_cost(void)
+static void an_invalid_tour_has_no_cost(void)
 {
   tsp_graph g;
   tsp_random(&g, 4, 1, 0, TSP_BY_COST);
@@ -101,7 +101,7 @@ static void what_is_no_tour_has_no_cost(void)
   CHECK(tsp_cost_of(&g, &(tsp_path){.n = 4, .city = {0, 1, 9, 2}}) == TSP_NO_TOUR); /* no such city */
 }
 
-static void the_pool_hands_out_the_lowest_bound_first_and_drops_what_cannot_win(void)
+static void the_pool_hands_out_the_lowest_bound_first_and_drops_hopeless_jobs(void)
 {
   tsp_pool pool;
   tsp_path first = {.n = 1};
@@ -130,7 +130,7 @@ static void the_pool_hands_out_the_lowest_bound_first_and_drops_what_cannot_win(
   pool_free(&pool);
 }
 
-static void the_pool_tells_of_each_better_tour_once(void)
+static void the_pool_announces_each_better_tour_once(void)
 {
   tsp_pool pool;
   int32_t cost = 0;
@@ -224,6 +224,6 @@ static void a_file_that_is_no_instance_is_refused(void)
 
 TESTS(TEST(the_exact_solver_agrees_with_trying_every_tour), TEST(no_bound_prunes_the_best_tour),
       TEST(the_extensions_of_a_path_hold_the_best_tour), TEST(a_tour_no_better_than_the_one_known_is_not_reported),
-      TEST(what_is_no_tour_has_no_cost), TEST(the_pool_hands_out_the_lowest_bound_first_and_drops_what_cannot_win),
-      TEST(the_pool_tells_of_each_better_tour_once), TEST(a_master_that_works_gets_jobs_without_asking),
+      TEST(an_invalid_tour_has_no_cost), TEST(the_pool_hands_out_the_lowest_bound_first_and_drops_hopeless_jobs),
+      TEST(the_pool_announces_each_better_tour_once), TEST(a_master_that_works_gets_jobs_without_asking),
       TEST(the_pool_is_done_only_when_every_worker_waits), TEST(a_file_that_is_no_instance_is_refused))

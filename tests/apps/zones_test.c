@@ -22,7 +22,7 @@ static void check(int n, double *least, double *most)
   CHECK(fabs(sum - n) < 1e-9 * n);
 }
 
-static void every_process_has_what_bin_packing_leaves_it(void)
+static void every_process_has_the_time_that_bin_packing_leaves(void)
 {
   double least, most;
   check(1, &least, &most);
@@ -36,4 +36,4 @@ static void every_process_has_what_bin_packing_leaves_it(void)
   CHECK(least < 1);
 }
 
-TESTS(TEST(every_process_has_what_bin_packing_leaves_it))
+TESTS(TEST(every_process_has_the_time_that_bin_packing_leaves))

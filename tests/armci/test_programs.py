@@ -171,7 +171,7 @@ def test_a_mistake_ends_the_job_with_a_line(wrong: Path, case: str, words: str) 
 
 
 @pytest.mark.parametrize(("case", "words"), UNLIKE, ids=[case.replace(" ", "_") for case, _ in UNLIKE])
-def test_with_debug_processes_that_do_not_call_alike_are_named(wrong: Path, case: str, words: str) -> None:
+def test_with_debug_processes_with_different_calls_are_named(wrong: Path, case: str, words: str) -> None:
     done = run(2, wrong, case, SHMEM_DEBUG="1")
     assert done.returncode == 64, done.stdout + done.stderr
     assert words in without_places(done.stderr), done.stderr
@@ -376,7 +376,7 @@ def test_threads_call_armci_and_mpi_at_once(mpi, how: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
-def test_who_makes_a_group_waits_at_the_door(mpi, tmp_path: Path) -> None:
+def test_making_a_group_waits_at_the_door(mpi, tmp_path: Path) -> None:
     program = compile_for(mpi, "late_member.c", tmp_path)
     profiles = tmp_path / "profiles"
     profiles.mkdir()

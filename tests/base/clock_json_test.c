@@ -110,7 +110,7 @@ static void bytes_that_are_no_characters_are_replaced(void)
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK_TEXT(text_of(write_text, bad[i].text), bad[i].json);
 }
 
-static void what_is_no_number_is_null(void)
+static void nan_is_null(void)
 {
   CHECK_TEXT(number(NAN), "null");
   CHECK_TEXT(number(INFINITY), "null");
@@ -160,5 +160,5 @@ static void a_message_is_one_line_with_the_pe(void)
 }
 
 TESTS(TEST(ticks_never_go_back), TEST(ticks_and_nanoseconds_agree), TEST(any_thread_may_ask_for_its_rate),
-      TEST(text_is_escaped), TEST(bytes_that_are_no_characters_are_replaced), TEST(what_is_no_number_is_null),
+      TEST(text_is_escaped), TEST(bytes_that_are_no_characters_are_replaced), TEST(nan_is_null),
       TEST(numbers_keep_nine_digits), TEST(numbers_have_a_point_in_any_locale), TEST(a_message_is_one_line_with_the_pe))

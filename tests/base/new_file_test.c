@@ -79,7 +79,7 @@ static void a_link_in_its_place_is_replaced_and_not_followed(void)
   end();
 }
 
-static void what_is_no_file_is_refused_and_stays(void)
+static void a_non_file_is_refused_and_stays(void)
 {
   wtl_new_file file;
   struct stat st;
@@ -143,6 +143,6 @@ static void a_path_too_long_is_an_error(void)
 }
 
 TESTS(TEST(a_file_is_there_once_it_is_whole), TEST(a_link_in_its_place_is_replaced_and_not_followed),
-      TEST(what_is_no_file_is_refused_and_stays), TEST(the_name_that_it_is_written_under_is_new_each_time),
+      TEST(a_non_file_is_refused_and_stays), TEST(the_name_that_it_is_written_under_is_new_each_time),
       TEST(nothing_is_left_of_a_file_that_cannot_be_written), TEST(a_folder_that_is_not_there_is_an_error),
       TEST(a_path_too_long_is_an_error))

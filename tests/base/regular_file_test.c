@@ -69,7 +69,7 @@ static void a_file_longer_than_allowed_is_refused(void)
   end();
 }
 
-static void what_is_no_regular_file_is_refused_at_once(void)
+static void an_irregular_file_is_refused_at_once(void)
 {
   size_t n;
   begin();
@@ -84,4 +84,4 @@ static void what_is_no_regular_file_is_refused_at_once(void)
 }
 
 TESTS(TEST(a_regular_file_is_read_whole_and_ends_with_a_nul), TEST(a_file_of_the_system_is_read_whole),
-      TEST(a_file_longer_than_allowed_is_refused), TEST(what_is_no_regular_file_is_refused_at_once))
+      TEST(a_file_longer_than_allowed_is_refused), TEST(an_irregular_file_is_refused_at_once))

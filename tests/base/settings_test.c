@@ -150,7 +150,7 @@ static void choices_are_those_of_the_table(void)
   refuse("WATTLE_BOOT", "pmi", "auto, pmix, mpi or single");
 }
 
-static void texts_are_taken_as_they_are(void)
+static void texts_are_taken_unchanged(void)
 {
   accept("WATTLE_PROFILE_DIR", "/a b/\"c\"", "/a b/\"c\"");
   accept("WATTLE_PROFILE_DIR", "", "");
@@ -301,7 +301,7 @@ TESTS(TEST(defaults_are_valid_and_documented), TEST(switches_are_on_or_off_and_n
       TEST(flags_are_on_with_any_value_that_does_not_say_off), TEST(texts_stay_when_the_environment_changes),
       TEST(settings_are_the_same_in_any_locale), TEST(sizes_have_suffixes_and_bounds),
       TEST(old_names_are_read_where_new_ones_are_not_set), TEST(times_have_suffixes_and_bounds),
-      TEST(choices_are_those_of_the_table), TEST(texts_are_taken_as_they_are),
+      TEST(choices_are_those_of_the_table), TEST(texts_are_taken_unchanged),
       TEST(all_wrong_values_are_reported_and_nothing_is_filled), TEST(unknown_names_get_the_nearest),
       TEST(names_close_to_the_standards_are_asked_about), TEST(errors_are_cut_not_overrun),
       TEST(printed_values_parse_to_themselves), TEST(rubbish_is_refused_or_valid))

@@ -26,7 +26,7 @@ static int unread(bool is_socket)
   return ends[1];
 }
 
-static void a_write_that_nobody_reads_is_an_error_and_no_signal(void)
+static void a_write_without_a_reader_is_an_error_and_no_signal(void)
 {
   for (int is_socket = 0; is_socket < 2; is_socket++) {
     int fd = unread(is_socket);
@@ -38,7 +38,7 @@ static void a_write_that_nobody_reads_is_an_error_and_no_signal(void)
   }
 }
 
-static void the_programs_own_handler_hears_its_own_writes_only(void)
+static void the_programs_own_handler_gets_signals_of_its_own_writes_only(void)
 {
   int fd = unread(false);
   struct sigaction mine = {.sa_handler = hear}, now;
@@ -69,7 +69,7 @@ static void a_signal_of_the_programs_that_waits_goes_on_waiting(void)
   close(fd);
 }
 
-static void a_message_that_nobody_reads_ends_nobody(void)
+static void a_message_without_a_reader_ends_no_process(void)
 {
   int fd = unread(false), before = dup(STDERR_FILENO);
   dup2(fd, STDERR_FILENO);
@@ -79,6 +79,6 @@ static void a_message_that_nobody_reads_ends_nobody(void)
   close(fd);
 }
 
-TESTS(TEST(a_write_that_nobody_reads_is_an_error_and_no_signal),
-      TEST(the_programs_own_handler_hears_its_own_writes_only),
-      TEST(a_signal_of_the_programs_that_waits_goes_on_waiting), TEST(a_message_that_nobody_reads_ends_nobody))
+TESTS(TEST(a_write_without_a_reader_is_an_error_and_no_signal),
+      TEST(the_programs_own_handler_gets_signals_of_its_own_writes_only),
+      TEST(a_signal_of_the_programs_that_waits_goes_on_waiting), TEST(a_message_without_a_reader_ends_no_process))

@@ -45,7 +45,7 @@ static void *be_prompt(void *arg)
 }
 
 /* Its share of the core stays, and other threads are as they were. */
-static void who_is_prompt_has_short_slices_and_nothing_else_changes(void)
+static void a_prompt_thread_has_short_slices_and_nothing_else_changes(void)
 {
   attributes before = of_this_thread(), its[2];
   pthread_t thread;
@@ -57,4 +57,4 @@ static void who_is_prompt_has_short_slices_and_nothing_else_changes(void)
   CHECK(after.nice == before.nice && after.slice_ns == before.slice_ns);
 }
 
-TESTS(TEST(who_is_prompt_has_short_slices_and_nothing_else_changes))
+TESTS(TEST(a_prompt_thread_has_short_slices_and_nothing_else_changes))

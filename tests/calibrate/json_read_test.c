@@ -86,7 +86,7 @@ static double number_of(const char *text)
 }
 
 /* Digits and powers of ten without end: never NaN, and infinite only where the number is that large. */
-static void numbers_of_any_length_are_what_they_say(void)
+static void numbers_of_any_length_have_their_value(void)
 {
   char text[2100];
   CHECK(number_of("0e999") == 0 && number_of("-0.0e99999999999999999999") == 0);
@@ -103,7 +103,7 @@ static void numbers_of_any_length_are_what_they_say(void)
   CHECK_NEAR(number_of(text), 1, 1e-15);
 }
 
-static void what_is_not_json_is_refused(void)
+static void text_that_is_not_json_is_refused(void)
 {
   static const char *const wrong[] = {"",
                                       " ",
@@ -157,5 +157,5 @@ static void rubbish_is_refused_or_read(void)
 
 TESTS(TEST(leaves_are_shown_with_their_paths), TEST(elements_of_lists_are_named_by_their_number),
       TEST(texts_are_decoded), TEST(long_texts_are_cut_and_long_paths_hidden),
-      TEST(numbers_are_those_of_json_in_any_locale), TEST(numbers_of_any_length_are_what_they_say),
-      TEST(what_is_not_json_is_refused), TEST(nesting_has_an_end), TEST(rubbish_is_refused_or_read))
+      TEST(numbers_are_those_of_json_in_any_locale), TEST(numbers_of_any_length_have_their_value),
+      TEST(text_that_is_not_json_is_refused), TEST(nesting_has_an_end), TEST(rubbish_is_refused_or_read))

@@ -119,7 +119,7 @@ static void sleepers_in_epoll_and_crowded_cores_have_prices_of_their_own(void)
 }
 
 /* There and back are two. */
-static void a_turn_of_who_yields_is_one_switch(void)
+static void a_turn_of_a_yielding_thread_is_one_switch(void)
 {
   for (int k = 0; k < WTL_BESIDES; k++) p.median_s[WTL_PRICE_YIELD_TO_YIELDING][k] = 3e-6 + k * 1e-6;
   CHECK_NEAR(wtl_prices_turn(&p), 2e-6, 1e-12);
@@ -189,7 +189,7 @@ static void without_a_cache_folder_the_reason_says_so(void)
   unsetenv("XDG_CACHE_HOME");
 }
 
-static void what_another_machine_measured_is_not_taken(void)
+static void prices_of_another_machine_are_not_used(void)
 {
   begin();
   put(document("futex_other", "3e-5", 1));
@@ -247,8 +247,8 @@ static void prices_that_cannot_be_are_none(void)
 }
 
 TESTS(TEST(the_file_that_is_named_gives_the_price_of_a_wakeup), TEST(every_price_is_read_by_its_whole_name),
-      TEST(sleepers_in_epoll_and_crowded_cores_have_prices_of_their_own), TEST(a_turn_of_who_yields_is_one_switch),
-      TEST(none_reads_nothing), TEST(auto_takes_this_machines_file_from_the_cache),
-      TEST(without_a_cache_folder_the_reason_says_so), TEST(what_another_machine_measured_is_not_taken),
-      TEST(a_file_that_is_not_there_or_no_regular_file_is_ignored), TEST(a_broken_huge_or_foreign_file_is_ignored),
-      TEST(prices_that_cannot_be_are_none))
+      TEST(sleepers_in_epoll_and_crowded_cores_have_prices_of_their_own),
+      TEST(a_turn_of_a_yielding_thread_is_one_switch), TEST(none_reads_nothing),
+      TEST(auto_takes_this_machines_file_from_the_cache), TEST(without_a_cache_folder_the_reason_says_so),
+      TEST(prices_of_another_machine_are_not_used), TEST(a_file_that_is_not_there_or_no_regular_file_is_ignored),
+      TEST(a_broken_huge_or_foreign_file_is_ignored), TEST(prices_that_cannot_be_are_none))

@@ -124,7 +124,7 @@ static void a_region_inside_itself_counts_from_its_outermost_begin(void)
   wattle_energy_close(e);
 }
 
-static void misuse_is_an_error_that_says_what(void)
+static void misuse_is_an_error_that_names_the_mistake(void)
 {
   use_model();
   wattle_energy_t *e = wattle_energy_open("model");
@@ -326,7 +326,7 @@ static void many_regions_are_kept_apart(void)
 }
 
 TESTS(TEST(open_read_close), TEST(hinted_bytes_cost_dram_joules), TEST(regions_nest_overlap_and_repeat),
-      TEST(a_region_inside_itself_counts_from_its_outermost_begin), TEST(misuse_is_an_error_that_says_what),
+      TEST(a_region_inside_itself_counts_from_its_outermost_begin), TEST(misuse_is_an_error_that_names_the_mistake),
       TEST(wrong_meter_setting_or_profile_opens_nothing), TEST(none_is_unavailable_everywhere),
       TEST(a_sum_is_as_good_as_its_weakest_part), TEST(sensors_are_read_through_the_public_door),
       TEST(a_runtimes_account_is_used), TEST(handles_are_independent_across_threads), TEST(many_regions_are_kept_apart))

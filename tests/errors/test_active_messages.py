@@ -134,7 +134,7 @@ def test_mutexes_made_anew_for_ever_are_counted_and_the_first_eight_named() -> N
     assert "shmemx_am_request was called 20 times by threads that held a mutex; the first 8 such" in last, result
 
 
-def test_circles_of_mutexes_made_anew_for_ever_are_counted_and_the_first_eight_told() -> None:
+def test_circular_orders_of_new_mutexes_are_counted_and_the_first_eight_named() -> None:
     result = oshrun(2, "wrong_am", "circles of new ones", env={"WATTLE_AM_DEBUG": "on"})
     assert result.code == 0, result
     *named, last = result.said
@@ -172,7 +172,7 @@ def test_a_barrier_with_a_mutex_is_reported_where_its_pe_has_sent_nothing_either
 
 
 @pytest.mark.parametrize("case", ["waits long with one", "waits long on a context with one"])
-def test_a_thread_that_waits_long_with_a_mutex_is_told_so_once(case: str) -> None:
+def test_a_long_wait_with_a_mutex_is_reported_once(case: str) -> None:
     """Whether or not anything is to be reported: it may be waited for for ever."""
     result = oshrun(2, "wrong_am", case, env={"WATTLE_AM_PATIENCE": "50ms"})
     assert result.code == 0, result

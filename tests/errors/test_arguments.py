@@ -168,7 +168,7 @@ def test_the_place_of_a_wrong_call_is_in_its_source() -> None:
     assert f"programs/wrong.c:{line}" in told.stdout, (told, result)
 
 
-def test_the_place_of_a_wrong_call_is_said_without_its_line_where_nothing_can_tell_that(tmp_path: Path) -> None:
+def test_the_place_of_a_wrong_call_is_printed_without_its_line_if_unknown(tmp_path: Path) -> None:
     copy = tmp_path / "wrong"
     subprocess.run(["objcopy", "--strip-debug", program("wrong"), copy], check=True)
     for result in (run(copy, "put_stack"), run(program("wrong"), "put_stack", env={"PATH": str(tmp_path)})):
@@ -235,7 +235,7 @@ def without_greetings(lines: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize(("mistake", "call", "words"), UNALIKE)
-def test_pes_that_meet_but_not_alike_are_named_with_debug(mistake: str, call: str, words: str) -> None:
+def test_pes_with_different_arguments_are_named_with_debug(mistake: str, call: str, words: str) -> None:
     result = oshrun(3 if mistake.startswith("set_") else 2, "wrong", mistake, env={"SHMEM_DEBUG": "1"})
     assert result.code == 64 and "went on" not in result.out, result
     assert one_line_a_pe(without_greetings(result.said), call, words), result
@@ -253,7 +253,7 @@ def test_a_pe_that_has_ended_is_named_with_debug() -> None:
     assert result.code == 64 and lines and all(re.match(f"{waits}|{never}|{ends}", line) for line in lines), result
 
 
-def test_a_pe_that_comes_late_is_said_once_with_debug() -> None:
+def test_a_late_pe_is_reported_once_with_debug() -> None:
     result = oshrun(2, "shmem_apart", "one_is_late", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "2ms"})
     lines = without_greetings(result.said)
     call = f"shmem_team_sync{PLACE}"
@@ -266,7 +266,7 @@ def test_a_pe_that_comes_late_is_said_once_with_debug() -> None:
     assert ("0", "1") in told and len(set(told)) == len(told), result
 
 
-def test_a_pe_that_comes_late_to_the_same_team_as_before_is_said_with_debug() -> None:
+def test_a_late_pe_of_the_same_team_as_before_is_reported_with_debug() -> None:
     result = oshrun(2, "shmem_apart", "late_again", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "20ms"})
     call = f"shmem_barrier_all{PLACE}"
     late = rf"{call} with SHMEM_TEAM_WORLD: has waited \S+ s for PE 1, whose last collective call was {call}; it keeps"
@@ -274,7 +274,7 @@ def test_a_pe_that_comes_late_to_the_same_team_as_before_is_said_with_debug() ->
     assert any(re.match(f"wattle: PE 0: {late}", line) for line in without_greetings(result.said)), result
 
 
-def test_of_several_threads_the_pe_that_comes_late_is_said_and_no_other() -> None:
+def test_of_several_threads_only_the_late_pe_is_reported() -> None:
     result = oshrun(3, "shmem_apart", "late_threads", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "50ms"})
     late = rf"shmem_team_sync{PLACE} with a team of PEs \d to 2: has waited \S+ s for PE 2; it keeps waiting"
     said = [re.match(rf"wattle: PE (\d): {late}", line) for line in without_greetings(result.said)]
@@ -293,7 +293,7 @@ def test_pes_that_wait_for_each_other_are_named_with_their_calls_places_and_team
     )
 
 
-def test_pes_that_meet_alike_enough_pass_with_debug() -> None:
+def test_pes_with_matching_calls_pass_with_debug() -> None:
     result = oshrun(2, "wrong", "alike_enough", env={"SHMEM_DEBUG": "1"})
     assert result.code == 0 and result.out.count("went on") == 2, result
     assert without_greetings(result.said) == [], result
@@ -330,7 +330,7 @@ def test_different_sizes_are_named_once_and_the_program_goes_on() -> None:
     assert result.code == 0 and result.out.count("went on") == 2 and result.err == "", result
 
 
-def test_a_team_too_many_is_refused_on_all_pes_and_said_once() -> None:
+def test_a_team_too_many_is_refused_on_all_pes_and_reported_once() -> None:
     result = oshrun(2, "wrong", "teams_without_end")
     assert result.code == 0 and result.out.count("went on") == 2, result
     (line,) = result.said

@@ -38,7 +38,7 @@ def test_profile_of_each_pe_is_json(tmp_path: Path) -> None:
     assert [json.loads((tmp_path / f"pe-0000{pe}.json").read_text())["pe"] for pe in (0, 1)] == [0, 1]
 
 
-def test_missing_directory_is_said_by_each_pe(tmp_path: Path) -> None:
+def test_missing_directory_is_reported_by_each_pe(tmp_path: Path) -> None:
     result = oshrun(2, "boot", env={"WATTLE_PROFILE_DIR": str(tmp_path / "missing")})
     program_went_well(result, 2)
     assert all("No such file or directory" in line and str(tmp_path / "missing") in line for line in result.said), (
@@ -46,18 +46,18 @@ def test_missing_directory_is_said_by_each_pe(tmp_path: Path) -> None:
     )
 
 
-def test_file_in_place_of_the_directory_is_said(tmp_path: Path) -> None:
+def test_file_in_place_of_the_directory_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     result = oshrun(2, "boot", env={"WATTLE_PROFILE_DIR": str(tmp_path / "file")})
     program_went_well(result, 2)
 
 
-def test_directory_that_may_not_be_written_to_is_said() -> None:
+def test_a_read_only_directory_is_reported() -> None:
     result = oshrun(2, "boot", env={"WATTLE_PROFILE_DIR": "/proc/self/task"})
     program_went_well(result, 2)
 
 
-def test_full_disk_is_said_and_leaves_no_half_profile(small_disk: Path) -> None:
+def test_full_disk_is_reported_and_leaves_no_half_profile(small_disk: Path) -> None:
     (small_disk / "full").write_bytes(b"x" * 4096)
     result = oshrun(2, "boot", env={"WATTLE_PROFILE_DIR": str(small_disk)})
     program_went_well(result, 2)
@@ -79,6 +79,6 @@ def test_global_exit_writes_what_is_known(tmp_path: Path) -> None:
         assert json.loads(path.read_text())["n_pes"] == 2
 
 
-def test_very_long_directory_is_said() -> None:
+def test_very_long_directory_is_reported() -> None:
     result = oshrun(2, "boot", env={"WATTLE_PROFILE_DIR": "/" + "long/" * 2000})
     program_went_well(result, 2)

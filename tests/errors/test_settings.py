@@ -58,7 +58,7 @@ def test_bare_program_refuses_a_wrong_value(name: str, value: str, allowed: str)
 
 @pytest.mark.skipif(not MPIRUN, reason="no mpirun.openmpi here")
 @pytest.mark.parametrize(("name", "value", "allowed"), WRONG[::8])
-def test_plain_mpirun_gets_a_wrong_value_said_once(name: str, value: str, allowed: str) -> None:
+def test_under_plain_mpirun_a_wrong_value_is_reported_once(name: str, value: str, allowed: str) -> None:
     refused(
         run(MPIRUN, "--oversubscribe", "-n", "3", program("boot"), env={**AS_ROOT, name: value}), name, value, allowed
     )
@@ -72,7 +72,7 @@ def test_unknown_setting_is_refused_with_the_nearest_name(way: str) -> None:
     assert "WATTLE_WIAT" in result.said[0] and "WATTLE_WAIT" in result.said[0], result
 
 
-def test_all_wrong_settings_are_said_at_once() -> None:
+def test_all_wrong_settings_are_reported_at_once() -> None:
     result = oshrun(
         2, "boot", env={"WATTLE_WAIT": "x", "WATTLE_CHECK": "q", "SHMEM_SYMMETRIC_SIZE": "z", "WATTLE_NONE": "1"}
     )
@@ -137,7 +137,7 @@ def test_right_values_are_taken(name: str, value: str) -> None:
     assert result.code == 0 and result.out.count("good") == 2, result
 
 
-def test_a_file_of_prices_that_cannot_be_used_is_said_once_and_harms_nothing(tmp_path: Path) -> None:
+def test_a_file_of_prices_that_cannot_be_used_is_reported_once_and_harms_nothing(tmp_path: Path) -> None:
     broken = tmp_path / "prices.json"
     broken.write_text("{")
     for path, reason in ((tmp_path / "none.json", "No such file"), (broken, "is not JSON")):

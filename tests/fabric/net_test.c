@@ -63,7 +63,7 @@ static pack store_of_8(void)
 
 /* --- of another job ----------------------------------------------------------------------------------------------- */
 
-static void what_another_job_sends_is_dropped_and_counted(void)
+static void messages_of_another_job_are_dropped_and_counted(void)
 {
   open_posts();
   seen before = look();
@@ -84,7 +84,7 @@ static void what_another_job_sends_is_dropped_and_counted(void)
   close_posts();
 }
 
-static void what_is_no_message_of_ours_is_dropped_and_counted(void)
+static void foreign_messages_are_dropped_and_counted(void)
 {
   open_posts();
   seen before = look();
@@ -409,7 +409,7 @@ static void mutants_do_no_harm(void)
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
 
-static void what_is_under_way_is_bounded(void)
+static void messages_under_way_are_bounded(void)
 {
   static uint64_t words[16 * MAX_FETCHES];
   _Atomic uint32_t left = 0;
@@ -429,7 +429,7 @@ static void what_is_under_way_is_bounded(void)
 }
 
 /* A PE holds only few replies if no PE takes them. */
-static void answers_nobody_takes_are_bounded(void)
+static void answers_that_no_pe_takes_are_bounded(void)
 {
   open_posts();
   uint64_t copied = 0;
@@ -446,7 +446,7 @@ static void answers_nobody_takes_are_bounded(void)
 }
 
 /* A thread that sleeps until there is space is woken when there is some. */
-static void room_is_told(void)
+static void free_bytes_are_reported(void)
 {
   const uint64_t word = 1;
   open_posts();
@@ -460,9 +460,9 @@ static void room_is_told(void)
   close_posts();
 }
 
-TESTS(TEST(what_another_job_sends_is_dropped_and_counted), TEST(what_is_no_message_of_ours_is_dropped_and_counted),
+TESTS(TEST(messages_of_another_job_are_dropped_and_counted), TEST(foreign_messages_are_dropped_and_counted),
       TEST(a_sign_of_life_of_another_job_is_none), TEST(broken_records_are_dropped_and_counted),
       TEST(atomic_operations_that_are_none_are_dropped_and_counted), TEST(more_records_than_there_are_is_broken),
       TEST(large_ones_that_belong_nowhere_are_dropped_and_counted), TEST(an_answer_is_taken_once_and_only_if_it_fits),
       TEST(a_large_answer_is_taken_once_and_only_if_it_fits), TEST(a_flush_is_answered_once), TEST(mutants_do_no_harm),
-      TEST(what_is_under_way_is_bounded), TEST(answers_nobody_takes_are_bounded), TEST(room_is_told))
+      TEST(messages_under_way_are_bounded), TEST(answers_that_no_pe_takes_are_bounded), TEST(free_bytes_are_reported))

@@ -133,7 +133,7 @@ static void only_addresses_of_other_nodes_are_let_in(void)
   wtl_port_filter_free(f);
 }
 
-static void nobody_of_this_machine_is_let_in_where_no_other_node_is_here(void)
+static void no_process_of_this_machine_is_admitted_without_another_node_on_it(void)
 {
   static const char *const from[] = {"127.0.0.1", "127.0.0.5", NULL};
   static const bool may[] = {false, false};
@@ -157,7 +157,7 @@ static void nodes_of_many_addresses_are_let_in(void)
   wtl_port_filter_free(f);
 }
 
-static void ipv6_addresses_are_told_apart(void)
+static void ipv6_addresses_are_distinguished(void)
 {
   struct sockaddr_storage at;
   socklen_t length;
@@ -175,5 +175,5 @@ static void ipv6_addresses_are_told_apart(void)
 }
 
 TESTS(TEST(private_shared_and_documentation_addresses_are_not_public), TEST(only_addresses_of_other_nodes_are_let_in),
-      TEST(nobody_of_this_machine_is_let_in_where_no_other_node_is_here), TEST(nodes_of_many_addresses_are_let_in),
-      TEST(ipv6_addresses_are_told_apart))
+      TEST(no_process_of_this_machine_is_admitted_without_another_node_on_it), TEST(nodes_of_many_addresses_are_let_in),
+      TEST(ipv6_addresses_are_distinguished))

@@ -84,7 +84,7 @@ def test_programs_that_may_go_on_do(nodes: Nodes, mistake: str) -> None:
 
 
 @pytest.mark.parametrize("pes", [1, 2])
-def test_a_pe_that_ends_while_others_meet_elsewhere_ends_the_job(nodes: Nodes, pes: int) -> None:
+def test_a_pe_that_ends_while_others_synchronize_ends_the_job(nodes: Nodes, pes: int) -> None:
     """They would wait for it for ever. With one PE on a node, no PE of its own node can notice it."""
     result = run(nodes, pes, "wrong", "ended_or_barrier")
     assert result.code == 64, result
@@ -95,7 +95,7 @@ UNALIKE = [("count_unalike", "nreduce=2 here, 1 on PE 0"), ("call_unalike", "PE 
 
 
 @pytest.mark.parametrize(("mistake", "words"), UNALIKE)
-def test_pes_that_meet_but_not_alike_are_named_with_debug(nodes: Nodes, mistake: str, words: str) -> None:
+def test_pes_with_different_arguments_are_named_with_debug(nodes: Nodes, mistake: str, words: str) -> None:
     result = run(nodes, 1, "wrong", mistake, SHMEM_DEBUG="1")
     assert result.code == 64 and "went on" not in result.out, result
     how = "meet" if words.startswith("PE") else "do not"

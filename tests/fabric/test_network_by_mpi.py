@@ -97,7 +97,7 @@ def test_mpi_may_end_before_shmem_does(nodes: Nodes, start: Start, order: str, t
     assert result.out.count("MPI good") == 4 and result.out.count("of 4 good") == 4, result
 
 
-def test_after_mpi_has_ended_a_call_of_shmem_is_told_so(nodes: Nodes, tmp_path: Path) -> None:
+def test_after_mpi_has_ended_a_call_of_shmem_is_an_error(nodes: Nodes, tmp_path: Path) -> None:
     start = by_open_mpi(nodes, 1, mixed_program(OPEN_MPI, tmp_path), "MSmds")
     result, _ = run(start, tmp_path, WATTLE_NETWORK="mpi")
     assert result.code == 64 and "called after MPI_Finalize, with which the network between nodes ended" in result.err

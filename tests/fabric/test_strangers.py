@@ -66,7 +66,7 @@ def start_on_two_of(nodes: Nodes, program: Path, enough: Path, **settings: str) 
     return launch(nodes, nodes.inside(0, *words), **settings, **nodes.environment)
 
 
-def test_strangers_do_not_reach_the_ports_of_a_job(tmp_path: Path) -> None:
+def test_other_hosts_do_not_reach_the_ports_of_a_job(tmp_path: Path) -> None:
     """No byte from another node or from the PE's own node reaches UCX, which 13 of them would end."""
     enough, program = tmp_path / "enough", build(HERE / "steady.c", tmp_path)
     with Nodes(3) as nodes:
@@ -80,7 +80,7 @@ def test_strangers_do_not_reach_the_ports_of_a_job(tmp_path: Path) -> None:
         assert job.returncode == 0 and complaints(err) == "", err
 
 
-def test_without_the_filter_strangers_reach_the_ports(tmp_path: Path) -> None:
+def test_without_the_filter_other_hosts_reach_the_ports(tmp_path: Path) -> None:
     """Tests the setting, and shows that the test above can fail."""
     enough, program = tmp_path / "enough", build(HERE / "steady.c", tmp_path)
     with Nodes(3) as nodes:
@@ -145,7 +145,7 @@ def number_anew(nodes: Nodes, stem: str) -> None:
         subprocess.run(nodes.inside(i, "ip", "addr", "add", f"{stem}.{i + 1}/24", "dev", "e0"), check=True)
 
 
-def test_a_public_address_is_listened_on_only_when_told_to(nodes: Nodes, tmp_path: Path) -> None:
+def test_a_public_address_is_listened_on_only_with_permission(nodes: Nodes, tmp_path: Path) -> None:
     number_anew(nodes, "8.8.4")
     program = build(HERE / "steady.c", tmp_path)
     enough = tmp_path / "enough"
@@ -192,7 +192,7 @@ def test_a_private_interface_is_taken_beside_a_public_one(nodes: Nodes, tmp_path
     assert listened == {"10.213.77.2"}
 
 
-def test_messages_of_strangers_change_no_memory_and_are_counted(nodes: Nodes, tmp_path: Path) -> None:
+def test_foreign_messages_change_no_memory_and_are_counted(nodes: Nodes, tmp_path: Path) -> None:
     settings = {"WATTLE_PROFILE_DIR": str(tmp_path), "UCX_LOG_LEVEL": "error"}
     job = start(nodes, 1, built("hostile"), **settings)
     out, err = job.communicate(timeout=300)
@@ -203,7 +203,7 @@ def test_messages_of_strangers_change_no_memory_and_are_counted(nodes: Nodes, tm
     assert dropped(tmp_path, 0) == {"foreign": 0, "malformed": 0}
 
 
-def test_noise_at_the_ports_disturbs_nobody(nodes: Nodes, tmp_path: Path) -> None:
+def test_noise_at_the_ports_disturbs_no_pe(nodes: Nodes, tmp_path: Path) -> None:
     enough = tmp_path / "enough"
     job = start(nodes, 1, build(HERE / "steady.c", tmp_path), str(enough), WATTLE_PROFILE_DIR=str(tmp_path))
     until_under_way(job)
@@ -220,7 +220,7 @@ def test_noise_at_the_ports_disturbs_nobody(nodes: Nodes, tmp_path: Path) -> Non
     assert dropped(tmp_path, 1) == {"foreign": 0, "malformed": 0}  # none of it was a message
 
 
-def test_two_jobs_on_the_same_nodes_do_not_meet(nodes: Nodes, tmp_path: Path) -> None:
+def test_two_jobs_on_the_same_nodes_do_not_interfere(nodes: Nodes, tmp_path: Path) -> None:
     program = build(HERE / "steady.c", tmp_path)
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:

@@ -127,7 +127,7 @@ static void a_wait_ends_a_row(void)
 }
 
 /* Each finds the answer to the one before there, and nothing held. */
-static void what_comes_slowly_leaves_at_once(void)
+static void slow_messages_leave_at_once(void)
 {
   open_both(true);
   for (size_t i = 0; i < MANY; i++) {
@@ -140,7 +140,7 @@ static void what_comes_slowly_leaves_at_once(void)
   close_posts();
 }
 
-static void fetches_nobody_waits_for_travel_together(void)
+static void fetches_without_a_waiter_travel_together(void)
 {
   uint64_t old[MANY], got[MANY];
   for (int with_flow = 0; with_flow < 2; with_flow++) {
@@ -190,7 +190,7 @@ static void pieces_are_confirmed_as_the_transport_allows(void)
 }
 
 /* More large ones than may be under way at once: those that wait may be overtaken. */
-static void what_waits_for_its_turn_may_be_overtaken(void)
+static void a_queued_message_may_be_overtaken(void)
 {
   open_both(true);
   size_t n = 0;
@@ -248,7 +248,7 @@ static void answers_that_cannot_leave_travel_together(void)
 }
 
 /* A transport that reports that a message has left may be about to send other waiting ones. */
-static void nothing_is_sent_while_the_transport_tells_what_has_left(void)
+static void nothing_is_sent_while_the_transport_reports_completions(void)
 {
   open_both(true);
   size_t n = 0;
@@ -265,7 +265,7 @@ static void nothing_is_sent_while_the_transport_tells_what_has_left(void)
 }
 
 /* The hardware's next operations do not wait for messages, so these must be complete before. */
-static void hardware_stays_behind_fetching_operations_nobody_waits_for(void)
+static void hardware_stays_behind_fetching_operations_without_a_waiter(void)
 {
   uint64_t old;
   open_both(true);
@@ -332,7 +332,7 @@ static void a_flow_is_in_order_when_a_flush_has_ended(void)
 }
 
 /* A thread that waits for a flow's operations is not held up by those that others begin meanwhile. */
-static void what_begins_after_a_flow_s_flush_is_counted_apart(void)
+static void operations_after_a_flows_flush_are_counted_separately(void)
 {
   open_both(false);
   wtl_net *net = posts[HERE].net;
@@ -357,9 +357,9 @@ static void what_begins_after_a_flow_s_flush_is_counted_apart(void)
 }
 
 TESTS(TEST(a_few_leave_at_once), TEST(one_and_its_quiet_are_one_message), TEST(a_row_travels_together),
-      TEST(a_wait_ends_a_row), TEST(what_comes_slowly_leaves_at_once), TEST(fetches_nobody_waits_for_travel_together),
+      TEST(a_wait_ends_a_row), TEST(slow_messages_leave_at_once), TEST(fetches_without_a_waiter_travel_together),
       TEST(a_signal_travels_with_its_data), TEST(pieces_are_confirmed_as_the_transport_allows),
-      TEST(what_waits_for_its_turn_may_be_overtaken), TEST(a_long_answer_holds_up_no_request),
-      TEST(answers_that_cannot_leave_travel_together), TEST(nothing_is_sent_while_the_transport_tells_what_has_left),
-      TEST(hardware_stays_behind_fetching_operations_nobody_waits_for), TEST(flows_are_completed_apart),
-      TEST(a_flow_is_in_order_when_a_flush_has_ended), TEST(what_begins_after_a_flow_s_flush_is_counted_apart))
+      TEST(a_queued_message_may_be_overtaken), TEST(a_long_answer_holds_up_no_request),
+      TEST(answers_that_cannot_leave_travel_together), TEST(nothing_is_sent_while_the_transport_reports_completions),
+      TEST(hardware_stays_behind_fetching_operations_without_a_waiter), TEST(flows_are_completed_apart),
+      TEST(a_flow_is_in_order_when_a_flush_has_ended), TEST(operations_after_a_flows_flush_are_counted_separately))

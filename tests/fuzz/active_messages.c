@@ -152,7 +152,7 @@ static void close_self(void)
   free(global.locks);
   free(self.global_map.start);
   free((void *)global.packed);
-  free(global.room);
+  free(global.reply_buffer);
   free(self.statics);
   free(self.heap);
   free(self.controls);
@@ -342,7 +342,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   wtl_net_callbacks *callbacks = &posts[ME].net->callbacks;
   callbacks->owner = &self;
   callbacks->message = wtl_am_far_message;
-  callbacks->room = wtl_am_far_buffer;
+  callbacks->buffer = wtl_am_far_buffer;
   callbacks->landed = wtl_am_far_landed;
   open_self();
   steps(&in);

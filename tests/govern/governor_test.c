@@ -136,7 +136,7 @@ static void hybrid_does_both(void)
 }
 
 /* It computes at the normal clock in all of them; the first and the last are as if there were no governor. */
-static void what_proactive_scaling_learns_from_it_waits_for_at_the_lowest_clock(void)
+static void proactive_scaling_waits_at_the_lowest_clock_while_it_learns(void)
 {
   timeline *l =
       timeline_new((shape){.n = 2, .mode = WTL_GOVERN_ENERGY, .scaling = WTL_SCALING_PROACTIVE, .price = PRICE});
@@ -188,7 +188,7 @@ static void a_shared_clock_goes_down_by_a_full_vote_only(void)
   }
 }
 
-static void who_shares_a_clock_with_a_late_pe_does_not_slow_it(void)
+static void a_pe_that_shares_a_clock_with_a_late_one_does_not_slow_it(void)
 {
   for (int scaling = 0; scaling < 2; scaling++) {
     timeline *l = timeline_new((shape){
@@ -236,7 +236,7 @@ static void an_unknown_wait_is_scaled_after_twice_the_price(void)
 }
 
 /* Whether the governor hears of the short wait or, as of most, does not. */
-static void one_short_wait_is_reason_to_doubt(void)
+static void one_short_wait_withdraws_a_prediction(void)
 {
   for (int is_told = 0; is_told < 2; is_told++) {
     timeline *l = timeline_new((shape){.n = 2, .mode = WTL_GOVERN_ENERGY, .price = PRICE});
@@ -299,7 +299,7 @@ static uint64_t run_for(timeline *l, int instances, size_t *changes)
 }
 
 /* A change costs forty times as much as predicted, and stalls the core that all others wait for. */
-static void what_costs_more_than_allowed_is_given_up(void)
+static void clocks_that_cost_more_than_allowed_are_given_up(void)
 {
   for (int mode = WTL_GOVERN_PERFORMANCE; mode <= WTL_GOVERN_HYBRID; mode++)
     for (int scaling = 0; scaling < 2; scaling++) {
@@ -369,7 +369,7 @@ static uint32_t acted(const timeline *l)
 }
 
 /* The same with changes that cost what was thought: both go on, and neither takes longer. */
-static void what_pays_goes_on(void)
+static void profitable_clocks_stay(void)
 {
   for (int mode = WTL_GOVERN_PERFORMANCE; mode <= WTL_GOVERN_HYBRID; mode++)
     for (int scaling = 0; scaling < 2; scaling++) {
@@ -655,7 +655,7 @@ static void a_clock_that_fits_is_not_set_anew_for_a_hair(void)
   timeline_free(l);
 }
 
-static void the_end_puts_back_what_was_found(void)
+static void the_end_restores_the_values_found(void)
 {
   timeline *l = learned(WTL_GOVERN_HYBRID, WTL_SCALING_PROACTIVE, unequal);
   for (int i = 0; i < 2; i++) wtl_governor_stop(&l->governor[i], l->now);
@@ -673,17 +673,17 @@ TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(figure_11_1_d_a_short_slack_is_not_scaled), TEST(figure_11_9_a_baseline_changes_nothing),
       TEST(figure_11_9_b_performance_raises_the_late_pe_when_the_early_one_waits),
       TEST(figure_11_9_c_energy_lowers_the_early_pe_when_it_waits), TEST(figure_11_9_d_a_short_slack_is_not_scaled),
-      TEST(hybrid_does_both), TEST(what_proactive_scaling_learns_from_it_waits_for_at_the_lowest_clock),
+      TEST(hybrid_does_both), TEST(proactive_scaling_waits_at_the_lowest_clock_while_it_learns),
       TEST(equal_pes_are_left_alone), TEST(a_shared_clock_goes_down_by_a_full_vote_only),
-      TEST(who_shares_a_clock_with_a_late_pe_does_not_slow_it), TEST(an_unknown_wait_is_scaled_after_twice_the_price),
-      TEST(one_short_wait_is_reason_to_doubt), TEST(without_a_profile_nothing_is_foretold),
-      TEST(a_change_of_phase_is_followed_at_its_first_instance), TEST(what_costs_more_than_allowed_is_given_up),
-      TEST(longer_instances_of_another_phase_are_no_loss), TEST(what_pays_goes_on),
-      TEST(a_steady_region_is_compared_ever_less_often), TEST(a_change_is_no_computing_and_has_its_time),
-      TEST(a_plan_is_a_fixed_clock), TEST(a_plan_s_clock_is_the_one_that_it_names),
-      TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on),
+      TEST(a_pe_that_shares_a_clock_with_a_late_one_does_not_slow_it),
+      TEST(an_unknown_wait_is_scaled_after_twice_the_price), TEST(one_short_wait_withdraws_a_prediction),
+      TEST(without_a_profile_nothing_is_foretold), TEST(a_change_of_phase_is_followed_at_its_first_instance),
+      TEST(clocks_that_cost_more_than_allowed_are_given_up), TEST(longer_instances_of_another_phase_are_no_loss),
+      TEST(profitable_clocks_stay), TEST(a_steady_region_is_compared_ever_less_often),
+      TEST(a_change_is_no_computing_and_has_its_time), TEST(a_plan_is_a_fixed_clock),
+      TEST(a_plan_s_clock_is_the_one_that_it_names), TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on),
       TEST(brief_regions_pass_by_and_long_ones_among_them_are_seen), TEST(most_barriers_of_a_row_are_only_counted),
       TEST(a_long_wait_ends_a_row), TEST(the_programs_own_regions_end_a_row), TEST(time_at_another_clock_is_known),
       TEST(which_clock_comes_of_a_hint_is_not_known), TEST(a_pe_is_late_for_those_of_other_nodes),
       TEST(a_little_wait_of_its_own_makes_a_late_pe_no_early_one), TEST(a_node_says_whether_one_of_its_pes_waits_long),
-      TEST(a_clock_that_fits_is_not_set_anew_for_a_hair), TEST(the_end_puts_back_what_was_found))
+      TEST(a_clock_that_fits_is_not_set_anew_for_a_hair), TEST(the_end_restores_the_values_found))

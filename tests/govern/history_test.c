@@ -120,7 +120,7 @@ static void a_site_without_a_past_rents_skis(void)
   CHECK(wtl_history_limit(&h, 2 * PRICE) == 2 * PRICE);
 }
 
-static void waits_that_are_alike_cost_at_most_a_tenth_more_than_under_the_best_limit(void)
+static void equal_waits_cost_at_most_a_tenth_more_than_under_the_best_limit(void)
 {
   for (int d = 0; d < DISTRIBUTIONS; d++)
     for (double mean = 0.01; mean < 30; mean *= 1.7) {
@@ -211,8 +211,7 @@ static void recorded_waits_cost_at_most_about_twice(void)
   CHECK(checked >= 4);
 }
 
-TESTS(TEST(a_site_without_a_past_rents_skis),
-      TEST(waits_that_are_alike_cost_at_most_a_tenth_more_than_under_the_best_limit),
+TESTS(TEST(a_site_without_a_past_rents_skis), TEST(equal_waits_cost_at_most_a_tenth_more_than_under_the_best_limit),
       TEST(changing_waits_cost_at_most_about_twice), TEST(an_adversary_gets_at_most_about_twice),
       TEST(the_limit_is_bounded), TEST(a_handful_of_waits_is_enough_to_learn_from),
       TEST(recorded_waits_cost_at_most_about_twice))

@@ -41,7 +41,7 @@ static void no_sleep_is_longer_than_its_bounds_or_shorter_than_ten_microseconds(
   }
 }
 
-static void waits_that_are_alike_are_slept_through_but_for_their_end(void)
+static void equal_waits_are_slept_through_except_for_their_end(void)
 {
   for (uint64_t length = 10 * MS; length <= 1000ull * MS; length *= 10) {
     wtl_wait_length l = length_of(8, length);
@@ -72,7 +72,7 @@ static void a_few_waits_promise_a_part_of_the_shortest(void)
   }
 }
 
-static void waits_that_differ_promise_what_the_shortest_took(void)
+static void of_differing_waits_the_shortest_is_predicted(void)
 {
   wtl_wait_length l = {0};
   for (int i = 0; i < 40; i++) wtl_steps_waited(&l, i % 2 ? 2 * MS : 100 * MS);
@@ -92,7 +92,7 @@ static void waits_that_last_no_less_than_others_are_slept_through_so_far(void)
   CHECK(3 * few < 2 * many);
 }
 
-static void one_short_wait_is_enough_to_doubt_until_eight_have_gone_by(void)
+static void one_short_wait_withdraws_a_prediction_for_eight_waits(void)
 {
   wtl_wait_length l = {0};
   for (int i = 0; i < 40; i++) wtl_steps_waited(&l, 100 * MS + (uint64_t)(i % 5) * 30 * MS);
@@ -116,7 +116,7 @@ static void waits_that_become_shorter_are_followed(void)
   }
 }
 
-static void one_wait_unlike_the_others_is_an_accident_and_two_are_a_change(void)
+static void one_different_wait_is_an_outlier_and_two_are_a_change(void)
 {
   wtl_wait_length l = length_of(20, 100 * MS), before = l;
   wtl_steps_waited(&l, 20 * MS);
@@ -148,7 +148,7 @@ static int rings_to_believe(wtl_wait_length *l)
   return n;
 }
 
-static void a_wait_that_nobody_rang_for_is_believed_more_each_time_and_forgiven_in_time(void)
+static void each_wait_without_a_ring_raises_the_rings_needed_and_rings_lower_them(void)
 {
   wtl_wait_length l = {0};
   for (int needed = 1; needed <= 128; needed *= 2) {
@@ -164,11 +164,11 @@ static void a_wait_that_nobody_rang_for_is_believed_more_each_time_and_forgiven_
 
 TESTS(TEST(a_wait_gets_no_longer_by_more_than_a_sixteenth),
       TEST(no_sleep_is_longer_than_its_bounds_or_shorter_than_ten_microseconds),
-      TEST(waits_that_are_alike_are_slept_through_but_for_their_end),
+      TEST(equal_waits_are_slept_through_except_for_their_end),
       TEST(no_sleep_goes_far_past_the_time_from_which_waits_end), TEST(a_few_waits_promise_a_part_of_the_shortest),
-      TEST(waits_that_differ_promise_what_the_shortest_took),
+      TEST(of_differing_waits_the_shortest_is_predicted),
       TEST(waits_that_last_no_less_than_others_are_slept_through_so_far),
-      TEST(one_short_wait_is_enough_to_doubt_until_eight_have_gone_by), TEST(waits_that_become_shorter_are_followed),
-      TEST(one_wait_unlike_the_others_is_an_accident_and_two_are_a_change),
+      TEST(one_short_wait_withdraws_a_prediction_for_eight_waits), TEST(waits_that_become_shorter_are_followed),
+      TEST(one_different_wait_is_an_outlier_and_two_are_a_change),
       TEST(sleeps_are_longer_where_a_ring_has_ended_a_wait_that_is_no_young_one_any_more),
-      TEST(a_wait_that_nobody_rang_for_is_believed_more_each_time_and_forgiven_in_time))
+      TEST(each_wait_without_a_ring_raises_the_rings_needed_and_rings_lower_them))

@@ -154,7 +154,7 @@ static void on_a_noisy_machine_nineteen_of_twenty_are_within_a_factor_of_two(voi
 }
 
 /* Small sizes lose clearly, large ones what they may, give or take chance: nothing in that moves the threshold. */
-static void sizes_that_lose_about_what_they_may_do_not_move_it(void)
+static void sizes_that_lose_about_the_allowed_time_do_not_change_it(void)
 {
   static const link flat = {12.5, 5e3, 0, 0, 0.4};
   wtl_thresholds *t = start("learn", 0.01);
@@ -265,7 +265,7 @@ static void given_thresholds_stay(void)
   free(t);
 }
 
-static void a_wrong_setting_is_named_with_what_is_allowed(void)
+static void a_wrong_setting_is_named_with_the_allowed_values(void)
 {
   static const char *const wrong[] = {
       "", "put", "put=", "put=1X", "put=-1", "but=1K", "put=1K,,get=2K", "put=1K,", "Learn", "put=1K,put=2K"};
@@ -278,7 +278,7 @@ static void a_wrong_setting_is_named_with_what_is_allowed(void)
   }
 }
 
-static void what_a_size_usually_takes_is_known_once_it_was_seen(void)
+static void the_usual_time_of_a_size_is_known_after_one_transfer(void)
 {
   wtl_thresholds *t = start("learn", 0.01);
   CHECK(isnan(wtl_thresholds_usual(t, WTL_PUTS, 4096)));
@@ -290,8 +290,9 @@ static void what_a_size_usually_takes_is_known_once_it_was_seen(void)
 TESTS(TEST(thresholds_start_where_the_paper_has_them),
       TEST(learned_thresholds_are_within_a_factor_of_two_of_the_crossover_at_three_speeds),
       TEST(on_a_noisy_machine_nineteen_of_twenty_are_within_a_factor_of_two),
-      TEST(sizes_that_lose_about_what_they_may_do_not_move_it),
+      TEST(sizes_that_lose_about_the_allowed_time_do_not_change_it),
       TEST(two_that_sleep_find_out_that_both_polling_is_quicker), TEST(a_program_of_one_size_learns_too),
       TEST(thresholds_follow_a_link_that_changes), TEST(trials_cost_small_transfers_at_most_their_share),
       TEST(nothing_is_tried_where_nothing_may_be_lost), TEST(given_thresholds_stay),
-      TEST(a_wrong_setting_is_named_with_what_is_allowed), TEST(what_a_size_usually_takes_is_known_once_it_was_seen))
+      TEST(a_wrong_setting_is_named_with_the_allowed_values),
+      TEST(the_usual_time_of_a_size_is_known_after_one_transfer))

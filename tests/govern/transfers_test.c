@@ -90,7 +90,7 @@ static void waits_between_request_and_end_leave_it_low(void)
   end(&b);
 }
 
-static void what_does_not_block_lowers_it_in_the_call_that_waits(void)
+static void a_nonblocking_transfer_lowers_the_clock_in_the_call_that_waits(void)
 {
   bench b = begin(WTL_TRANSFERS_SCALE, "published");
   wtl_transfer x;
@@ -103,7 +103,7 @@ static void what_does_not_block_lowers_it_in_the_call_that_waits(void)
   end(&b);
 }
 
-static void below_the_threshold_a_transfer_polls_at_the_clock_as_it_is(void)
+static void below_the_threshold_a_transfer_polls_at_an_unchanged_clock(void)
 {
   bench b = begin(WTL_TRANSFERS_AWARE, "put=16K");
   wtl_transfer x;
@@ -165,7 +165,7 @@ static void waits_known_to_be_shorter_than_two_changes_are_not_scaled(void)
   end(&b);
 }
 
-static void a_put_and_its_fence_are_learned_as_one_transfer_without_what_lies_between(void)
+static void a_put_and_its_fence_are_learned_as_one_transfer_without_the_time_between(void)
 {
   bench b = begin(WTL_TRANSFERS_AWARE, "learn");
   for (int i = 0; i < 32; i++) take(&b, 4096, 1e5, true);
@@ -232,11 +232,12 @@ static void without_a_knob_sizes_still_decide_how_it_waits(void)
 }
 
 TESTS(TEST(a_small_block_lowers_the_clock_once_it_is_posted), TEST(a_large_block_lowers_it_at_the_request),
-      TEST(waits_between_request_and_end_leave_it_low), TEST(what_does_not_block_lowers_it_in_the_call_that_waits),
-      TEST(below_the_threshold_a_transfer_polls_at_the_clock_as_it_is),
+      TEST(waits_between_request_and_end_leave_it_low),
+      TEST(a_nonblocking_transfer_lowers_the_clock_in_the_call_that_waits),
+      TEST(below_the_threshold_a_transfer_polls_at_an_unchanged_clock),
       TEST(from_the_threshold_on_it_sleeps_at_the_lowest_clock),
       TEST(waits_known_to_be_shorter_than_two_changes_are_not_scaled),
-      TEST(a_put_and_its_fence_are_learned_as_one_transfer_without_what_lies_between),
+      TEST(a_put_and_its_fence_are_learned_as_one_transfer_without_the_time_between),
       TEST(a_fence_after_many_small_puts_waits_as_for_a_large_one),
       TEST(the_server_has_the_normal_clock_while_it_serves_for_a_pe_that_waits),
       TEST(a_server_that_comes_and_goes_changes_nothing_while_the_pe_computes),

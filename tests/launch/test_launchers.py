@@ -126,7 +126,7 @@ def test_launcher_of_an_unknown_name_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "package"), [("openmpi", "openmpi-bin"), ("mpich", "mpich"), ("srun", "slurm-client")]
 )
-def test_named_launcher_that_is_not_there_is_an_error_that_says_what_to_install(
+def test_named_launcher_that_is_not_there_is_an_error_that_names_the_remedy(
     tmp_path: Path, name: str, package: str
 ) -> None:
     others = {"mpirun.openmpi", "mpiexec.hydra"} - {"openmpi": {"mpirun.openmpi"}, "mpich": {"mpiexec.hydra"}}.get(
@@ -420,7 +420,7 @@ def test_mpich_exit_code_is_the_programs(code: int) -> None:
     ("script", "code"),
     [("kill -9 $$", 137), ("kill -11 $$", 139), ("[ $PMI_RANK = 1 ] && kill -15 $$; sleep 30", 143)],
 )
-def test_mpich_exit_code_tells_the_signal_unless_mpiexec_lost_it(script: str, code: int) -> None:
+def test_mpich_exit_code_shows_the_signal_unless_mpiexec_lost_it(script: str, code: int) -> None:
     """mpiexec 4.0.2 sometimes takes the end of its own proxy for an error before it has read what became of the PEs."""
     result = mpich("-n", "2", "sh", "-c", f"ulimit -c 0; {script}")
     lost = (result.code == 255 and "assert (!closed) failed" in result.err) or (
@@ -455,7 +455,7 @@ def test_mpich_exit_code_is_the_openshmem_programs(way: str, code: int) -> None:
 
 
 @pytest.mark.parametrize(("way", "code"), [("_exit_4", 4), ("abort", 134)])
-def test_mpich_exit_code_tells_of_a_pe_that_died(way: str, code: int) -> None:
+def test_mpich_exit_code_shows_a_pe_that_died(way: str, code: int) -> None:
     """mpiexec joins the bits of all statuses: where it ends the other PE itself, its signal is among them."""
     MPICH.require()
     result = mpich("-n", "2", program("ends"), way, "1")

@@ -185,7 +185,7 @@ def test_stdin_goes_to_pe_0_and_stdout_of_all_comes_back() -> None:
     assert result.out.count("good") == 3, result
 
 
-def test_more_arguments_than_anybody_needs_arrive() -> None:
+def test_very_many_arguments_arrive() -> None:
     result = run(OSHRUN, "-n", "1", BOOT, "x y'z\"$HOME", *["word"] * 2000)
     assert result.code == 0 and "arg=x y'z\"$HOME" in result.out, result
 
@@ -212,7 +212,7 @@ def test_without_path() -> None:
     assert result.code == 0 and result.out.count("good") == 2, result
 
 
-def test_without_a_launcher_the_error_says_what_to_install(tmp_path: Path) -> None:
+def test_without_a_launcher_the_error_names_the_remedy(tmp_path: Path) -> None:
     for name in ("sh", "true"):
         (tmp_path / name).symlink_to(shutil.which(name) or f"/bin/{name}")
     refused(run(OSHRUN, "-n", "2", BOOT, env={"PATH": str(tmp_path)}), 69, "no launcher", "openmpi-bin")

@@ -56,7 +56,7 @@ def test_every_call_is_right_under_every_wait_policy(mpi: Mpi, policy: str, tmp_
 
 
 @pytest.mark.parametrize(("cpus", "does"), [("one", "gives"), ("all", "keeps")])
-def test_who_is_to_spin_yields_where_open_mpi_does_by_itself(cpus: str, does: str, tmp_path: Path) -> None:
+def test_with_the_policy_spin_open_mpi_yields_by_itself(cpus: str, does: str, tmp_path: Path) -> None:
     mine = sorted(os.sched_getaffinity(0))
     if len(mine) < 2:
         pytest.skip("two processes outnumber one core")
@@ -89,7 +89,7 @@ def test_a_request_that_fails_while_waited_for_ends_as_in_the_plain_program(
 
 
 @BOTH
-def test_who_waits_in_a_call_that_stays_as_it_is_sleeps_there(mpi: Mpi, tmp_path: Path) -> None:
+def test_a_wait_in_an_unchanged_call_sleeps(mpi: Mpi, tmp_path: Path) -> None:
     """Inside of it only the MPI knows that it has nothing to do: Open MPI yields, MPICH asks UCX in vain."""
     rounds = 20
     done = mpi.run(2, mpi.compile("unequal.c", tmp_path), rounds, "fence", profile=tmp_path / "profile")
@@ -102,7 +102,7 @@ def test_who_waits_in_a_call_that_stays_as_it_is_sleeps_there(mpi: Mpi, tmp_path
 
 @BOTH
 @pytest.mark.parametrize("how", ["barrier", "fence", "test"])
-def test_who_waits_is_awake_while_others_reach_into_its_memory(mpi: Mpi, how: str, tmp_path: Path) -> None:
+def test_a_waiting_pe_is_awake_while_others_access_its_memory(mpi: Mpi, how: str, tmp_path: Path) -> None:
     """Many small one-sided calls are served without a sleep before each. Once is enough: others may want the cores, and
     who waits leaves them to those."""
     times, asleep = 1000, []
@@ -119,7 +119,7 @@ def test_who_waits_is_awake_while_others_reach_into_its_memory(mpi: Mpi, how: st
 
 @BOTH
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
-def test_who_computes_between_tests_is_never_put_to_sleep(mpi: Mpi, level: str, tmp_path: Path) -> None:
+def test_a_process_that_computes_between_tests_never_sleeps(mpi: Mpi, level: str, tmp_path: Path) -> None:
     """However short what it computes is: slept before each step, it would be a thousand times slower."""
     program = mpi.compile("pokes.c", tmp_path, level)
     plain = mpi.run(2, program, "computes", preload=False)
@@ -172,7 +172,7 @@ def test_sums_of_floating_point_numbers_have_the_plain_programs_bits(mpi: Mpi, n
 @BOTH
 @pytest.mark.parametrize("n", [2, 3, pytest.param(5, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("reductions", ["plain", "turned"])
-def test_two_groups_of_any_sizes_meet(mpi: Mpi, n: int, reductions: str, tmp_path: Path) -> None:
+def test_two_groups_of_any_sizes_synchronize(mpi: Mpi, n: int, reductions: str, tmp_path: Path) -> None:
     """There the MPIs' non-blocking collectives hang or abort."""
     done = mpi.run(n, mpi.compile("sides.c", tmp_path), WATTLE_MPI_REDUCTIONS=reductions)
     assert (done.returncode, done.stdout) == (0, "0 wrong\n" * n), done.stderr
@@ -180,7 +180,7 @@ def test_two_groups_of_any_sizes_meet(mpi: Mpi, n: int, reductions: str, tmp_pat
 
 @BOTH
 @pytest.mark.parametrize("n", [2, 3])
-def test_who_exchanges_nothing_with_anybody_meets_the_others_afterwards(mpi: Mpi, n: int, tmp_path: Path) -> None:
+def test_a_process_with_counts_of_0_synchronizes_afterwards(mpi: Mpi, n: int, tmp_path: Path) -> None:
     """Open MPI's non-blocking MPI_Ialltoallv and MPI_Ialltoallw hang then."""
     done = mpi.run(n, mpi.compile("nothing.c", tmp_path))
     assert (done.returncode, done.stdout) == (0, "0 wrong\n" * n), done.stderr
@@ -210,9 +210,7 @@ def test_a_call_that_mpi_refuses_for_its_count_counts_no_bytes(mpi: Mpi, tmp_pat
 
 @BOTH
 @pytest.mark.parametrize("which", ["inherits", "own"])
-def test_an_error_is_heard_by_the_handler_that_hears_it_in_the_plain_program(
-    mpi: Mpi, which: str, tmp_path: Path
-) -> None:
+def test_an_error_reaches_the_same_handler_as_in_the_plain_program(mpi: Mpi, which: str, tmp_path: Path) -> None:
     """MPICH goes by MPI_COMM_WORLD's later handler where a communicator has none; Open MPI by that at its making."""
     program = mpi.compile("handlers.c", tmp_path)
     plain, done = mpi.run(1, program, which, preload=False), mpi.run(1, program, which)

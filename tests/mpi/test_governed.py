@@ -47,7 +47,7 @@ def run(mpi: Mpi, machine: Machine, folder: Path, *words: object, **more: str) -
 @BOTH
 @pytest.mark.parametrize("how", ["barrier", "sum"])
 @pytest.mark.parametrize("scaling", ["reactive", "proactive"])
-def test_clocks_follow_who_waits_from_one_meeting_of_all_to_the_next(
+def test_clocks_follow_the_waiting_ranks_between_collectives(
     mpi: Mpi, how: str, scaling: str, machine: Machine, tmp_path: Path
 ) -> None:
     clocks = run(mpi, machine, tmp_path, ROUNDS, how, WATTLE_GOVERN="hybrid", WATTLE_SCALING=scaling)
@@ -111,7 +111,7 @@ def test_clocks_come_back_after_sigkill(mpi: Mpi, machine: Machine, tmp_path: Pa
                 os.kill(pid, signal.SIGKILL)
 
 
-def test_processes_whose_threads_all_call_are_not_governed(machine: Machine, tmp_path: Path) -> None:
+def test_processes_with_several_calling_threads_are_not_governed(machine: Machine, tmp_path: Path) -> None:
     program = MPICH.compile("threads.c", tmp_path, "-pthread")
     done = MPICH.run(2, program, **settings(machine, tmp_path, WATTLE_GOVERN="hybrid"))
     assert done.returncode == 0 and "MPI_THREAD_MULTIPLE" in done.stderr, done

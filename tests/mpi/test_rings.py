@@ -19,7 +19,7 @@ SUM = f"{ROUNDS * (ROUNDS + 1) // 2}\n"
 
 @BOTH
 @pytest.mark.parametrize("how", ["barrier", "message", "window", "tests"])
-def test_who_sleeps_is_woken_by_who_comes(mpi: Mpi, how: str, tmp_path: Path) -> None:
+def test_an_arriving_process_wakes_a_sleeping_one(mpi: Mpi, how: str, tmp_path: Path) -> None:
     done = mpi.run(2, mpi.compile("rings.c", tmp_path), how, profile=tmp_path / "profile")
     assert (done.returncode, done.stdout) == (0, SUM), done.stderr
     waits = profiles(tmp_path / "profile")[1]
@@ -27,7 +27,7 @@ def test_who_sleeps_is_woken_by_who_comes(mpi: Mpi, how: str, tmp_path: Path) ->
 
 
 @BOTH
-def test_who_is_sent_to_without_a_word_looks_by_itself(mpi: Mpi, tmp_path: Path) -> None:
+def test_without_a_wake_up_a_receiver_polls_by_itself(mpi: Mpi, tmp_path: Path) -> None:
     """A library may send by PMPI_Send."""
     done = mpi.run(2, mpi.compile("rings.c", tmp_path), "unheard", profile=tmp_path / "profile")
     assert (done.returncode, done.stdout) == (0, SUM), done.stderr
@@ -44,7 +44,7 @@ def test_where_no_memory_is_shared_all_is_as_without_rings(mpi: Mpi, how: str, t
 
 
 @BOTH
-def test_who_spins_is_woken_by_nobody(mpi: Mpi, tmp_path: Path) -> None:
+def test_a_spinning_process_needs_no_wake_up(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("rings.c", tmp_path)
     done = mpi.run(2, program, profile=tmp_path / "profile", WATTLE_WAIT="spin")
     assert (done.returncode, done.stdout) == (0, SUM), done.stderr

@@ -103,7 +103,7 @@ def test_one_thread_ends_the_job_while_others_wait(mpi: Mpi, tmp_path: Path) -> 
 
 
 @BOTH
-def test_of_a_job_without_a_profile_nobody_knows_how_many_it_were(mpi: Mpi, tmp_path: Path) -> None:
+def test_of_a_job_without_a_profile_the_number_of_pes_is_unknown(mpi: Mpi, tmp_path: Path) -> None:
     short = "sleep 0.2; exit 14"  # MPICH's mpiexec may end by SIGPIPE where processes end before they have its input
     words = ["run", "--mpi", "-o", tmp_path / "run", "--", mpi.tool("mpirun"), "-n", 3, "sh", "-c", short]
     done = wattle(*words, cwd=tmp_path)
@@ -122,7 +122,7 @@ def test_of_a_job_without_a_profile_nobody_knows_how_many_it_were(mpi: Mpi, tmp_
     assert "1 PE" not in page
 
 
-def test_a_run_that_was_ended_before_it_could_tell_its_size_is_read_from_its_profiles(tmp_path: Path) -> None:
+def test_a_run_that_ended_before_it_wrote_its_size_is_read_from_its_profiles(tmp_path: Path) -> None:
     program = OPEN_MPI.compile("sums.c", tmp_path)
     words = ["run", "--mpi", "-o", tmp_path / "run", "--", OPEN_MPI.tool("mpirun"), "-n", 2, program]
     assert wattle(*words, cwd=tmp_path).returncode == 0
@@ -135,7 +135,7 @@ def test_a_run_that_was_ended_before_it_could_tell_its_size_is_read_from_its_pro
 
 
 @BOTH
-def test_processes_that_another_mpis_launcher_left_alone_are_told_so_once(mpi: Mpi, tmp_path: Path) -> None:
+def test_processes_started_by_another_mpis_launcher_are_reported_once(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("sums.c", tmp_path)
     other = MPICH if mpi == OPEN_MPI else OPEN_MPI
     done = other.run(2, program, profile=tmp_path / "profile")
@@ -145,7 +145,7 @@ def test_processes_that_another_mpis_launcher_left_alone_are_told_so_once(mpi: M
 
 
 @BOTH
-def test_without_a_module_for_its_mpi_a_program_runs_as_it_is_and_what_is_missing_is_said_once(
+def test_without_a_module_for_its_mpi_a_program_runs_unchanged_and_this_is_reported_once(
     mpi: Mpi, tmp_path: Path
 ) -> None:
     program = mpi.compile("sums.c", tmp_path)

@@ -134,7 +134,7 @@ def test_statics_on_one_pe_only_are_an_error() -> None:
     assert result.code == 78 and "WATTLE_STATICS" in result.said[0], result
 
 
-def test_wrong_setting_of_one_pe_alone_is_said() -> None:
+def test_wrong_setting_of_one_pe_alone_is_reported() -> None:
     app = [program("boot")]
     result = run(OSHRUN, "-n", "1", *app, ":", "-n", "1", "-x", "WATTLE_WAIT=never", *app)
     assert result.code == 78 and any("WATTLE_WAIT=never" in line for line in result.said), result

@@ -59,7 +59,7 @@ def test_pmix_that_is_offered_to_mpichs_launcher_is_not_taken_for_the_programs()
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
-def test_program_without_mpi_boots_by_open_mpi_if_told_to(n: int) -> None:
+def test_program_without_mpi_boots_by_open_mpi_if_set(n: int) -> None:
     result = start(OPEN_MPI, n, program("boot"), SHMEM_DEBUG="1", WATTLE_BOOT="mpi")
     assert result.code == 0 and good_pes(result, n) == 1 and booted_by(result) == {"mpi"}, result
 
@@ -121,7 +121,7 @@ def test_mpi_and_shmem_under_mpich_in_any_order(order: str, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("order", ["MSdsm", "MSdms", "SMdsm", "SMdms", "MdSdsdm", "Sd"])
-def test_mpi_and_shmem_under_open_mpi_meet_by_pmix_in_any_order(order: str, folder: Path) -> None:
+def test_mpi_and_shmem_under_open_mpi_boot_by_pmix_in_any_order(order: str, folder: Path) -> None:
     holds(start(OPEN_MPI, 3, mixed_program(OPEN_MPI, folder), order), order, 3)
     result = start(OPEN_MPI, 2, mixed_program(OPEN_MPI, folder), order, SHMEM_DEBUG="1")
     assert booted_by(result) == {"pmix"}, result
@@ -255,7 +255,7 @@ def test_boot_named_mpi_without_any_is_an_error() -> None:
     refused(run(program("boot"), env={"WATTLE_BOOT": "mpi"}), "WATTLE_BOOT=mpi", "not linked with an MPI", "mpiexec")
 
 
-def test_promise_of_a_launcher_that_serves_nobody_is_an_error() -> None:
+def test_a_launcher_that_serves_no_pe_is_an_error() -> None:
     refused(run(program("boot"), env={"PMI_SIZE": "4", "PMI_RANK": "0"}), "PMI_SIZE=4", "mpiexec")
 
 

@@ -37,7 +37,7 @@ def run(command: list[str]) -> Result:
 
 
 @pytest.mark.parametrize("start", [by_mpich, by_open_mpi])
-def test_nodes_are_told_apart_and_data_cross(nodes: Nodes, start: object, folder: Path) -> None:
+def test_nodes_are_distinguished_and_data_cross(nodes: Nodes, start: object, folder: Path) -> None:
     mpi = MPICH if start is by_mpich else OPEN_MPI
     result = run(start(nodes, 2, mixed_program(mpi, folder), "MSndsm"))
     assert result.code == 0 and result.out.count("MPI good") == 4, result

@@ -125,11 +125,11 @@ def unread(stream: str, *command: str | Path) -> int:
 
 
 @pytest.mark.parametrize("words", ["-n x ./y", "-n 2 ./nosuch", "--launcher none true"])
-def test_code_of_a_refusal_arrives_where_nobody_reads_it(words: str) -> None:
+def test_the_exit_code_of_a_refusal_arrives_without_a_reader(words: str) -> None:
     assert unread("stderr", OSHRUN, *words.split()) == 64
 
 
-def test_code_of_a_wrong_setting_arrives_where_nobody_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_exit_code_of_a_wrong_setting_arrives_without_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHMEM_SYMMETRIC_SIZE", "much")
     for words in (["oshrun", "true"], ["wattle-info"], ["wattle-calibrate", "where"]):
         assert unread("stderr", OSHRUN.with_name(words[0]), *words[1:]) == 78, words
@@ -140,7 +140,7 @@ PRINTERS += ["wattle-info", "wattle-info settings", "wattle-calibrate where"]
 
 
 @pytest.mark.parametrize("line", PRINTERS)
-def test_output_that_nobody_reads_ends_with_a_code_and_no_signal(line: str) -> None:
+def test_output_without_a_reader_ends_with_a_code_and_no_signal(line: str) -> None:
     name, *words = line.split()
     assert unread("stdout", OSHRUN.with_name(name), *words) == 71
 

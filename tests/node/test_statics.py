@@ -80,7 +80,7 @@ def choosing(id: str) -> list[str | Path]:
     return ["sh", "-c", f"exec {other}"]
 
 
-def test_executables_that_the_launcher_does_not_know_of_end_the_job_and_are_told_what_to_do() -> None:
+def test_executables_unknown_to_the_launcher_end_the_job_with_a_remedy() -> None:
     result = run(OSHRUN, "-n", "2", "--", *choosing("none"))
     assert result.code == 78 and "good" not in result.out and "WATTLE_STATICS=off" in result.err, result
     result = run(OSHRUN, "-n", "2", "--", *choosing("none"), env={"WATTLE_STATICS": "off"})

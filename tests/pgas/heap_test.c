@@ -97,7 +97,7 @@ static size_t mixed_size(room *r, size_t most)
   return bytes < most ? bytes : most;
 }
 
-static void random_traces_never_overlap_and_room_comes_back(void)
+static void random_traces_never_overlap_and_freed_space_returns(void)
 {
   for (uint64_t seed = 1; seed <= 5; seed++) {
     room r;
@@ -304,7 +304,7 @@ static void a_block_grows_where_it_lies_if_what_follows_is_free(void)
   close_room(&r);
 }
 
-static void what_a_block_that_shrinks_no_longer_needs_is_given_out(void)
+static void the_freed_end_of_a_block_that_shrinks_is_allocated_again(void)
 {
   room r;
   const size_t whole = (size_t)1 << 20;
@@ -374,11 +374,11 @@ static void the_smallest_heap_works(void)
   close_room(&r);
 }
 
-TESTS(TEST(random_traces_never_overlap_and_room_comes_back), TEST(the_same_trace_gives_the_same_offsets),
+TESTS(TEST(random_traces_never_overlap_and_freed_space_returns), TEST(the_same_trace_gives_the_same_offsets),
       TEST(powers_of_two_fill_85_percent_for_ever), TEST(any_sizes_fill_85_percent_for_ever),
       TEST(mixed_sizes_fill_85_percent_for_ever), TEST(sizes_that_change_by_phases_fill_95_percent_for_ever),
       TEST(small_and_aligned_blocks_fill_85_percent_of_heaps_of_all_sizes),
-      TEST(what_a_block_that_shrinks_no_longer_needs_is_given_out), TEST(no_more_is_live_than_the_heap_has),
+      TEST(the_freed_end_of_a_block_that_shrinks_is_allocated_again), TEST(no_more_is_live_than_the_heap_has),
       TEST(a_block_grows_where_it_lies_if_what_follows_is_free), TEST(a_block_instead_of_another_counts_once),
       TEST(wrong_frees_are_refused_and_change_nothing), TEST(too_much_is_refused_and_the_heap_goes_on),
       TEST(the_smallest_heap_works))

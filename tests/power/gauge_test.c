@@ -283,7 +283,7 @@ static void perfs_events_are_read_by_package(void)
   tree_free(t);
 }
 
-static void who_may_not_open_events_is_told_what_grants_it(void)
+static void without_permission_for_events_the_message_names_what_grants_it(void)
 {
   tree *t = perf_tree();
   event_error = EACCES;
@@ -299,7 +299,7 @@ static void who_may_not_open_events_is_told_what_grants_it(void)
   tree_free(t);
 }
 
-static void what_a_machine_cannot_have_is_not_complained_of(void)
+static void sensors_that_a_machine_cannot_have_are_no_findings(void)
 {
   tree *t = tree_new();
   wtl_meter *m = tree_open(t, WTL_METER_AUTO);
@@ -436,8 +436,8 @@ TESTS(TEST(graces_watts_become_joules), TEST(watts_that_change_are_less_certain)
       TEST(watts_that_cannot_be_read_are_a_gap), TEST(amd_energy_has_sockets_and_a_servers_supply_is_the_node),
       TEST(a_counter_that_begins_anew_counts_nothing_false), TEST(crays_counters_are_read_once_a_round),
       TEST(crays_counters_that_stop_are_a_gap), TEST(a_node_that_is_measured_whole_is_split_whole),
-      TEST(perfs_events_are_read_by_package), TEST(who_may_not_open_events_is_told_what_grants_it),
-      TEST(what_a_machine_cannot_have_is_not_complained_of), TEST(gpus_are_devices),
+      TEST(perfs_events_are_read_by_package), TEST(without_permission_for_events_the_message_names_what_grants_it),
+      TEST(sensors_that_a_machine_cannot_have_are_no_findings), TEST(gpus_are_devices),
       TEST(a_gpu_whose_counter_has_not_moved_may_have_drawn_its_watts),
       TEST(a_gpu_is_limited_by_the_highest_limit_that_it_may_be_given), TEST(a_gpus_watts_cover_the_whole_interval),
       TEST(without_a_gpu_nvmls_own_words_say_why))

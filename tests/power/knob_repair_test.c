@@ -86,7 +86,7 @@ static bool repairs(const state *st, const wtl_knob_sys *os, char said[1600])
   return wtl_knob_repair(&st->s, os, said, 1600);
 }
 
-static void the_next_job_puts_back_what_a_killed_one_left_and_says_so(void)
+static void the_next_job_restores_what_a_killed_one_left_and_reports_it(void)
 {
   state st = state_new();
   char said[1600];
@@ -102,7 +102,7 @@ static void the_next_job_puts_back_what_a_killed_one_left_and_says_so(void)
   state_free(&st);
 }
 
-static void who_puts_back_himself_leaves_no_file(void)
+static void a_job_that_restores_its_clocks_leaves_no_file(void)
 {
   state st = state_new();
   cpu_set_t set = clock_cpus(1);
@@ -133,7 +133,7 @@ static void a_job_that_lives_is_left_alone(void)
   state_free(&st);
 }
 
-static void a_repair_that_fails_is_said_and_tried_again(void)
+static void a_repair_that_fails_is_reported_and_tried_again(void)
 {
   static const int error[] = {EACCES, EBUSY, EIO};
   for (size_t i = 0; i < 3; i++) {
@@ -278,7 +278,7 @@ static void a_file_of_another_user_is_named_and_not_believed(void)
 }
 
 /* Messages may go to root's terminal. */
-static void a_name_that_no_job_gives_is_never_said(void)
+static void a_name_that_no_job_gives_is_never_printed(void)
 {
   state st = state_new();
   char said[1600], odd[600];
@@ -379,7 +379,7 @@ static void a_file_of_another_sysfs_says_nothing(void)
 }
 
 /* As a member of the folder's group can do: rename, or give it another name, and show it when the limits have changed. */
-static void what_was_put_back_is_not_believed_again(void)
+static void a_restored_value_is_not_restored_twice(void)
 {
   state st = state_new();
   cpu_set_t set = clock_cpus(1);
@@ -492,7 +492,7 @@ static void expect_unused(state *st, const char *why)
   wtl_knob_close(k);
 }
 
-static void a_folder_of_power_limits_that_others_may_change_or_rename_is_not_used_which_is_said(void)
+static void a_folder_of_power_limits_that_others_may_change_or_rename_is_not_used_which_is_reported(void)
 {
   state st = limited_new();
   be_killed_with_limits(&st);
@@ -692,7 +692,7 @@ static void members_of_a_group_see_each_others_claims_and_no_readers(void)
   state_free(&st);
 }
 
-static void a_folder_that_others_may_change_is_not_used_which_is_said(void)
+static void a_folder_that_others_may_change_is_not_used_which_is_reported(void)
 {
   state st = state_new();
   cpu_set_t set = clock_cpus(1);
@@ -738,16 +738,17 @@ static void a_file_of_another_boot_says_nothing(void)
   state_free(&st);
 }
 
-TESTS(TEST(the_next_job_puts_back_what_a_killed_one_left_and_says_so), TEST(who_puts_back_himself_leaves_no_file),
-      TEST(a_job_that_lives_is_left_alone), TEST(a_repair_that_fails_is_said_and_tried_again),
+TESTS(TEST(the_next_job_restores_what_a_killed_one_left_and_reports_it),
+      TEST(a_job_that_restores_its_clocks_leaves_no_file), TEST(a_job_that_lives_is_left_alone),
+      TEST(a_repair_that_fails_is_reported_and_tried_again),
       TEST(a_core_that_is_gone_does_not_keep_the_rest_from_being_put_back), TEST(nothing_in_the_folder_holds_a_job_up),
       TEST(of_thousands_of_files_a_limited_number_is_read), TEST(a_file_of_another_user_is_named_and_not_believed),
-      TEST(a_name_that_no_job_gives_is_never_said), TEST(a_file_with_other_writers_or_names_is_not_believed),
+      TEST(a_name_that_no_job_gives_is_never_printed), TEST(a_file_with_other_writers_or_names_is_not_believed),
       TEST(only_values_that_a_knob_can_have_found_are_written), TEST(a_file_names_no_other_file),
-      TEST(a_file_of_another_sysfs_says_nothing), TEST(what_was_put_back_is_not_believed_again),
+      TEST(a_file_of_another_sysfs_says_nothing), TEST(a_restored_value_is_not_restored_twice),
       TEST(jobs_that_may_set_no_clock_leave_them_and_say_so),
       TEST(a_group_that_may_set_clocks_reaches_nothing_that_is_kept_of_power_limits),
-      TEST(a_folder_of_power_limits_that_others_may_change_or_rename_is_not_used_which_is_said),
+      TEST(a_folder_of_power_limits_that_others_may_change_or_rename_is_not_used_which_is_reported),
       TEST(with_none_neither_clocks_nor_power_limits_are_kept),
       TEST(power_limits_are_put_back_by_jobs_that_set_them_only),
       TEST(a_power_limit_is_neither_lowered_nor_raised_beyond_what_a_knob_leaves),
@@ -755,4 +756,4 @@ TESTS(TEST(the_next_job_puts_back_what_a_killed_one_left_and_says_so), TEST(who_
       TEST(a_readers_lock_does_not_let_two_jobs_have_one_clock),
       TEST(where_others_may_write_the_clocks_files_their_locks_decide),
       TEST(without_claims_the_clocks_own_locks_decide), TEST(members_of_a_group_see_each_others_claims_and_no_readers),
-      TEST(a_folder_that_others_may_change_is_not_used_which_is_said), TEST(a_file_of_another_boot_says_nothing))
+      TEST(a_folder_that_others_may_change_is_not_used_which_is_reported), TEST(a_file_of_another_boot_says_nothing))

@@ -56,7 +56,7 @@ static void cores_share_a_clock_where_the_kernel_or_the_hardware_says_so(void)
   tree_free(t);
 }
 
-static void a_core_that_keeps_secret_who_shares_its_clock_may_share_it_with_all(void)
+static void a_core_without_a_list_of_sharers_counts_as_sharing_its_clock_with_all(void)
 {
   static const char *const said[] = {"", "0-", NULL};
   for (int i = 0; i < 3; i++) {
@@ -228,7 +228,7 @@ static void the_hint_is_used_where_limits_may_not_be_written(void)
   tree_free(t);
 }
 
-static void who_may_not_write_has_no_knob_and_is_told_why(void)
+static void without_write_permission_there_is_no_knob_and_a_reason(void)
 {
   tree *t = tree_new();
   clock_faults f = {.open_of = "q", .open_error = EACCES}; /* scaling_max_freq, scaling_min_freq */
@@ -256,7 +256,7 @@ static void a_machine_without_clocks_has_no_knob(void)
   tree_free(t);
 }
 
-static void what_another_job_has_is_left_alone(void)
+static void the_clocks_of_another_job_stay_unchanged(void)
 {
   tree *t = tree_new();
   clock_intel(t->root, 0);
@@ -458,7 +458,7 @@ static void clocks_come_back_when_the_last_process_is_gone(void)
   tree_free(t);
 }
 
-static void who_puts_back_himself_lets_the_guard_go(void)
+static void a_job_that_restores_its_clocks_releases_the_guard(void)
 {
   tree *t = tree_new();
   clock_intel(t->root, 0);
@@ -483,14 +483,15 @@ static void who_puts_back_himself_lets_the_guard_go(void)
 
 TESTS(TEST(lists_of_cpus_are_read_whole_or_not_at_all),
       TEST(cores_share_a_clock_where_the_kernel_or_the_hardware_says_so),
-      TEST(a_core_that_keeps_secret_who_shares_its_clock_may_share_it_with_all),
+      TEST(a_core_without_a_list_of_sharers_counts_as_sharing_its_clock_with_all),
       TEST(a_package_is_one_domain_where_the_user_says_so), TEST(userspace_sets_the_clock_itself),
       TEST(other_governors_get_a_ceiling_and_above_the_base_a_floor),
       TEST(the_base_clock_is_the_makers_where_the_machine_says_it), TEST(limits_that_were_set_already_stay),
       TEST(a_floor_never_lies_above_its_ceiling), TEST(every_policy_of_a_domain_is_written),
-      TEST(the_hint_is_used_where_limits_may_not_be_written), TEST(who_may_not_write_has_no_knob_and_is_told_why),
-      TEST(a_machine_without_clocks_has_no_knob), TEST(what_another_job_has_is_left_alone),
-      TEST(a_write_that_fails_loses_the_domain_and_nothing_else), TEST(a_file_that_vanishes_is_no_disaster),
-      TEST(a_power_limit_stands_in_for_a_clock), TEST(record_notes_and_changes_nothing),
-      TEST(record_takes_clocks_from_the_profile_where_sysfs_has_none), TEST(clocks_come_back_after_sigkill),
-      TEST(clocks_come_back_when_the_last_process_is_gone), TEST(who_puts_back_himself_lets_the_guard_go))
+      TEST(the_hint_is_used_where_limits_may_not_be_written),
+      TEST(without_write_permission_there_is_no_knob_and_a_reason), TEST(a_machine_without_clocks_has_no_knob),
+      TEST(the_clocks_of_another_job_stay_unchanged), TEST(a_write_that_fails_loses_the_domain_and_nothing_else),
+      TEST(a_file_that_vanishes_is_no_disaster), TEST(a_power_limit_stands_in_for_a_clock),
+      TEST(record_notes_and_changes_nothing), TEST(record_takes_clocks_from_the_profile_where_sysfs_has_none),
+      TEST(clocks_come_back_after_sigkill), TEST(clocks_come_back_when_the_last_process_is_gone),
+      TEST(a_job_that_restores_its_clocks_releases_the_guard))

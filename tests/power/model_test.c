@@ -122,7 +122,7 @@ static void time_at_another_clock_draws_that_clocks_watts(void)
 
 /* A profile of one clock: the watts at a lower one are unknown, so the doubt reaches down to the cube of the
  * clock. */
-static void beyond_the_profiles_clocks_the_doubt_grows(void)
+static void beyond_the_profiles_clocks_the_uncertainty_grows(void)
 {
   char error[512];
   wtl_machine *m = wtl_machine_load("unknown", error, sizeof error);
@@ -157,5 +157,5 @@ static void asleep_costs_no_more_than_spinning_whatever_the_truth(void)
 
 TESTS(TEST(joules_are_watts_times_seconds), TEST(idle_draw_is_that_of_all_sockets), TEST(doing_nothing_costs_nothing),
       TEST(impossible_times_are_unavailable), TEST(lower_clocks_draw_less),
-      TEST(time_at_another_clock_draws_that_clocks_watts), TEST(beyond_the_profiles_clocks_the_doubt_grows),
+      TEST(time_at_another_clock_draws_that_clocks_watts), TEST(beyond_the_profiles_clocks_the_uncertainty_grows),
       TEST(asleep_costs_no_more_than_spinning_whatever_the_truth))

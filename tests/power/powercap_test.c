@@ -344,7 +344,7 @@ static void eacces_names_the_permission_and_the_safe_way(void)
 }
 
 /* The kernel's own refusal, as an ordinary user gets it. Root reads anything, so a child drops its rights. */
-static void ordinary_user_meets_a_refusal(void)
+static void an_ordinary_user_is_refused(void)
 {
   tree *t = server();
   for (int i = 0; i < 4; i++) {
@@ -591,7 +591,7 @@ TESTS(TEST(joules_are_read_by_domain), TEST(counters_that_stand_at_0_are_no_sens
       TEST(mmio_stands_in_where_msr_cannot_be_read), TEST(mirrored_dies_count_once), TEST(separate_dies_both_count),
       TEST(packages_are_never_taken_for_mirrors), TEST(wrap_between_start_and_finish),
       TEST(several_wraps_unseen_are_a_gap), TEST(unreadable_sensor_is_unavailable_not_zero),
-      TEST(eacces_names_the_permission_and_the_safe_way), TEST(ordinary_user_meets_a_refusal),
+      TEST(eacces_names_the_permission_and_the_safe_way), TEST(an_ordinary_user_is_refused),
       TEST(vanished_sensor_is_a_gap), TEST(errors_in_between_cost_nothing), TEST(garbage_is_never_a_number),
       TEST(no_sensor_says_so), TEST(memory_without_a_sensor_is_modelled_and_says_so),
       TEST(short_regions_do_not_claim_to_know), TEST(the_reader_reads_unasked), TEST(reader_and_caller_do_not_race))

@@ -354,7 +354,7 @@ static void clocks_hold_against_the_published_savings(void)
   wtl_machine_free(m);
 }
 
-static void waiting_costs_alike_per_second_and_pe(void)
+static void waiting_costs_the_same_per_second_and_pe(void)
 {
   wtl_machine *m = load();
   CHECK(shape_failures(m) == 0);
@@ -403,4 +403,4 @@ static void wrong_profiles_fail(void)
 }
 
 TESTS(TEST(model_holds_against_every_published_watt), TEST(clocks_hold_against_the_published_savings),
-      TEST(waiting_costs_alike_per_second_and_pe), TEST(bytes_per_joule_fit_the_links), TEST(wrong_profiles_fail))
+      TEST(waiting_costs_the_same_per_second_and_pe), TEST(bytes_per_joule_fit_the_links), TEST(wrong_profiles_fail))

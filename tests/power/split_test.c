@@ -130,7 +130,7 @@ static void split_of_a_measured_node_names_both_sources(void)
 }
 
 /* Twice the work, twice the share; a PE that slept has none. */
-static void shares_follow_what_was_done(void)
+static void shares_follow_the_work(void)
 {
   static result r;
   tree *t = tree_new();
@@ -240,6 +240,6 @@ static void wrong_profile_is_an_error_not_a_fallback(void)
 }
 
 TESTS(TEST(parts_and_idle_are_the_node_modelled), TEST(parts_and_idle_are_the_node_measured),
-      TEST(split_of_a_measured_node_names_both_sources), TEST(shares_follow_what_was_done),
+      TEST(split_of_a_measured_node_names_both_sources), TEST(shares_follow_the_work),
       TEST(half_widths_hold_for_any_profile_within_its_own), TEST(lost_account_makes_the_split_unavailable),
       TEST(none_gives_unavailable_figures_for_all), TEST(wrong_profile_is_an_error_not_a_fallback))

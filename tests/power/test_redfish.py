@@ -47,7 +47,7 @@ def test_the_first_chassis_watts_are_found_from_the_controllers_address(pages: d
         assert controller.asked[:3] == [CHASSIS, f"{CHASSIS}/1", path]
 
 
-def test_a_sensors_own_address_is_taken_as_it_is() -> None:
+def test_a_sensors_own_address_is_used_unchanged() -> None:
     pages = {
         "/redfish/v1/Sensors/7": {"Reading": WATTS, "ReadingUnits": "W"},
         "/t": {"Reading": 30, "ReadingUnits": "Cel"},
@@ -124,7 +124,7 @@ def test_https_is_checked(tmp_path: Path) -> None:
     ],
     ids=["nothing", "no-chassis", "no-power", "no-watts", "below-0", "no-json", "too-long", "elsewhere"],
 )
-def test_a_controller_that_says_no_watts_is_told_apart(pages: dict, why: str) -> None:
+def test_a_controller_without_watts_is_distinguished(pages: dict, why: str) -> None:
     with serving(Controller(pages)) as controller:
         found = look(controller)
         assert not found["usable"] and found["why"] and why in found["why"], found
@@ -152,7 +152,7 @@ def test_a_controller_that_is_away_costs_a_run_nothing_but_its_joules() -> None:
     assert done.returncode == 0 and " measured" not in done.stdout, done
 
 
-def test_a_job_looks_for_the_watts_once() -> None:
+def test_a_job_searches_for_the_watts_once() -> None:
     """Not in the launcher as well: where a controller is silent each look costs seconds."""
     with serving(Controller(modern())) as controller:
         settings = {"WATTLE_REDFISH": controller.url, "WATTLE_METER": "redfish"}

@@ -38,7 +38,7 @@ static void a_gap_another_site_or_another_stage_begins_a_new_span(void)
   free(t);
 }
 
-static void what_does_not_fit_is_the_shortest_and_is_counted(void)
+static void the_shortest_spans_are_left_out_and_counted(void)
 {
   wtl_timeline *t = make();
   uint64_t now = 1, whole = 0, kept = 0;
@@ -60,7 +60,7 @@ static void what_does_not_fit_is_the_shortest_and_is_counted(void)
   free(t);
 }
 
-static void of_spans_that_are_all_alike_some_are_kept_from_all_of_the_time(void)
+static void of_equal_spans_some_are_kept_from_the_whole_time(void)
 {
   wtl_timeline *t = make();
   for (uint64_t i = 0; i < 100000; i++) wtl_timeline_add(t, WTL_SPAN_SPIN, 100 * i + 1, 100 * i + 51, 7, 3);
@@ -84,7 +84,7 @@ static void changes_of_clock_are_kept_whatever_their_length_but_not_without_boun
   free(t);
 }
 
-static void meetings_are_kept_by_their_number_whatever_else_there_is(void)
+static void collective_spans_are_kept_by_their_number_alone(void)
 {
   enum { MET = 1000, BUSY = 7 };
   wtl_timeline *idle = make(), *busy = make();
@@ -111,7 +111,7 @@ static void meetings_are_kept_by_their_number_whatever_else_there_is(void)
   free(busy);
 }
 
-static void the_least_room_is_had_however_few_bytes_are_asked_for(void)
+static void the_smallest_buffer_is_made_for_any_smaller_request(void)
 {
   wtl_timeline *t = wtl_timeline_make(1);
   CHECK(t && t->capacity == 64);
@@ -119,8 +119,6 @@ static void the_least_room_is_had_however_few_bytes_are_asked_for(void)
 }
 
 TESTS(TEST(spans_that_follow_each_other_at_a_site_are_one), TEST(a_gap_another_site_or_another_stage_begins_a_new_span),
-      TEST(what_does_not_fit_is_the_shortest_and_is_counted),
-      TEST(of_spans_that_are_all_alike_some_are_kept_from_all_of_the_time),
+      TEST(the_shortest_spans_are_left_out_and_counted), TEST(of_equal_spans_some_are_kept_from_the_whole_time),
       TEST(changes_of_clock_are_kept_whatever_their_length_but_not_without_bound),
-      TEST(meetings_are_kept_by_their_number_whatever_else_there_is),
-      TEST(the_least_room_is_had_however_few_bytes_are_asked_for))
+      TEST(collective_spans_are_kept_by_their_number_alone), TEST(the_smallest_buffer_is_made_for_any_smaller_request))

@@ -84,12 +84,12 @@ def dry_pe(number, found, changes=34):
     return pe(number, 1.0, 2.5, recorded=found, clocks=GOVERNED | {"changes": changes})
 
 
-def test_a_dry_run_without_a_change_has_nothing_to_tell(tmp_path):
+def test_a_dry_run_without_a_change_reports_nothing(tmp_path):
     found = recorded((4.0, 1.0), (0.0, 0.0))
     assert balance.dry_run(load(tmp_path, dry_pe(0, found, 0), dry_pe(1, found, 0))) is None
 
 
-def test_a_dry_run_says_what_the_recorded_clocks_would_have_saved(tmp_path):
+def test_a_dry_run_states_what_the_recorded_clocks_would_have_saved(tmp_path):
     first, second = recorded((4.0, 1.0), (1.5, 0.25)), recorded((2.0, 0.5), (-0.5, 0.25))
     found = balance.dry_run(load(tmp_path, dry_pe(0, first), dry_pe(1, second)))
     assert found.words == (
@@ -157,7 +157,7 @@ def test_json_has_them_with_provenance(wattle, tmp_path):
     assert found["pes"][1]["clocks"]["changes"] == 34
 
 
-def test_who_has_no_knob_is_told_why():
+def test_without_a_knob_the_reason_is_printed():
     from wattle.pe import Clocks
 
     class Hinted:

@@ -102,7 +102,7 @@ def test_the_lab_writes_files_by_this_module_alone():
         assert name in allowed or not found, f"{name}: {found}; use files.write_atomically or files.writing"
 
 
-def test_a_program_built_before_is_started_only_if_nobody_else_could_have_put_it_there(tmp_path, monkeypatch):
+def test_a_program_built_before_is_started_only_if_no_other_user_could_have_written_it(tmp_path, monkeypatch):
     program = tmp_path / "put-0123"
     assert not files.is_ours(program)
     program.touch(0o755)
@@ -196,7 +196,7 @@ SHARED = {
 
 @pytest.mark.parametrize("wanted", ["out", None])
 @pytest.mark.parametrize("make", SHARED)
-def test_a_directory_that_others_could_change_is_refused_and_left_as_it_is(tmp_path, monkeypatch, make, wanted):
+def test_a_directory_that_others_could_change_is_refused_and_left_unchanged(tmp_path, monkeypatch, make, wanted):
     monkeypatch.chdir(tmp_path)
     make(tmp_path / (wanted or directory.PARENT), monkeypatch)
     with pytest.raises(WattleError, match=f"{SHARED[make]}.*; give another directory with -o") as refused:

@@ -328,7 +328,7 @@ def fifo(folder):
         lambda _: memfd("my wattle-live", page_of()),
     ],
 )
-def test_what_is_no_page_is_passed_over_and_holds_nobody_up(opened, tmp_path, make):
+def test_a_file_that_is_no_page_is_skipped_without_waiting(opened, tmp_path, make):
     opened.append(make(tmp_path))
     assert own() == []
 

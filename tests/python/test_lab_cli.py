@@ -130,7 +130,7 @@ def test_colour_only_on_a_terminal_and_never_with_no_color(wattle):
     assert "\x1b[3" not in wattle("doctor", env={"NO_COLOR": "1", "FORCE_COLOR": "1"}).stdout
 
 
-def test_json_knows_no_nan(capsys):
+def test_json_has_no_nan(capsys):
     console.print_json({"a": float("nan"), "b": [1.5, float("inf")], "c": Path("/x")})
     assert json.loads(capsys.readouterr().out) == {"a": None, "b": [1.5, None], "c": "/x"}
 
@@ -164,7 +164,7 @@ def test_a_prefix_gives_tools_and_shared_files(home):
         paths.bench_dir()
 
 
-def test_a_tool_that_is_gone_is_named_with_what_to_do(home):
+def test_a_missing_tool_is_named_with_its_remedy(home):
     (home / "bin" / "oshcc").unlink()
     with pytest.raises(WattleError, match=r"bin/oshcc is missing.*make build"):
         paths.tool("oshcc")

@@ -39,7 +39,7 @@ def test_a_run_without_call_sites_gives_an_empty_frame(tmp_path):
     assert profile.load(directory).site_frame().height == 0
 
 
-def test_a_number_nobody_knows_stays_unknown_also_in_sums(tmp_path):
+def test_an_unknown_number_stays_unknown_in_sums(tmp_path):
     profiles = [fakes.pe_profile(0), fakes.pe_profile(1, wall_s=None, cpu_s=None)]
     profiles[1]["joules"][0] = fakes.figure("cpu", None)
     found = profile.load(fakes.make_run(tmp_path / "r", profiles))
@@ -79,7 +79,7 @@ def damage(directory, change):
         (lambda d: d["joules"][0].update(joules=None), r"joules\[0\]: joules are null"),
     ],
 )
-def test_a_damaged_profile_is_named_with_what_is_wrong(run_dir, change, wrong):
+def test_a_damaged_profile_is_named_with_the_mistake(run_dir, change, wrong):
     damage(run_dir, change)
     with pytest.raises(DamagedFile, match=wrong) as error:
         profile.load(run_dir, 2)
@@ -118,7 +118,7 @@ def test_profiles_of_another_run_among_them_are_noticed(run_dir):
         profile.load(run_dir, 2)
 
 
-def test_a_directory_without_profiles_says_what_was_expected(tmp_path):
+def test_a_directory_without_profiles_names_the_expected_one(tmp_path):
     with pytest.raises(WattleError, match="holds no profile directory"):
         profile.load(tmp_path)
 
@@ -144,7 +144,7 @@ def test_a_manifest_comes_back_as_it_was_written(tmp_path):
         ({"command": [1]}, r"command\[0\]: expected text"),
     ],
 )
-def test_a_damaged_manifest_is_named_with_what_is_wrong(tmp_path, changes, wrong):
+def test_a_damaged_manifest_is_named_with_the_mistake(tmp_path, changes, wrong):
     directory = fakes.make_run(tmp_path / "r", **changes)
     with pytest.raises(DamagedFile, match=wrong):
         manifest.read(directory)

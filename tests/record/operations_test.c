@@ -52,7 +52,7 @@ static const char *told(int error, int at)
   return text;
 }
 
-static void all_kinds_are_counted_in_user_mode_without_what_is_forked(void)
+static void all_kinds_are_counted_in_user_mode_without_forked_processes(void)
 {
   CHECK_TEXT(told(0, 0), "{\"instructions\":1000,\"branches\":100,\"loads\":400,\"stores\":200,\"cycles\":2500,"
                          "\"cache_references\":50,\"cache_misses\":5,\"why\":\"\"}");
@@ -107,7 +107,7 @@ static void a_counter_that_never_ran_counts_for_nothing(void)
   is_starved = false;
 }
 
-static void what_never_started_is_not_stopped(void)
+static void a_meter_that_never_started_is_not_stopped(void)
 {
   wtl_operations o = {0};
   CHECK(dup2(STDERR_FILENO, STDIN_FILENO) == STDIN_FILENO);
@@ -115,7 +115,7 @@ static void what_never_started_is_not_stopped(void)
   CHECK(fcntl(STDIN_FILENO, F_GETFD) != -1);
 }
 
-TESTS(TEST(all_kinds_are_counted_in_user_mode_without_what_is_forked),
+TESTS(TEST(all_kinds_are_counted_in_user_mode_without_forked_processes),
       TEST(a_counter_that_cannot_be_had_is_named_and_the_others_count), TEST(one_reason_for_all_counters_is_given_once),
       TEST(an_old_kernel_counts_without_the_newer_flag), TEST(a_counter_that_never_ran_counts_for_nothing),
-      TEST(what_never_started_is_not_stopped))
+      TEST(a_meter_that_never_started_is_not_stopped))

@@ -22,14 +22,14 @@ static const wtl_activity some = {
     .bytes = 1e6,
     .off = {.active_s = 1, .spin_s = 4, .active_clock = 1.2 / 2.6, .wait_clock = 4 * 1.2 / 2.6}};
 
-static void the_states_cost_together_what_the_process_costs(void)
+static void the_joules_of_the_states_add_up_to_those_of_the_process(void)
 {
   wtl_machine *m = priced_load("sandybridge-e5-2670");
   CHECK_NEAR(by_rates(m, &some), priced_joules(m, some), 1e-9);
   wtl_machine_free(m);
 }
 
-static void a_state_at_a_lower_clock_costs_less_and_the_others_what_they_did(void)
+static void a_state_at_a_lower_clock_costs_less_and_the_others_cost_the_same(void)
 {
   wtl_machine *m = priced_load("sandybridge-e5-2670");
   wtl_activity base = some;
@@ -54,5 +54,5 @@ static void without_a_machine_nothing_is_known(void)
   CHECK(isnan(rate[0].active) && isnan(rate[1].byte));
 }
 
-TESTS(TEST(the_states_cost_together_what_the_process_costs),
-      TEST(a_state_at_a_lower_clock_costs_less_and_the_others_what_they_did), TEST(without_a_machine_nothing_is_known))
+TESTS(TEST(the_joules_of_the_states_add_up_to_those_of_the_process),
+      TEST(a_state_at_a_lower_clock_costs_less_and_the_others_cost_the_same), TEST(without_a_machine_nothing_is_known))

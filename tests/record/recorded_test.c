@@ -63,7 +63,7 @@ static void computing_at_a_higher_clock_waits_afterwards(void)
   wtl_machine_free(m);
 }
 
-static void what_noted_nothing_saves_nothing(void)
+static void a_history_without_entries_saves_nothing(void)
 {
   wtl_machine *m = priced_load("sandybridge-e5-2670");
   const wtl_activity ran = {.wall_s = 2, .active_s = 1, .asleep_s = 1};
@@ -75,7 +75,7 @@ static void what_noted_nothing_saves_nothing(void)
   wtl_machine_free(m);
 }
 
-static void a_profile_of_one_clock_knows_nothing_of_others(void)
+static void a_profile_of_one_clock_has_no_figures_for_others(void)
 {
   wtl_machine *m = priced_load("unknown");
   const wtl_activity ran = {.wall_s = 2, .active_s = 1, .spin_s = 1, .off = {.spin_s = 1, .wait_clock = 0.5}};
@@ -88,4 +88,4 @@ static void a_profile_of_one_clock_knows_nothing_of_others(void)
 
 TESTS(TEST(waiting_at_a_noted_clock_is_priced_at_it), TEST(computing_at_a_lower_clock_takes_the_wait_after_it),
       TEST(without_slack_computing_at_a_lower_clock_takes_longer), TEST(computing_at_a_higher_clock_waits_afterwards),
-      TEST(what_noted_nothing_saves_nothing), TEST(a_profile_of_one_clock_knows_nothing_of_others))
+      TEST(a_history_without_entries_saves_nothing), TEST(a_profile_of_one_clock_has_no_figures_for_others))

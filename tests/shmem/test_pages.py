@@ -39,7 +39,7 @@ def test_each_argument_and_each_value_is_explained() -> None:
         assert bool(r["value"]) != returns_nothing, r["name"]
 
 
-def test_a_page_tells_since_when_there_is_a_form_with_a_context() -> None:
+def test_a_page_states_the_first_version_of_the_form_with_a_context() -> None:
     assert "In the standard since 1.0, with a context since 1.4.\n" in page_of("shmem_ctx_int_put")
     assert "In the standard since 1.5.\n" in page_of("shmem_ctx_int_put_signal")
 

@@ -45,7 +45,7 @@ def test_a_wrong_call_ends_the_job_with_its_name_and_place(programs: Path, tmp_p
 
 
 @pytest.mark.parametrize("n", [2, 7])
-def test_every_kind_of_call_does_what_mpi_says(programs: Path, tmp_path: Path, n: int) -> None:
+def test_every_kind_of_call_does_what_the_mpi_standard_says(programs: Path, tmp_path: Path, n: int) -> None:
     done = simulate(tmp_path / "run", programs / "mpi_kinds", n=n)
     assert done.returncode == 0 and done.stdout.startswith("good at "), done
 
@@ -75,7 +75,7 @@ def looks(waited: float) -> tuple[float, int]:
     return at, n
 
 
-def test_a_wait_that_sleeps_costs_a_wake_up_for_each_look_in_time_and_joules(
+def test_a_sleeping_wait_costs_a_wake_up_for_each_test_in_time_and_joules(
     programs: Path, cluster: Path, tmp_path: Path
 ) -> None:
     waited = late(tmp_path / "r", programs, cluster, "40", settings=("WATTLE_WAIT=sleep",))
@@ -104,7 +104,7 @@ def test_a_long_message_asks_first(programs: Path, tmp_path: Path) -> None:
     assert waited == pytest.approx(40e-3 + asked + cores + 1e-3 + (n + envelope) / 1e3, rel=1e-6)
 
 
-def test_the_governor_lowers_the_clock_of_who_waits(programs: Path, cluster: Path, tmp_path: Path) -> None:
+def test_the_governor_lowers_the_clock_of_a_waiting_pe(programs: Path, cluster: Path, tmp_path: Path) -> None:
     settings = ("WATTLE_WAIT=spin", "WATTLE_GOVERN=energy", "WATTLE_SCALING=reactive")
     waited = late(tmp_path / "r", programs, cluster, "10", "40", settings=settings)
     assert waited == pytest.approx(400e-3, rel=0.01)

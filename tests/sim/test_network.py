@@ -25,7 +25,7 @@ def of(found: dict[Case, float], name: str, n: int) -> float:
     return next(s for case, s in found.items() if (case.name, case.bytes) == (name, n))
 
 
-def test_every_program_tells_its_cases(simulator: network.Simulator) -> None:
+def test_every_program_lists_its_cases(simulator: network.Simulator) -> None:
     for job in network.jobs():
         assert all(seconds > 0 for seconds in simulator.run(job, {}).values())
 

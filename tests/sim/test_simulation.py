@@ -110,7 +110,7 @@ def test_a_deadlock_names_the_call_and_the_line_of_each_pe(programs: Path, tmp_p
     assert re.search(r"shmem_barrier_all at deadlock\.c:10: PE 1-2$", done.stderr, re.M), done.stderr
 
 
-def test_who_is_waited_for_but_has_ended_is_named(programs: Path, tmp_path: Path) -> None:
+def test_a_process_that_ended_but_is_waited_for_is_named(programs: Path, tmp_path: Path) -> None:
     done = simulate(tmp_path / "run", programs / "one_leaves", n=5)
     assert done.returncode != 0
     for words in (r"shmem_barrier_all at one_leaves\.c:17: PE 0,3-4$", "exit code 0: PE 2$", "exit code 3: PE 1$"):
@@ -223,7 +223,7 @@ OF_RUNTIME = "#include <shmem.h>\nint next(void) { return shmem_my_pe() >= 0; }\
     ],
     ids=["variable", "call"],
 )
-def test_a_library_that_oshcc_makes_is_refused_for_what_is_its_own(text: str, said: str, tmp_path: Path) -> None:
+def test_a_library_that_oshcc_makes_is_refused_for_its_own_variables(text: str, said: str, tmp_path: Path) -> None:
     library = library_of(tmp_path, text, HOME / "bin/oshcc", "--sim")
     done = simulate(tmp_path / "run", compile_cxx(tmp_path, "uses", USES, library, f"-Wl,-rpath,{tmp_path}"), n=2)
     said = rf"all PEs would {said} the shared library {re.escape(str(library))}: link"
@@ -246,7 +246,7 @@ int main(int, char **words)
 
 
 @pytest.mark.parametrize("name", ["counts", "computes"])
-def test_a_library_that_the_program_loads_itself_is_judged_alike(name: str, tmp_path: Path) -> None:
+def test_a_library_that_the_program_loads_itself_is_judged_the_same(name: str, tmp_path: Path) -> None:
     text, shared = LIBRARIES[name]
     library = library_of(tmp_path, text, "cc")
     program = compile_cxx(tmp_path, "loads", LOADS)
@@ -267,7 +267,7 @@ def test_what_cannot_be_simulated_is_refused_in_words(tmp_path: Path) -> None:
     assert done.returncode != 0 and "WATTLE_KNOB=cpufreq is for real machines" in done.stderr, done.stderr
 
 
-def test_what_a_cluster_says_itself_goes_before_what_its_network_says(tmp_path: Path) -> None:
+def test_a_clusters_own_keys_override_those_of_its_network(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     number = "value = {}\nplus_minus = 0\nunit = 's'\ntag = 'assumed'\nhow = 'for a test'\n"
     network = clusters.read("sandybridge-ib").numbers

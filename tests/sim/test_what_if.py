@@ -59,7 +59,7 @@ def answer(recorded: Path, *options: str) -> dict:
     return json.loads(done.stdout)
 
 
-def test_the_table_fits_80_columns_and_says_what_each_column_is(recorded: Path) -> None:
+def test_the_table_fits_80_columns_and_states_what_each_column_is(recorded: Path) -> None:
     done = ask(recorded)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -72,7 +72,7 @@ def test_the_table_fits_80_columns_and_says_what_each_column_is(recorded: Path) 
     assert "Joules are modelled" in said and re.search(r"From timelines: \d+ barriers", said)
 
 
-def test_rounds_of_a_barrier_are_one_meeting(tmp_path: Path) -> None:
+def test_rounds_of_a_barrier_are_one_collective(tmp_path: Path) -> None:
     """Of a barrier of many PEs each round is a wait; the barrier itself is seldom timed."""
     folder = build(tmp_path, "imbalance")
     options = ("--set", "WATTLE_TIMELINE=64K", "--set", "WATTLE_WAIT=spin")
@@ -83,7 +83,7 @@ def test_rounds_of_a_barrier_are_one_meeting(tmp_path: Path) -> None:
     assert how and 40 <= int(how[1]) <= 40 + 2 * 24, how  # and one a PE when they print
 
 
-def test_of_an_mpi_program_the_calls_of_all_processes_are_the_meetings(tmp_path: Path) -> None:
+def test_of_an_mpi_program_the_calls_of_all_processes_are_the_collectives(tmp_path: Path) -> None:
     folder = build(tmp_path, "mpi_parts")
     options = ("--set", "WATTLE_TIMELINE=64K", "--set", "WATTLE_WAIT=spin")
     done = simulate(folder / "run", folder / "mpi_parts", "20", n=8, options=options)
@@ -121,6 +121,8 @@ def test_a_slower_network_takes_longer_and_the_run_s_own_as_long(recorded: Path)
         (("--set", "WATTLE_WAIT=spin"), ["--set: is only for a program"]),
     ],
 )
-def test_what_cannot_be_asked_is_refused(recorded: Path, options: tuple[str, ...], words: list[str]) -> None:
+def test_a_state_that_cannot_be_requested_is_refused(
+    recorded: Path, options: tuple[str, ...], words: list[str]
+) -> None:
     done = ask(recorded, *options)
     assert done.returncode == 2 and all(word in done.stderr for word in words), done.stderr

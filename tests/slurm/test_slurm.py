@@ -170,7 +170,7 @@ def submit(slurm: Slurm, script: Path) -> Result:
     return run("sbatch", "--wait", script, env=env, cwd=script.parent)
 
 
-def test_batch_example_runs_as_it_is(slurm: Slurm, tmp_path: Path) -> None:
+def test_batch_example_runs_unchanged(slurm: Slurm, tmp_path: Path) -> None:
     result = submit(slurm, batch_example(tmp_path))
     number = re.search(r"Submitted batch job (\d+)", result.out)
     assert result.code == 0 and number, result

@@ -48,7 +48,7 @@ static uint64_t recorded(const bench *b)
   return b->door.ticks[WTL_STAGE_SPIN] + b->door.ticks[WTL_STAGE_YIELD] + b->door.ticks[WTL_STAGE_ASLEEP];
 }
 
-static void what_is_there_is_tested_for_once(void)
+static void an_event_that_is_there_is_tested_for_once(void)
 {
   bench *b = start("adaptive");
   thing t = {.there_at = 1};
@@ -80,7 +80,7 @@ static void the_time_of_a_wait_is_booked_to_site_and_process(void)
   free(b);
 }
 
-static void who_is_told_to_sleep_sleeps_between_tests_and_who_spins_does_not(void)
+static void the_policy_sleep_sleeps_between_tests_and_spin_does_not(void)
 {
   bench *b = start("sleep"), *spins = start("spin");
   thing t = {.there_at = 50}, u = {.there_at = 50000};
@@ -102,7 +102,7 @@ static void the_threads_timer_slack_is_as_it_was(void)
   free(b);
 }
 
-static void a_test_that_moves_something_brings_back_wakefulness(void)
+static void a_test_that_makes_progress_makes_the_wait_poll_again(void)
 {
   bench *still = start("adaptive"), *moving = start("adaptive");
   wtl_test_wait t = {0}, u = {0};
@@ -179,7 +179,7 @@ static void after_a_sleep_one_slow_test_is_no_sign_that_something_moved_and_thre
   }
 }
 
-static void who_knows_that_something_came_looks_on_at_once(void)
+static void after_reported_progress_a_wait_polls_at_once(void)
 {
   wtl_test_wait t = {0};
   uint64_t usual = 1000;
@@ -194,7 +194,7 @@ static void who_knows_that_something_came_looks_on_at_once(void)
   free(b);
 }
 
-static void what_came_is_asked_for_after_each_test(void)
+static void arrivals_are_checked_after_each_test(void)
 {
   bench *b = start("adaptive");
   wtl_test_result result = WTL_TEST_PROGRESS;
@@ -222,7 +222,7 @@ static void slow_tests_are_no_sign_where_they_say_that_they_found_nothing(void)
   free(b);
 }
 
-static void what_comes_with_the_call_itself_does_not_make_it_another_wait(void)
+static void an_event_of_the_call_itself_starts_no_other_wait(void)
 {
   bench *b = start("adaptive");
   wtl_test_wait t = {0};
@@ -265,7 +265,7 @@ static void some_tests_after_a_slow_one_may_be_slow_too(void)
   free(b);
 }
 
-static void what_comes_after_a_wait_that_was_dropped_is_not_booked(void)
+static void time_after_a_dropped_wait_is_not_recorded(void)
 {
   bench *b = start("adaptive");
   wtl_test_wait t = {0};
@@ -330,7 +330,7 @@ static void sleep_until_rung(bench *b, wtl_test_wait *t, uint64_t rings)
   while (b->door.rings < rings) sleep_once_more(b, t);
 }
 
-static void a_sleep_is_ended_by_who_rings_and_the_site_knows(void)
+static void a_ring_ends_a_sleep_and_the_site_records_it(void)
 {
   wtl_test_wait t = {0};
   bench *b = asleep(&t, 1000);
@@ -344,7 +344,7 @@ static void a_sleep_is_ended_by_who_rings_and_the_site_knows(void)
   free(b);
 }
 
-static void who_is_rung_for_nothing_hears_no_ring_for_half_as_long_as_it_has_waited(void)
+static void after_a_useless_ring_a_process_ignores_rings_for_half_its_wait(void)
 {
   wtl_test_wait t = {0};
   bench *b = asleep(&t, 1000);
@@ -363,7 +363,7 @@ static void who_is_rung_for_nothing_hears_no_ring_for_half_as_long_as_it_has_wai
   free(b);
 }
 
-static void a_wait_that_is_over_when_a_sleep_ends_was_rung_for_by_nobody(void)
+static void a_wait_that_is_over_when_a_sleep_ends_had_no_ring(void)
 {
   wtl_test_wait t = {0};
   bench *b = asleep(&t, 1000);
@@ -377,7 +377,7 @@ static void a_wait_that_is_over_when_a_sleep_ends_was_rung_for_by_nobody(void)
   free(b);
 }
 
-static void who_begins_to_wait_and_who_moves_something_rings(void)
+static void beginning_to_wait_and_making_progress_ring(void)
 {
   bench *b = start("adaptive");
   ringer *r = share_ring(b);
@@ -398,18 +398,16 @@ static void who_begins_to_wait_and_who_moves_something_rings(void)
   free(b);
 }
 
-TESTS(TEST(what_is_there_is_tested_for_once), TEST(nothing_is_tested_for_that_was_there),
+TESTS(TEST(an_event_that_is_there_is_tested_for_once), TEST(nothing_is_tested_for_that_was_there),
       TEST(the_time_of_a_wait_is_booked_to_site_and_process),
-      TEST(who_is_told_to_sleep_sleeps_between_tests_and_who_spins_does_not),
-      TEST(the_threads_timer_slack_is_as_it_was), TEST(a_test_that_moves_something_brings_back_wakefulness),
-      TEST(time_for_which_others_had_the_core_is_not_idle),
+      TEST(the_policy_sleep_sleeps_between_tests_and_spin_does_not), TEST(the_threads_timer_slack_is_as_it_was),
+      TEST(a_test_that_makes_progress_makes_the_wait_poll_again), TEST(time_for_which_others_had_the_core_is_not_idle),
       TEST(after_a_sleep_one_slow_test_is_no_sign_that_something_moved_and_three_are),
-      TEST(who_knows_that_something_came_looks_on_at_once), TEST(what_came_is_asked_for_after_each_test),
+      TEST(after_reported_progress_a_wait_polls_at_once), TEST(arrivals_are_checked_after_each_test),
       TEST(slow_tests_are_no_sign_where_they_say_that_they_found_nothing),
-      TEST(what_comes_with_the_call_itself_does_not_make_it_another_wait),
+      TEST(an_event_of_the_call_itself_starts_no_other_wait),
       TEST(slow_tests_with_an_idle_one_after_a_sleep_between_them_are_no_sign),
-      TEST(some_tests_after_a_slow_one_may_be_slow_too), TEST(what_comes_after_a_wait_that_was_dropped_is_not_booked),
-      TEST(a_sleep_is_ended_by_who_rings_and_the_site_knows),
-      TEST(who_is_rung_for_nothing_hears_no_ring_for_half_as_long_as_it_has_waited),
-      TEST(a_wait_that_is_over_when_a_sleep_ends_was_rung_for_by_nobody),
-      TEST(who_begins_to_wait_and_who_moves_something_rings))
+      TEST(some_tests_after_a_slow_one_may_be_slow_too), TEST(time_after_a_dropped_wait_is_not_recorded),
+      TEST(a_ring_ends_a_sleep_and_the_site_records_it),
+      TEST(after_a_useless_ring_a_process_ignores_rings_for_half_its_wait),
+      TEST(a_wait_that_is_over_when_a_sleep_ends_had_no_ring), TEST(beginning_to_wait_and_making_progress_ring))

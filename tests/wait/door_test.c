@@ -222,7 +222,7 @@ static void adaptive_ends_asleep_and_yields_where_crowded(void)
 
 /* A history that suggests to sleep at once is used only if it belongs to one call site. Calls without counts
  * (WATTLE_PROFILE=off) have many sites, and one long wait would make all others sleep. */
-static void calls_that_nobody_counts_have_no_past(void)
+static void calls_that_are_not_counted_have_no_history(void)
 {
   for (uintptr_t addr = 0; addr < 2; addr++) {
     visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
@@ -258,7 +258,7 @@ static bool look_slowly(void *arg)
   return look(v);
 }
 
-static void who_yields_is_charged_for_its_turns_only(void)
+static void a_yielding_wait_is_charged_for_its_turns_only(void)
 {
   enum { TURNS = 50 };
   visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
@@ -298,7 +298,7 @@ static void *store_later(void *arg)
 }
 
 /* Turns would last it for a second of its own time. */
-static void who_yields_to_one_that_computes_falls_asleep(void)
+static void a_pe_that_yields_to_a_computing_one_falls_asleep(void)
 {
   visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
   wtl_settings s = settings(WTL_WAIT_ADAPTIVE);
@@ -352,7 +352,7 @@ static visit *wait_crowded(bool apart, uint64_t turn_ticks)
   return v;
 }
 
-static void what_comes_from_another_core_is_looked_for_before_a_turn(void)
+static void an_event_of_another_core_is_polled_for_before_a_turn(void)
 {
   free(wait_crowded(true, UINT64_MAX));
   CHECK(turns == 0);
@@ -427,7 +427,7 @@ static void doubt(void *arg)
   ((doubts *)arg)->seen++;
 }
 
-static void a_wait_in_doubt_is_looked_into_until_it_holds(void)
+static void a_wait_with_checks_is_checked_until_it_holds(void)
 {
   for (int policy = WTL_WAIT_SPIN; policy <= WTL_WAIT_ADAPTIVE; policy++) {
     wtl_settings s = settings(policy);
@@ -631,7 +631,7 @@ static net *wait_on_net(int n_local, bool taken, void *(*other_does)(void *))
   return n;
 }
 
-static void who_has_the_node_for_itself_sleeps_on_the_network(void)
+static void a_pe_alone_on_its_node_sleeps_on_the_network(void)
 {
   net *n = wait_on_net(1, false, send_message);
   CHECK(n->network_sleeps >= 1 && n->takes_over == 0);
@@ -639,7 +639,7 @@ static void who_has_the_node_for_itself_sleeps_on_the_network(void)
   close_net(n);
 }
 
-static void another_thread_of_the_process_wakes_who_sleeps_on_the_network(void)
+static void another_thread_of_the_process_wakes_a_sleeper_on_the_network(void)
 {
   net *n = wait_on_net(1, false, store_and_ring);
   CHECK(n->network_sleeps >= 1 && n->takes_over == 0 && atomic_load(&n->door.rescues) == 0);
@@ -658,7 +658,7 @@ static void others_sleep_on_the_bell(void)
 
 /* One look a millisecond would be 300; a quarter longer each time makes 4 + log(75) / log(1.25) = 24 of them, and rings
  * or delays can only make it fewer. */
-static void the_longer_a_sleep_the_rarer_the_looks(void)
+static void the_longer_a_sleep_the_rarer_the_tests(void)
 {
   visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
   wtl_settings s = settings(WTL_WAIT_SLEEP);
@@ -717,7 +717,7 @@ static void where_pes_outnumber_cores_no_past_counts(void)
 }
 
 /* Two PEs on the two threads of one core: neither is in the other's way, but each slows the other down. */
-static void who_shares_a_core_by_multithreading_sleeps_earlier(void)
+static void a_pe_that_shares_a_core_by_multithreading_sleeps_earlier(void)
 {
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
@@ -763,14 +763,13 @@ static void learning_is_bounded(void)
 TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_is_not_rung_by_data),
       TEST(sleepers_that_watch_different_things_are_all_rung), TEST(a_sleep_ends_by_itself_and_says_so),
       TEST(each_policy_waits_in_its_stage), TEST(a_handler_that_waits_in_the_agent_takes_none_of_the_pes_time),
-      TEST(adaptive_ends_asleep_and_yields_where_crowded), TEST(calls_that_nobody_counts_have_no_past),
-      TEST(who_yields_is_charged_for_its_turns_only), TEST(who_yields_to_one_that_computes_falls_asleep),
-      TEST(what_comes_from_another_core_is_looked_for_before_a_turn),
+      TEST(adaptive_ends_asleep_and_yields_where_crowded), TEST(calls_that_are_not_counted_have_no_history),
+      TEST(a_yielding_wait_is_charged_for_its_turns_only), TEST(a_pe_that_yields_to_a_computing_one_falls_asleep),
+      TEST(an_event_of_another_core_is_polled_for_before_a_turn),
       TEST(turns_that_were_long_are_not_taken_again_at_once), TEST(a_condition_that_holds_costs_no_wait_time),
-      TEST(a_silent_store_is_rescued_and_counted), TEST(a_wait_in_doubt_is_looked_into_until_it_holds),
-      TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang),
-      TEST(who_has_the_node_for_itself_sleeps_on_the_network),
-      TEST(another_thread_of_the_process_wakes_who_sleeps_on_the_network), TEST(others_sleep_on_the_bell),
-      TEST(the_longer_a_sleep_the_rarer_the_looks), TEST(policies_have_their_stages),
-      TEST(where_pes_outnumber_cores_no_past_counts), TEST(who_shares_a_core_by_multithreading_sleeps_earlier),
+      TEST(a_silent_store_is_rescued_and_counted), TEST(a_wait_with_checks_is_checked_until_it_holds),
+      TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang), TEST(a_pe_alone_on_its_node_sleeps_on_the_network),
+      TEST(another_thread_of_the_process_wakes_a_sleeper_on_the_network), TEST(others_sleep_on_the_bell),
+      TEST(the_longer_a_sleep_the_rarer_the_tests), TEST(policies_have_their_stages),
+      TEST(where_pes_outnumber_cores_no_past_counts), TEST(a_pe_that_shares_a_core_by_multithreading_sleeps_earlier),
       TEST(a_given_spin_is_kept), TEST(learning_is_bounded))

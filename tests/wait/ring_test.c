@@ -29,7 +29,7 @@ static void *sleep_on(void *arg)
   return NULL;
 }
 
-static void nobody_rings_for_nobody(void)
+static void without_a_sleeper_there_is_no_ring(void)
 {
   wtl_wakeup none = {0};
   wtl_wakeup_others(&none);
@@ -39,7 +39,7 @@ static void nobody_rings_for_nobody(void)
   free(node);
 }
 
-static void a_sleep_for_which_nobody_rings_ends_by_itself(void)
+static void a_sleep_without_a_ring_ends_by_its_time_limit(void)
 {
   wtl_wakeup_node *node = start(2);
   CHECK(!wtl_wakeup_sleep(&(wtl_wakeup){.node = node, .n = 2}, 1e-3));
@@ -48,7 +48,7 @@ static void a_sleep_for_which_nobody_rings_ends_by_itself(void)
 }
 
 /* More than one ring wakes: those that are woken ring on, as waits do (wait_by_test.c). */
-static void all_who_sleep_are_woken_a_few_at_a_time(void)
+static void all_sleepers_are_woken_a_few_at_a_time(void)
 {
   enum { N = 11 };
   wtl_wakeup_node *node = start(N);
@@ -89,7 +89,7 @@ static void one_thread_of_a_process_is_rung_for(void)
 }
 
 /* Of a process that was killed in its sleep. */
-static void what_nobody_sleeps_on_is_rung_for_once(void)
+static void a_word_without_a_sleeper_is_rung_once(void)
 {
   wtl_wakeup_node *node = start(2);
   node->armed = node->cell[1].armed = 1;
@@ -117,7 +117,7 @@ static void *take_turns(void *arg)
   return NULL;
 }
 
-static void rings_and_ends_of_sleeps_may_meet(void)
+static void rings_and_ends_of_sleeps_may_coincide(void)
 {
   wtl_wakeup_node *node = start(2);
   _Atomic int turn = 0;
@@ -132,6 +132,6 @@ static void rings_and_ends_of_sleeps_may_meet(void)
   free(node);
 }
 
-TESTS(TEST(nobody_rings_for_nobody), TEST(a_sleep_for_which_nobody_rings_ends_by_itself),
-      TEST(all_who_sleep_are_woken_a_few_at_a_time), TEST(one_thread_of_a_process_is_rung_for),
-      TEST(what_nobody_sleeps_on_is_rung_for_once), TEST(rings_and_ends_of_sleeps_may_meet))
+TESTS(TEST(without_a_sleeper_there_is_no_ring), TEST(a_sleep_without_a_ring_ends_by_its_time_limit),
+      TEST(all_sleepers_are_woken_a_few_at_a_time), TEST(one_thread_of_a_process_is_rung_for),
+      TEST(a_word_without_a_sleeper_is_rung_once), TEST(rings_and_ends_of_sleeps_may_coincide))

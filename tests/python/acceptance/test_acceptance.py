@@ -45,7 +45,7 @@ def test_one_file_holds_every_step_with_its_output(apps, wattle: fakes.Wattle, t
     assert "Not tested here" in done.stdout
 
 
-def test_a_step_that_fails_is_said_with_its_last_words_and_the_rest_goes_on(apps, wattle: fakes.Wattle, tmp_path):
+def test_a_failed_step_is_reported_with_its_last_line_and_the_others_run(apps, wattle: fakes.Wattle, tmp_path):
     fakes.script(apps / "lib/wattle/apps/barrier", "#!/bin/sh\necho no luck >&2\nexit 3\n")
     out = tmp_path / "acceptance.tar.gz"
     done = wattle("acceptance", "--only", "jobs-2,doctor", "-o", out)
@@ -82,7 +82,7 @@ def test_what_takes_too_long_is_ended(tmp_path):
     assert (result.state, result.why) == ("failed", "not finished within 0 s (--limit)")
 
 
-def test_what_cannot_be_tried_says_why(tmp_path):
+def test_a_step_that_cannot_run_has_a_reason(tmp_path):
     def refuse(out: Path) -> list[str]:
         raise WattleError("needs root")
 
@@ -171,7 +171,7 @@ def test_joules_that_no_sensor_gave_are_among_what_was_not_tried(tmp_path):
     assert found.tried(tmp_path / "c", []).joules == "the step energy was not chosen"
 
 
-def test_a_step_that_failed_is_not_said_to_be_one_that_was_not_chosen(tmp_path):
+def test_a_failed_step_is_not_listed_as_not_chosen(tmp_path):
     results = [ended("energy", "failed", "exit code 3: no luck"), ended("energy-cray", "not tried", "interrupted")]
     tried = found.tried(tmp_path, results)
     assert tried.joules == "the step energy failed: exit code 3: no luck"
@@ -258,7 +258,7 @@ a non-zero exit code. Per user-direction, the job has been aborted.
         ("", "it said nothing"),
     ],
 )
-def test_the_reason_is_what_failed_not_what_is_said_afterwards(said, why):
+def test_the_reason_is_the_first_error_line_and_not_a_later_one(said, why):
     assert reason.of(said) == why
 
 
@@ -291,7 +291,7 @@ def test_ctrl_c_ends_the_step_and_keeps_what_was_found(apps, environment, tmp_pa
     assert not list(tmp_path.glob("wattle-acceptance-*"))
 
 
-def test_a_file_that_cannot_be_written_is_said_before_anything_is_tried(apps, wattle: fakes.Wattle, tmp_path):
+def test_a_file_that_cannot_be_written_is_reported_before_anything_is_tried(apps, wattle: fakes.Wattle, tmp_path):
     done = wattle("acceptance", "--only", "doctor", "-o", tmp_path / "no" / "such.tar.gz")
     assert done.returncode == 2
     assert "such.tar.gz: cannot be written: No such file or directory" in done.stderr
@@ -309,7 +309,7 @@ def test_what_cannot_be_packed_stays_where_it_is(apps, wattle: fakes.Wattle, tmp
     assert json.loads((folder / "acceptance.json").read_text())["steps"]
 
 
-def test_a_disk_without_room_is_said_before_anything_is_tried(apps, tmp_path, monkeypatch):
+def test_a_disk_without_space_is_reported_before_anything_is_tried(apps, tmp_path, monkeypatch):
     usage = shutil.disk_usage(tmp_path)
     full = tmp_path / "full"
     full.mkdir()

@@ -233,7 +233,7 @@ def test_the_fit_finds_what_a_pe_and_a_pair_cost() -> None:
     assert data["verdicts"] == {"pss_per_pe": "met", "per_pair": "met"}
 
 
-def test_memory_beyond_the_promises_is_said() -> None:
+def test_memory_beyond_the_promises_is_reported() -> None:
     data = memory.growth(samples_of(1, 0, 9 << 20, 300), judge=True)
     assert data["verdicts"] == {"pss_per_pe": "not met", "per_pair": "not met"}
 

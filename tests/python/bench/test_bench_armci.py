@@ -57,7 +57,7 @@ def test_cpu_seconds_have_a_bar_where_ranks_idle(monkeypatch):
     assert barred == {2: ["idle_cpu"], 4: ["dgemm_cpu", "jacobi_cpu", "idle_cpu"]}
 
 
-def test_sums_that_differ_between_libraries_are_said():
+def test_sums_that_differ_between_libraries_are_reported():
     figures = {"dgemm_sum": 3.0, "jacobi_sum": -7.0, "idle_sum": 0.5}
     assert armci.same_sums([[figures, figures]]) == "the same in all runs"
     assert "differ by up to" in armci.same_sums([[figures, figures | {"jacobi_sum": -7.001}]])
@@ -102,7 +102,7 @@ def test_where_rounds_differ_by_chance_all_places_are_as_good():
     assert learned.span([learned.SIZES[-1], 2 * learned.SIZES[-1]]) == "1.00 MiB to none up to 1.00 MiB"
 
 
-def test_a_bar_tells_what_was_learned_and_where_it_was_measured_to_pay():
+def test_a_bar_shows_the_learned_and_the_measured_threshold():
     polling, asleep = ring(*3 * [{size: (1.0, 0.5) for size in learned.SIZES if size >= 65536}])
     both = [
         [{key.replace("put", op): value for op in learned.OPS for key, value in side.items()} | {learned.OTHERS: 0.0}]

@@ -71,7 +71,7 @@ def test_the_table_fits_80_columns_and_has_no_colour(wattle, cache):
     assert "\x1b" not in out
 
 
-def test_what_could_not_be_measured_says_why_and_what_means_nothing_is_silent(wattle, cache):
+def test_missing_prices_have_a_reason_and_meaningless_ones_are_left_out(wattle, cache):
     out = " ".join(wattle("calibrate").stdout.split())
     assert "Not measured: low-power wait, woken: no instruction." in out
     assert "membarrier, its caller (with a peer): membarrier: Operation not permitted." in out
@@ -100,7 +100,7 @@ def test_json_is_the_whole_document_and_nothing_else(wattle, cache):
     assert result.stderr == ""
 
 
-def test_other_work_at_the_same_time_is_said(wattle, cache):
+def test_other_work_at_the_same_time_is_reported(wattle, cache):
     busy = document(load={"wall_s": 2.5, "others_cores": 1.62, "stolen_cores": 0.3})
     result = wattle("calibrate", env={"FAKE_ANSWER": json.dumps(busy)})
     words = " ".join(result.stdout.split())
@@ -246,7 +246,7 @@ def test_a_fitted_profile_is_shown_and_written(wattle, tool, tmp_path):
     assert "base: true" in file.read_text() and "other work" not in file.read_text() + result.stderr
 
 
-def test_what_is_doubtful_of_a_fitted_profile_is_said_and_written(wattle, tool, tmp_path):
+def test_weak_points_of_a_fitted_profile_are_printed_and_written(wattle, tool, tmp_path):
     file = tmp_path / "here.yaml"
     rows = [r for r in watts_document()["rows"] if (r["state"], r["ghz"]) != ("spin", 3.0)]
     busy = watts_document(rows=rows, others_cores=0.7)

@@ -84,7 +84,7 @@ def row(comparison, name):
     return next(r for r in comparison.rows if r.metric.name == name)
 
 
-def test_what_a_profile_says_wrong_of_both_runs_does_not_hide_their_difference(tmp_path):
+def test_an_error_of_the_profile_in_both_runs_does_not_hide_their_difference(tmp_path):
     spin, sleep = waiting_run(tmp_path / "a", 10.0, 0.0), waiting_run(tmp_path / "b", 9.0, 1.0)
     found = row(of_runs.compare(spin, sleep), "joules_cpu").difference
     assert found.saving_percent == pytest.approx(4.9 / 110 * 100)

@@ -79,7 +79,7 @@ def test_what_ucx_found_is_shown(roots, with_module):
     assert found["interfaces"].says == "eth0 (up)"
 
 
-def test_a_loopback_alone_reaches_nobody_else(roots, with_module, monkeypatch):
+def test_a_loopback_alone_reaches_no_other_machine(roots, with_module, monkeypatch):
     monkeypatch.setattr(ucx, "ask", lambda _: Ucx("1.13.1", {"tcp": ["lo"]}, ["tcp"]))
     found = examine(roots)
     assert found["transports"].state is State.PARTLY
@@ -87,7 +87,7 @@ def test_a_loopback_alone_reaches_nobody_else(roots, with_module, monkeypatch):
     assert found["interfaces"].state is State.NO
 
 
-def test_a_card_that_ucx_does_not_use_is_said(roots, with_module, monkeypatch):
+def test_a_card_that_ucx_does_not_use_is_reported(roots, with_module, monkeypatch):
     (roots.sys / "class" / "infiniband" / "mlx5_0").mkdir(parents=True)
     monkeypatch.setattr(ucx, "ask", lambda _: Ucx("1.13.1", {"tcp": ["eth0"]}, ["tcp", "ib"]))
     assert "is its port up?" in examine(roots)["InfiniBand"].why
@@ -114,7 +114,7 @@ def test_a_library_that_is_gone_is_named_with_its_package(roots, with_module, mo
     assert found.grant == ("sudo apt-get install libucx0",)
 
 
-def test_what_could_not_be_found_out_is_said(roots, with_module, monkeypatch):
+def test_what_could_not_be_found_out_is_reported(roots, with_module, monkeypatch):
     monkeypatch.setattr(ucx, "ask", lambda _: Ucx("1.13.1", why="libucp.so.0: Input/output error"))
     found = examine(roots)["transports"]
     assert (found.says, found.why) == ("unknown", "libucp.so.0: Input/output error")
@@ -145,13 +145,13 @@ def test_the_real_library_answers():
         ("ip not found (Debian: apt install iproute2 util-linux)", ("sudo apt-get install iproute2 util-linux",)),
     ],
 )
-def test_why_no_nodes_can_be_made_is_said(roots, home, monkeypatch, reason, grant):
+def test_why_no_nodes_can_be_made_is_reported(roots, home, monkeypatch, reason, grant):
     monkeypatch.setattr(network.nodes, "unavailable", lambda: reason)
     found = examine(roots)["made nodes"]
     assert (found.state, found.why, found.grant) == (State.NO, reason, grant)
 
 
-def test_nodes_that_can_be_made_are_said_with_the_command(roots, home, monkeypatch):
+def test_nodes_that_can_be_made_are_reported_with_the_command(roots, home, monkeypatch):
     monkeypatch.setattr(network.nodes, "unavailable", lambda: None)
     monkeypatch.setattr(network.os, "sched_getaffinity", lambda _: {0, 1})
     assert "--on two-nodes" in examine(roots)["made nodes"].says
@@ -178,7 +178,7 @@ PRRTE = "prterun (PRRTE) 3.0.2\n"
         ({"srun": SLURM, "prterun": PRRTE}, {"PRRTE": "3.0.2 (prterun)", "Slurm": "22.05.8 (srun)"}),
     ],
 )
-def test_launchers_are_told_apart_by_what_they_say_and_not_by_name(tmp_path, monkeypatch, commands, rows):
+def test_launchers_are_recognized_by_their_output_and_not_by_name(tmp_path, monkeypatch, commands, rows):
     for name, says in commands.items():
         fakes.script(tmp_path / "bin" / name, f"#!/bin/sh\n/bin/cat <<'end'\n{says}end\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
@@ -189,7 +189,7 @@ def test_launchers_are_told_apart_by_what_they_say_and_not_by_name(tmp_path, mon
     }
 
 
-def test_a_launcher_that_does_not_work_is_said_and_no_launcher_comes_with_a_way_out(tmp_path, monkeypatch):
+def test_a_launcher_that_does_not_work_is_reported_and_no_launcher_comes_with_a_way_out(tmp_path, monkeypatch):
     fakes.script(tmp_path / "bin" / "srun", "#!/bin/sh\necho 'srun: error: no configuration' >&2; exit 1\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     slurm, none = launchers.examine()

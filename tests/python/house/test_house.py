@@ -111,7 +111,7 @@ def test_no_write_of_the_library_can_end_a_program_by_sigpipe() -> None:
         ("before = wtl_sigpipe_hold();\nfflush(stdout);", False),
     ],
 )
-def test_raw_writes_are_told_from_others(code: str, is_raw: bool) -> None:
+def test_raw_writes_are_distinguished_from_others(code: str, is_raw: bool) -> None:
     assert bool(raw_writes(code)) == is_raw
 
 
@@ -188,7 +188,7 @@ def test_packages_of_the_lab_import_each_other_in_no_circle() -> None:
         pytest.fail(f"a circle of packages: {' <- '.join(error.args[1])}")
 
 
-def test_no_study_knows_the_report_and_no_page_frame_knows_a_study() -> None:
+def test_no_study_imports_the_report_and_no_page_frame_imports_a_study() -> None:
     imports = lab_imports()
     assert "report" not in imports["study"]
     assert not imports["html"] & {path.name for path in LAB.iterdir() if path.is_dir()}

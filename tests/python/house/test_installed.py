@@ -72,7 +72,7 @@ def writable_by_others(root: Path) -> list[Path]:
     return [path for path in [root, *root.rglob("*")] if not path.is_symlink() and path.stat().st_mode & 0o022]
 
 
-def test_nobody_but_the_owner_may_change_what_is_installed_whatever_the_umask(prefix: Path) -> None:
+def test_only_the_owner_may_change_installed_files_under_any_umask(prefix: Path) -> None:
     assert not writable_by_others(prefix)
 
 

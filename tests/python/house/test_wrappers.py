@@ -95,7 +95,7 @@ def test_programs_that_ask_for_the_vendor_take_the_library_for_a_whole_one(wrapp
 
 
 @pytest.mark.parametrize("wrapper", LANGUAGES)
-def test_a_program_that_needs_an_mpi_is_told_how_to_get_one(wrapper: str, tmp_path: Path) -> None:
+def test_for_a_program_that_needs_an_mpi_the_message_names_its_package(wrapper: str, tmp_path: Path) -> None:
     """Also where a header of its own includes mpi.h; where something else is wrong nothing is said of MPI."""
     (tmp_path / "own.h").write_text("#include <mpi.h>\n")
     (tmp_path / "wrong.h").write_text("/* mpi.h: No such file */\n#error no\n")

@@ -110,7 +110,7 @@ def test_there_are_never_more_groups_than_clocks_worth_telling_apart():
     assert len(cluster([float(i) for i in range(40)], whole=40.0)) == 4
 
 
-def test_who_waits_gets_the_slowest_clock_at_which_it_ends_in_time(unequal, wattle):
+def test_a_waiting_pe_gets_the_slowest_clock_at_which_it_ends_in_time(unequal, wattle):
     result = wattle("plan", unequal, "--json")
     assert result.returncode == 0, result.stderr
     made = json.loads(result.stdout)
@@ -172,7 +172,7 @@ def test_an_even_run_needs_no_lower_clock(tmp_path, unequal, wattle):
         (("-o", "/no/such/plan.yaml"), "/no/such/plan.yaml: cannot be written: No such file or directory"),
     ],
 )
-def test_what_cannot_be_planned_is_said_in_one_line(unequal, wattle, options, said):
+def test_what_cannot_be_planned_is_reported_in_one_line(unequal, wattle, options, said):
     result = wattle("plan", unequal, *options)
     assert result.returncode == 2
     assert said in result.stderr
@@ -204,7 +204,7 @@ def test_an_mpi_run_takes_a_plan_of_as_many_as_its_launcher_starts(tmp_path, une
         (3, "wattle: --plan: is for 2 PEs, this run had 3; not in the plan, so at the base clock: PE 2\n"),
     ],
 )
-def test_an_mpi_run_of_another_size_than_its_plan_is_told_so(tmp_path, unequal, home, wattle, n, said):
+def test_an_mpi_run_of_another_size_than_its_plan_is_reported(tmp_path, unequal, home, wattle, n, said):
     (home / "lib").mkdir()
     (home / "lib" / "libwattle-mpi.so").touch()
     where = tmp_path / "p.yaml"

@@ -64,7 +64,7 @@ def test_every_published_row_is_there_with_value_condition_ours_tolerance_verdic
             assert (f"Note {notes.index(reason) + 1}." if shared else reason) in text, (row.id, reason)
 
 
-def test_each_reason_is_said_once(study_dir, page):
+def test_each_reason_is_reported_once(study_dir, page):
     rows = published.judge(ROWS, patterns.load(study_dir, manifests.read(study_dir)))
     text = plain(page)
     for reason in {reason for row in rows for reason in row.reasons}:
@@ -74,14 +74,14 @@ def test_each_reason_is_said_once(study_dir, page):
     assert set(links) == set(re.findall(r'id="(note-\d+)"', page))
 
 
-def test_the_summary_and_the_tiles_speak_of_savings_alike(page):
+def test_the_summary_and_the_tiles_agree_on_savings(page):
     summary = plain(re.search(r'class="summary">(.*?)</p>', page, re.DOTALL).group(1))
     tile = re.search(r"<b>\+(\S+ %)</b><span>time saved by one quiet for all", page).group(1)
     assert f"non-blocking ones saved {tile} of the time" in summary
     assert "changed the time" not in summary
 
 
-def test_a_loss_is_said_in_words(tmp_path):
+def test_a_loss_is_reported_in_words(tmp_path):
     slow = studies.make_study(tmp_path / "slow", studies.frame(lambda p, n: 2.0 if p == "PPQ" else 1.0))
     text = plain(write(slow).read_text())
     assert "non-blocking ones cost 100 % more time" in text
@@ -137,7 +137,7 @@ def test_nothing_is_fetched_from_anywhere(page):
     assert "default-src 'none'" in page
 
 
-def test_what_a_directory_says_is_text_and_never_markup(page):
+def test_texts_of_a_directory_are_never_markup(page):
     assert "no sensor <here>" not in page
     assert "no sensor &lt;here&gt;" in page
 
@@ -154,13 +154,13 @@ def test_joules_without_a_meter_are_gaps_and_the_report_stands(tmp_path):
     assert "Joules are not known here" in text
 
 
-def test_wrong_data_are_said_first(tmp_path):
+def test_wrong_data_are_reported_first(tmp_path):
     frame = studies.frame().with_columns(verified=pl.lit(False))
     text = write(studies.make_study(tmp_path / "wrong", frame)).read_text()
     assert "no result below can be trusted" in text
 
 
-def test_the_page_names_the_place_and_what_it_stands_for(tmp_path, page):
+def test_the_page_names_the_place_and_its_meaning(tmp_path, page):
     across = studies.make_study(tmp_path / "across", place=Place("two-nodes", "1gbit"))
     text = plain(PLOTLY.sub("", write(across).read_text()))
     assert "two nodes made of network namespaces on one machine" in text
@@ -172,7 +172,7 @@ def test_the_page_names_the_place_and_what_it_stands_for(tmp_path, page):
     assert "Measured on all PEs on this node" in plain(page)
 
 
-def test_a_sensor_that_sees_both_nodes_is_said(tmp_path):
+def test_a_sensor_that_sees_both_nodes_is_reported(tmp_path):
     measured = studies.frame(provenance="measured")
     across = studies.make_study(tmp_path / "across", measured, Place("two-nodes"))
     text = plain(PLOTLY.sub("", write(across).read_text()))
@@ -263,7 +263,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_directory_is_an_error_that_names_what_is_wrong(study_dir, tmp_path, damage):
+def test_a_damaged_directory_is_an_error_that_names_the_mistake(study_dir, tmp_path, damage):
     directory = tmp_path / "copy"
     shutil.copytree(study_dir, directory)
     harm, word = DAMAGES[damage]

@@ -61,7 +61,7 @@ def test_every_published_row_is_there(made):
             assert " ".join(part.split()) in text, (row.id, part)
 
 
-def test_it_is_said_that_no_clock_can_be_set(made):
+def test_it_is_reported_that_no_clock_can_be_set(made):
     _, _, page = made
     assert "No clock can be set here" in plain(page)
     assert "The reasons are below." in plain(page)

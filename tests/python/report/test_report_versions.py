@@ -112,14 +112,14 @@ def test_joules_are_shown_with_their_provenance(tmp_path, page):
     assert figures(dark)["energy-4-cities"]["data"] == []
 
 
-def test_a_version_left_out_is_said_with_the_reason(tmp_path):
+def test_a_version_left_out_is_reported_with_the_reason(tmp_path):
     left = {"mpi": "no mpicc <anywhere>"}
     text = page_of(mini_apps.make_study(tmp_path / "left", names=("bucket", "am", "steal"), left_out=left))
     assert "left out: no mpicc &lt;anywhere&gt;" in text
     assert "no mpicc <anywhere>" not in text
 
 
-def test_wrong_answers_are_said_first(tmp_path):
+def test_wrong_answers_are_reported_first(tmp_path):
     text = page_of(mini_apps.make_study(tmp_path / "wrong", verified=False))
     assert "no result below can be trusted" in plain(text)
 

@@ -129,7 +129,7 @@ def test_one_pe_without_a_network_is_none_in_the_frame(tmp_path):
     assert found.pe_frame()["network_messages_sent"].to_list() == [None, 1000, 1000, 1000]
 
 
-def test_bytes_that_hardware_moved_need_not_be_told(tmp_path):
+def test_bytes_that_hardware_moved_need_no_notice(tmp_path):
     profiles = fakes.on_nodes(2)
     profiles[0]["network"] = fakes.NETWORK | {"bytes": {"sent": 1, "received": 2}}
     found = load(tmp_path / "r", profiles)
@@ -138,7 +138,7 @@ def test_bytes_that_hardware_moved_need_not_be_told(tmp_path):
     assert found.network.bytes["hardware"] is None
 
 
-def test_a_count_nobody_knows_makes_the_sum_unknown(tmp_path):
+def test_an_unknown_count_makes_the_sum_unknown(tmp_path):
     profiles = fakes.on_nodes(2)
     profiles[3]["network"] = fakes.NETWORK | {"messages": {"sent": None, "received": 5}}
     assert load(tmp_path / "r", profiles).network.messages == {"sent": None, "received": 2705}
@@ -187,13 +187,13 @@ def test_the_tables_show_pes_and_joules_by_node_in_80_columns(wattle: Wattle, on
     assert max(map(len, lines)) <= 80
 
 
-def test_a_sensor_shared_by_nodes_is_said(wattle: Wattle, tmp_path):
+def test_a_sensor_shared_by_nodes_is_reported(wattle: Wattle, tmp_path):
     ready = fakes.write_profiles(tmp_path / "ready", measured(fakes.on_nodes(2, boot_id="same")))
     text = " ".join(said(wattle, {"FAKE_PROFILES": str(ready)}).split())
     assert "each read the machine's one sensor, so joules of several nodes are not added up" in text
 
 
-def test_nodes_of_one_name_that_cannot_be_told_apart_are_said(wattle: Wattle, tmp_path):
+def test_nodes_of_one_name_are_reported(wattle: Wattle, tmp_path):
     profiles = fakes.on_nodes(2, boot_id="same")
     for pe in profiles:
         pe["host"] = "vm"
@@ -219,7 +219,7 @@ def test_json_has_each_node_and_the_manifest_the_hosts(wattle: Wattle, on_two, t
     assert [node["host"] for node in manifest["nodes"]] == ["node0", "node1"]
 
 
-def test_a_host_that_left_nothing_is_named_with_what_to_do(wattle: Wattle, tmp_path):
+def test_a_host_that_left_nothing_is_named_with_the_remedy(wattle: Wattle, tmp_path):
     ready = fakes.write_profiles(tmp_path / "ready", fakes.on_nodes(2)[:2])
     text = said(wattle, {"FAKE_PROFILES": str(ready)}, "-o", tmp_path / "out")
     assert "No profile from PE 2-3" in text

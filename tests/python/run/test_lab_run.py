@@ -72,7 +72,7 @@ def test_the_exit_code_is_the_programs(wattle, program, ends, code):
 @pytest.mark.parametrize(
     "where", ["2>/dev/full", ">/dev/full", ">/dev/full 2>&1", "2>&-", ">&-", ">&- 2>&-", "| true", "2>&1 | true"]
 )
-def test_the_exit_code_is_the_programs_where_nobody_hears_the_report(environment, profiles, tmp_path, where, options):
+def test_the_exit_code_is_the_programs_if_the_report_has_no_reader(environment, profiles, tmp_path, where, options):
     program = fakes.script(tmp_path / "program", '#!/bin/sh\n[ "$FAKE_PE" = 0 ] || exit 0\ntouch ran\nexit 7\n')
     line = f"{shlex.quote(sys.executable)} -m wattle run -n 2 {options} -- {program} {where}"
     shell = ["bash", "-o", "pipefail", "-c", line]
@@ -87,7 +87,7 @@ def test_the_exit_code_is_the_programs_where_nobody_hears_the_report(environment
     "arguments",
     [("run", "./nosuch"), ("report", "nosuch"), ("run", "--nosuch", "x"), ("run", "-o", "/dev/null", "true")],
 )
-def test_a_refusal_has_its_exit_code_where_nobody_hears_it(environment, tmp_path, arguments):
+def test_a_refusal_without_a_reader_has_its_exit_code(environment, tmp_path, arguments):
     reader, writer = os.pipe()
     os.close(reader)
     words = [sys.executable, "-m", "wattle", *arguments]
@@ -96,7 +96,7 @@ def test_a_refusal_has_its_exit_code_where_nobody_hears_it(environment, tmp_path
     assert done.returncode == 2
 
 
-def test_json_that_cannot_be_written_is_said(environment, profiles, program, tmp_path):
+def test_json_that_cannot_be_written_is_reported(environment, profiles, program, tmp_path):
     words = [sys.executable, "-m", "wattle", "run", "-n", "2", "--json", "--", program("exit 0")]
     told = {"env": environment | profiles, "cwd": tmp_path, "stderr": subprocess.PIPE, "text": True}
     with Path("/dev/full").open("w") as full:
@@ -105,7 +105,7 @@ def test_json_that_cannot_be_written_is_said(environment, profiles, program, tmp
     assert (done.returncode, done.stderr) == (0, said)
 
 
-def test_a_machine_profile_that_is_not_there_is_said_before_anything_is_made(home, wattle, program, tmp_path):
+def test_a_machine_profile_that_is_not_there_is_reported_before_anything_is_made(home, wattle, program, tmp_path):
     broken = fakes.INFO | {"machine": {"error": 'no machine profile "bogus"; give "auto"'}}
     (home / "bin" / "info.json").write_text(json.dumps(broken))
     result = wattle("run", "--machine", "bogus", "--", program("echo ran"))
@@ -288,7 +288,7 @@ def test_default_directories_never_collide(tmp_path, monkeypatch):
     assert all(d.parent.name == "wattle-runs" and d.name.startswith("prog_ram-") for d in made)
 
 
-def test_a_program_of_another_library_is_told_that_no_profile_will_come(wattle):
+def test_for_a_program_of_another_library_the_missing_profile_is_announced(wattle):
     result = wattle("run", "true")
     assert NOT_OURS in result.stderr
     assert "--mpi" not in result.stderr
@@ -296,7 +296,7 @@ def test_a_program_of_another_library_is_told_that_no_profile_will_come(wattle):
 
 
 @pytest.mark.parametrize("library", ["libmpi.so.40", "libmpich.so.12", "libmpi_mpifh.so.40"])
-def test_an_mpi_program_is_told_how_those_are_run(monkeypatch, tmp_path, library):
+def test_for_an_mpi_program_the_message_names_its_command(monkeypatch, tmp_path, library):
     program = tmp_path / "prog"
     program.write_bytes(b"\x7fELF")
     program.chmod(0o755)

@@ -75,7 +75,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @needs_nodes
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"])
-def test_whatever_signal_ends_their_maker_they_go_with_what_runs_in_them(name):
+def test_nodes_and_their_processes_are_removed_after_any_signal_to_their_maker(name):
     maker = make()
     folder, *names = maker.stdout.readline().split()
     until(lambda: pids_on(names[1]))
@@ -109,7 +109,7 @@ def test_a_node_that_is_only_being_made_when_its_maker_is_killed_goes_too(tmp_pa
 
 
 @needs_nodes
-def test_a_disk_that_is_full_is_said_and_nothing_is_left(small_disk, monkeypatch):
+def test_a_disk_that_is_full_is_reported_and_nothing_is_left(small_disk, monkeypatch):
     (small_disk / "full").write_bytes(b"x" * 65536)
     monkeypatch.setattr(tempfile, "tempdir", str(small_disk))
     nodes = Nodes(2)
@@ -120,7 +120,7 @@ def test_a_disk_that_is_full_is_said_and_nothing_is_left(small_disk, monkeypatch
 
 
 @needs_nodes
-def test_what_cannot_be_made_is_said_and_nothing_is_left():
+def test_what_cannot_be_made_is_reported_and_nothing_is_left():
     with pytest.raises(NodesError, match=r"cannot make nodes: .*tc qdisc add"), Nodes(2, "many"):
         pass
     assert f"wtl{os.getpid()}x" not in namespaces()
@@ -149,7 +149,7 @@ def test_temporary_files_of_what_runs_there_have_a_folder_of_their_own_and_go_wi
 
 
 @needs_nodes
-def test_nodes_know_each_others_names_and_the_machine_hears_of_no_mount_of_theirs():
+def test_nodes_resolve_each_others_names_and_their_mounts_are_private():
     before = Path("/proc/self/mountinfo").read_text()
     with Nodes(2) as two:
         ask = two.inside(0, "getent", "hosts", two.names[1])
@@ -176,7 +176,7 @@ def test_many_that_come_and_go_at_once_hide_nothing_from_each_other():
 
 
 @needs_nodes
-def test_what_another_process_of_that_number_left_behind_is_in_nobodys_way():
+def test_files_of_an_earlier_process_with_that_number_do_no_harm():
     with Nodes(1) as nodes:
         stem, number = re.fullmatch(r"(wtl\d+x)(\d+)n0-\d+", nodes.names[0]).groups()
     left = [f"{stem}{int(number) + 1}-sw", f"{stem}{int(number) + 2}n1-0"]
@@ -208,7 +208,7 @@ def test_a_link_has_the_bandwidth_that_was_asked_for():
 
 
 @needs_nodes
-def test_only_what_has_a_bandwidth_stands_in_for_a_network_card():
+def test_only_a_device_with_a_bandwidth_replaces_a_network_card():
     def segments(nodes: Nodes) -> str:
         show = nodes.inside(0, "ip", "-d", "link", "show", "e0")
         said = subprocess.run(show, capture_output=True, text=True, check=True).stdout
@@ -225,12 +225,12 @@ def test_a_bandwidth_is_taken_as_tc_writes_it(rate):
 
 
 @pytest.mark.parametrize("rate", ["", "fast", "1", "0gbit", "-1gbit", "1gbps", "1 gbit", "1e3mbit", "1gbit;reboot"])
-def test_what_is_no_bandwidth_is_named_with_what_is_allowed(rate):
+def test_what_is_no_bandwidth_is_named_with_the_allowed_values(rate):
     with pytest.raises(NodesError, match=r"--link .*: not a bandwidth; write .*1gbit"):
         check_rate("--link", rate)
 
 
-def test_without_root_or_tools_the_reason_is_said(monkeypatch):
+def test_without_root_or_tools_the_reason_is_reported(monkeypatch):
     monkeypatch.setattr(module.os, "geteuid", lambda: 1000)
     assert unavailable() == "network namespaces need root"
     with pytest.raises(NodesError, match="need root"), Nodes(2):

@@ -94,7 +94,7 @@ def test_a_host_file_that_gives_no_numbers_needs_one(tmp_path):
         ("n[1", "'n[1' is no host's name"),
     ],
 )
-def test_hosts_that_are_none_are_named_with_what_is_allowed(wattle: Wattle, listed, words):
+def test_hosts_that_are_none_are_named_with_the_allowed_values(wattle: Wattle, listed, words):
     done = wattle("run", "--hosts", listed, "true")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"wattle: --hosts {listed}".rstrip())

@@ -48,7 +48,7 @@ def test_a_sleeper_draws_nothing_and_is_late_by_its_waking_up() -> None:
     assert out.by_state["asleep"] == 0 and "spin" in out.by_state and out.by_state["spin"] == 0
 
 
-def test_who_reacts_spins_for_two_changes_and_then_at_the_lowest_clock() -> None:
+def test_a_reactive_pe_spins_for_two_changes_and_then_at_the_lowest_clock() -> None:
     out = run(Trace(np.array([[1.0, 4.0]]), np.zeros(1)), CORE, Policy("energy", reactive=True))
     spins = 2 * 0.005 * 9 + (3 - 3 * 0.005) * 3
     always = out.seconds * 2 * ALWAYS
@@ -66,7 +66,7 @@ def test_no_policy_draws_less_than_the_oracle_with_the_same_way_to_wait(wait: st
         assert run(trace, CORE, Policy("some", wait=wait, **way)).joules >= bound * (1 - 1e-9)  # type: ignore[arg-type]
 
 
-def test_the_oracle_loses_no_time_and_saves_nothing_where_all_are_alike() -> None:
+def test_the_oracle_loses_no_time_and_saves_nothing_under_equal_loads() -> None:
     trace = Trace(np.full((5, 3), 2.0), np.zeros(5))
     assert run(trace, CORE, oracle("spin")).joules == pytest.approx(run(trace, CORE, BASE).joules)
     assert run(TRACE, CORE, oracle("sleep")).seconds == pytest.approx(4 * STEPS)
@@ -78,13 +78,13 @@ def told(spans: list[tuple[int, int, Span]]) -> Timeline:
     return Timeline(0, 1, 0, 50, 50, 50, 1.0, None, ["shmem_barrier_all"], [kept], [events])
 
 
-def test_a_meeting_within_another_is_a_part_of_it() -> None:
+def test_a_collective_within_another_is_a_part_of_it() -> None:
     spans = [(11, 14, Span.COLLECTIVE), (14, 20, Span.COLLECTIVE), (10, 20, Span.COLLECTIVE), (20, 22, Span.COLLECTIVE)]
     pe = spans_of(told([*spans, (12, 13, Span.SPIN)]), same=True)
     assert pe.collectives.tolist() == [[10, 20], [20, 22]] and pe.waits.tolist() == [[12, 13]] and pe.total == 4
 
 
-def test_between_meetings_a_pe_computes_but_for_its_waits_elsewhere() -> None:
+def test_between_collectives_a_pe_computes_except_for_its_other_waits() -> None:
     spans = [
         (5, 8, Span.ASLEEP),
         (10, 20, Span.COLLECTIVE),

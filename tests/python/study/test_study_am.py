@@ -54,7 +54,7 @@ def others(home: Path, tmp_path: Path) -> dict[str, str]:
 NOTHING = {"PATH": "/nowhere"}  # no MPI, no UCX
 
 
-def test_samples_are_kept_when_nobody_reads_any_more(bench, unheard, tmp_path):
+def test_samples_are_kept_without_a_reader(bench, unheard, tmp_path):
     unheard("study", "am", "--quick", "--repeat", 1, "-o", tmp_path / "out", **NOTHING)
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 0
     assert pl.read_parquet(tmp_path / "out" / "samples.parquet").height > 0
@@ -88,9 +88,7 @@ def test_mpi_yields_where_processes_outnumber_cores_and_only_there(bench, others
     assert all("yield" not in c for c in calls if c.endswith("-n 1"))
 
 
-def test_where_mpi_and_ucx_are_missing_the_rest_is_measured_and_what_is_left_out_is_said(
-    bench, wattle: Wattle, tmp_path
-):
+def test_without_mpi_and_ucx_the_rest_is_measured_and_the_omissions_reported(bench, wattle: Wattle, tmp_path):
     out = tmp_path / "out"
     done = wattle("study", "am", "--quick", "--repeat", 1, "-o", out, env=NOTHING)
     assert done.returncode == 0, done.stderr
@@ -119,7 +117,7 @@ def test_quick_and_full_sweep_the_papers_ranges():
     assert set(quick.sizes) <= set(full.sizes) and {1, 2048} <= set(quick.sizes)
 
 
-def test_what_a_plan_leaves_out_is_said():
+def test_what_a_plan_leaves_out_is_reported():
     across = make_plan(None, None, False, Place("two-nodes"))
     words = " ".join(left_out_of(across))
     assert "blocking puts and MPI with more messages in flight than 16,384" in words
@@ -154,7 +152,7 @@ def test_a_benchmark_that_misbehaves_ends_the_study_with_its_own_words(bench, wa
         (["--min-time", "-1"], ["--min-time", "0 to 60"]),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_is_allowed(bench, wattle: Wattle, tmp_path, arguments, words):
+def test_a_wrong_argument_is_named_with_the_allowed_values(bench, wattle: Wattle, tmp_path, arguments, words):
     done = wattle("study", "am", *arguments, "-o", tmp_path / "out")
     assert done.returncode == 2
     for word in words:

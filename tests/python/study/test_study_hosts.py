@@ -131,7 +131,7 @@ def test_pes_are_distributed_evenly_in_blocks_and_two_are_on_two_hosts():
         parse_pes("3", Place("two-nodes"))
 
 
-def test_a_job_of_hosts_ignores_the_default_host_file_and_tells_its_pes_where_to_write(home, tmp_path, monkeypatch):
+def test_a_job_of_hosts_ignores_the_default_host_file_and_passes_its_pes_the_folder(home, tmp_path, monkeypatch):
     monkeypatch.setenv("WATTLE_HOME", str(home))
     bench = fakes.script(tmp_path / "bench", '#!/bin/sh\necho "{\\"dir\\": \\"$WATTLE_PROFILE_DIR\\"}"\n')
     fakes.script(

@@ -77,7 +77,7 @@ def test_a_smaller_payload_is_cut_only_as_far_as_it_goes(bench, wattle: Wattle, 
         (["--nonsense"], ["--nonsense"]),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_is_allowed(bench, wattle: Wattle, tmp_path, arguments, words):
+def test_a_wrong_argument_is_named_with_the_allowed_values(bench, wattle: Wattle, tmp_path, arguments, words):
     done = wattle("study", "patterns", *arguments, "-o", tmp_path / "out")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
@@ -138,7 +138,7 @@ def test_a_study_that_is_asked_to_end_keeps_its_samples_too(bench, interrupted, 
     assert "was ended by SIGTERM after 12 of" in wattle("report", out).stderr
 
 
-def test_samples_are_kept_when_nobody_reads_any_more(bench, unheard, tmp_path):
+def test_samples_are_kept_without_a_reader(bench, unheard, tmp_path):
     unheard("study", "patterns", "--quick", "--repeat", 1, "-o", tmp_path / "out")
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 0
     assert pl.read_parquet(tmp_path / "out" / "samples.parquet").height > 0
@@ -163,7 +163,7 @@ def test_a_quick_study_has_the_repeats_to_judge_by():
     assert make_plan(None, None, None, True).repeats >= FEWEST
 
 
-def test_a_machine_profile_that_is_not_there_is_said_before_anything_is_made(bench, home, wattle: Wattle, tmp_path):
+def test_a_machine_profile_that_is_not_there_is_reported_before_anything_is_made(bench, home, wattle: Wattle, tmp_path):
     broken = fakes.INFO | {"machine": {"error": 'no machine profile "bogus"'}}
     (home / "bin" / "info.json").write_text(json.dumps(broken))
     done = wattle("study", "patterns", "-o", tmp_path / "out")

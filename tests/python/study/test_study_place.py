@@ -124,7 +124,7 @@ def test_a_study_that_is_killed_outright_leaves_no_node_and_no_process(bench, en
 
 
 @needs_two_nodes
-def test_a_disk_that_fills_up_meanwhile_is_said_and_leaves_no_node(bench, environment, small_disk):
+def test_a_disk_that_fills_up_meanwhile_is_reported_and_leaves_no_node(bench, environment, small_disk):
     environment |= {"FAKE_BENCH": "fills", "FAKE_FILL": str(small_disk / "fill")}
     process = start(environment, small_disk / "out")
     _, err = process.communicate(timeout=300)
@@ -143,7 +143,7 @@ def test_a_benchmark_that_fails_there_ends_the_study_and_leaves_no_node(bench, e
     assert left_of(process) == []
 
 
-def test_where_nodes_cannot_be_made_the_reason_is_said_before_anything_is_made(
+def test_where_nodes_cannot_be_made_the_reason_is_reported_before_anything_is_made(
     bench, wattle: Wattle, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(module.nodes, "unavailable", lambda: "network namespaces need root")

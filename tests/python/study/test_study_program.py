@@ -64,7 +64,7 @@ def test_patterns_take_turns_at_the_start_of_each_round(built):
         (["--nonsense", "1"], ["--nonsense"]),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_is_allowed(built, arguments, words):
+def test_a_wrong_argument_is_named_with_the_allowed_values(built, arguments, words):
     done = run(built, *arguments, n=None)  # arguments are looked at before the number of PEs is
     assert done.returncode == 2
     assert done.stdout == ""

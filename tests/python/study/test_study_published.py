@@ -242,14 +242,14 @@ def test_between_nodes_the_same_rows_are_judged_with_reasons_of_the_network():
     assert all(reasons.NETWORK not in row.reasons for row in local.values())
 
 
-def test_between_nodes_of_a_machine_with_a_sensor_every_energy_row_says_what_it_saw():
+def test_between_nodes_of_a_machine_with_a_sensor_every_energy_row_names_its_scope():
     measured = studies.analysis(provenance="measured", place=Place("two-nodes"))
     for row in rows_of(measured).values():
         energy = row.provenance == "measured" and "energy" in row.published.lower()
         assert any("The sensor measured both nodes" in reason for reason in row.reasons) == energy, row.id
 
 
-def test_each_row_says_what_it_was_measured_on():
+def test_each_row_states_what_it_was_measured_on():
     rows = rows_of(studies.analysis())
     assert {row.setup for row in rows.values() if row.id != "floor"} == {"two nodes, InfiniBand"}
     assert rows["floor"].as_dict()["setup"] == "a socket of one node"

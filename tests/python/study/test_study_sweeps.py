@@ -58,19 +58,19 @@ def verdicts(study: str, physics: sweeps.Physics, **keywords: object) -> dict[st
 # ---- the command ----
 
 
-def test_a_job_that_leaves_no_profile_cannot_say_what_knob_there_is(says, wattle: Wattle, tmp_path):
+def test_a_job_without_a_profile_has_no_known_knob(says, wattle: Wattle, tmp_path):
     done = wattle("study", "slack", "--quick", "-o", tmp_path / "out", env={"FAKE_TEMPLATE": ""})
     assert done.returncode == 2
     assert "nothing says how many PEs there were" in done.stderr or "reported no clocks" in done.stderr
 
 
-def test_samples_are_kept_when_nobody_reads_any_more(says, unheard, tmp_path):
+def test_samples_are_kept_without_a_reader(says, unheard, tmp_path):
     unheard("study", "slack", "--quick", "--rounds", 1, "-o", tmp_path / "out")
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 0
     assert pl.read_parquet(tmp_path / "out" / "samples.parquet").height > 0
 
 
-def test_without_a_knob_every_wait_policy_runs_and_it_is_said(says, wattle: Wattle, tmp_path):
+def test_without_a_knob_every_wait_policy_runs_and_it_is_reported(says, wattle: Wattle, tmp_path):
     out = tmp_path / "out"
     done = wattle("study", "receiver", "--quick", "--rounds", 1, "-o", out)
     assert done.returncode == 0, done.stderr
@@ -148,7 +148,7 @@ def test_a_crossover_holds_for_all_larger_sizes():
     assert pascol_judges.learned(usual, "get") == pascol_judges.OPS["get"]
 
 
-def test_samples_that_spread_too_far_tell_no_crossover():
+def test_samples_that_spread_too_far_give_no_crossover():
     turns = itertools.count()
 
     def now_and_then_more(job, name, who, x, y):
@@ -198,7 +198,7 @@ def test_latencies_converge_from_both_sides(times, verdict):
     assert {v for name, v in found.items() if name.startswith("latency-")} == {verdict}
 
 
-def test_on_one_node_no_row_is_judged_and_no_crossover_told():
+def test_on_one_node_no_row_is_judged_and_no_crossover_reported():
     here = sweeps.analysis("pascol", sweeps.as_published, quick=False, place=Place())
     rows = sweep.judge(sweeps.SWEEPS["pascol"], here)
     assert {row.verdict for row in rows} == {Verdict.NOT_TESTABLE}
@@ -296,7 +296,7 @@ def test_a_program_that_misbehaves_ends_the_study_with_its_own_words(says, wattl
         assert word in done.stderr, word
 
 
-def test_a_wrong_result_is_said_first(says, wattle: Wattle, tmp_path):
+def test_a_wrong_result_is_reported_first(says, wattle: Wattle, tmp_path):
     done = wattle("study", "receiver", "--quick", "--rounds", 1, "-o", tmp_path / "out", env={"FAKE_SWEEP": "wrong"})
     assert "no result below can be trusted" in " ".join(done.stdout.split())
     assert json.loads((tmp_path / "out" / "results.json").read_text())["verified"] is False
@@ -366,7 +366,7 @@ def test_a_fit_is_printed_with_its_r2_and_provenance():
 
 
 @pytest.mark.parametrize(("study", "head"), [("barrier", "clock changes in a job"), ("slack", "changes in a job")])
-def test_changes_of_a_knob_that_only_records_are_said_to_be_only_recorded(study, head):
+def test_changes_of_a_knob_that_only_records_are_reported_to_be_only_recorded(study, head):
     def last_head(knob: Knob) -> str:
         return sweeps.SWEEPS[study].table(sweeps.analysis(study, sweeps.as_published, knob=knob))[1][-1]
 
@@ -380,7 +380,7 @@ def test_some_of_the_clocks_have_both_ends():
     assert knob.some(99) == knob.clocks
 
 
-def test_a_damaged_study_is_named_with_what_is_wrong(tmp_path):
+def test_a_damaged_study_is_named_with_the_mistake(tmp_path):
     out = sweeps.make_study(tmp_path / "out", "barrier", sweeps.as_published)
     frame = pl.read_parquet(out / "samples.parquet").with_columns(pl.lit("nap").alias("wait"))
     frame.write_parquet(out / "samples.parquet")

@@ -61,7 +61,7 @@ def test_both_studies_have_the_repeats_of_the_papers(says):
     assert tsp.APP.full.pes == (2, 4, 8, 16, 32)
 
 
-def test_a_version_that_is_not_built_is_left_out_and_said(says, wattle: Wattle, tmp_path):
+def test_a_version_that_is_not_built_is_left_out_and_reported(says, wattle: Wattle, tmp_path):
     out = tmp_path / "out"
     done = wattle("study", "mst", "--quick", "--pes", "2", "--rounds", 1, "-o", out)
     assert done.returncode == 0, done.stderr
@@ -72,7 +72,7 @@ def test_a_version_that_is_not_built_is_left_out_and_said(says, wattle: Wattle, 
     assert "version mpi is left out" in " ".join(done.stdout.split()).replace("Version", "version")
 
 
-def test_nothing_built_is_an_error_that_says_what_to_do(home, wattle: Wattle, tmp_path):
+def test_nothing_built_is_an_error_that_names_the_remedy(home, wattle: Wattle, tmp_path):
     done = wattle("study", "tsp", "--quick", "-o", tmp_path / "out")
     assert done.returncode == 2
     assert "make build" in done.stderr
@@ -102,7 +102,7 @@ def test_json_is_one_document(says, wattle: Wattle, tmp_path):
         (["--link", "1gbit"], ["--link 1gbit", "--on two-nodes"]),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_is_allowed(says, wattle: Wattle, tmp_path, arguments, words):
+def test_a_wrong_argument_is_named_with_the_allowed_values(says, wattle: Wattle, tmp_path, arguments, words):
     done = wattle("study", "tsp", *arguments, "-o", tmp_path / "out")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
@@ -162,14 +162,14 @@ def test_a_program_that_misbehaves_ends_the_study_with_its_own_words(says, wattl
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 2
 
 
-def test_a_wrong_answer_is_said_first(says, wattle: Wattle, tmp_path):
+def test_a_wrong_answer_is_reported_first(says, wattle: Wattle, tmp_path):
     command = ("study", "mst", "--quick", "--pes", "2", "-o", tmp_path / "out")
     done = wattle(*command, env={"FAKE_APP": "wrong"})
     assert done.stdout.split("\n")[1].startswith("The answer was wrong in ")
     assert json.loads((tmp_path / "out" / "results.json").read_text())["verified"] is False
 
 
-def test_samples_are_kept_when_nobody_reads_any_more(says, unheard, tmp_path):
+def test_samples_are_kept_without_a_reader(says, unheard, tmp_path):
     unheard("study", "tsp", "--quick", "--pes", "2", "-o", tmp_path / "out")
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 0
     assert pl.read_parquet(tmp_path / "out" / "samples.parquet").height > 0
@@ -240,13 +240,13 @@ def test_first_solutions_count_nowhere():
     assert analysis.repeats == 8
 
 
-def test_waits_are_shares_and_unknown_where_nobody_counted():
+def test_waits_are_shares_and_unknown_if_not_counted():
     analysis = mini_apps.analysis()
     assert analysis.waits("am", 4) == pytest.approx({"active": 0.5, "spin": 0.1, "yield": 0.0, "asleep": 0.4})
     assert analysis.waits("mpi", 4) is None
 
 
-def test_joules_nobody_knows_are_gaps():
+def test_unknown_joules_are_gaps():
     analysis = mini_apps.analysis(provenance="unavailable")
     assert analysis.center("energy", "am", "4 cities", 2) is None
     assert analysis.provenance("energy") == "unavailable"

@@ -75,7 +75,7 @@ def test_joules_follow_the_state_and_end_at_the_profiles(run):
     assert row.joules_from == "modelled, model sandybridge-e5-2670"
 
 
-def test_a_change_of_clock_is_on_the_rows_of_all_who_share_it(run):
+def test_a_change_of_clock_is_on_the_rows_of_all_pes_that_share_it(run):
     assert [row.ghz for row in rows_of(run)] == [[(0, 2.6), (300_000, 1.2)]] * 2
 
 
@@ -117,7 +117,7 @@ def test_the_cost_is_the_sum_over_the_pes(run):
         (lambda b: b.replace(b'"shmem_double_put", ', b""), "without a name"),
     ],
 )
-def test_a_damaged_file_is_named_with_what_is_wrong(tmp_path, change, words):
+def test_a_damaged_file_is_named_with_the_mistake(tmp_path, change, words):
     path = timelines.write(tmp_path, 0, [EVENTS])
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(DamagedFile, match=words):
@@ -165,7 +165,7 @@ def test_perfettos_own_parser_reads_every_slice_and_counter(run, tmp_path):
     assert {1.2, 2.6} <= {e.double_counter_value for e in counters}
 
 
-def test_a_clock_that_was_set_is_told_apart_from_one_that_was_recorded(run):
+def test_a_clock_that_was_set_is_distinguished_from_one_that_was_recorded(run):
     for file in (run / "profile").glob("pe-*.json"):
         file.write_text(file.read_text().replace('"record"', '"cpufreq"'))
     assert {row.ghz_name for row in rows_of(run)} == {"clock asked for"}
