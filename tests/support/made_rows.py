@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import am_studies
+import made_lsms
 import mini_apps
 import polars as pl
 import studies
@@ -234,6 +235,14 @@ MADE = {
         ],
         nothing=sweep("barrier", sweeps.plain, more=counted(0, 0, 0.2)),
         good=[sweep("barrier", sweeps.as_published, more=counted(1e6, 1e6, 0.2))],
+    ),
+    "lsms": Made(
+        bad=[
+            sweep("lsms", physics)
+            for physics in (sweeps.backwards, *(made_lsms.where(changed) for changed in made_lsms.MISSING))
+        ],
+        nothing=sweep("lsms", sweeps.plain),
+        good=[sweep("lsms", sweeps.as_published)],
     ),
     "mst": Made(
         bad=[_apps("mst", _equal_versions, verified=False)],

@@ -87,7 +87,7 @@ def frame(
                     if dram is not None:
                         rows[-1]["dram_J"] = dram * off
                     learned = {"thresholds": OPS} if job.mode == "aware" and learns else {}
-                    stages = lsms_stages(job, y or 0, physics is backwards)
+                    stages = lsms_stages(job, y or 0, physics)
                     rows[-1] |= {"more_json": json.dumps(more(job, x) | learned | stages), "verified": verified}
                     known = provenance != "unavailable"
                     for domain in ("cpu", "dram"):
@@ -133,12 +133,18 @@ def make_study(directory: Path, study: str, physics: Physics, knob: Knob = NO_KN
     return directory
 
 
-def lsms_stages(job: Job, ratio: float, in_reverse: bool = False) -> dict[str, Any]:
-    """The stages of each PE in a program of LSMS: waits grow with CR and PEs, and a stretched PE waits less."""
+def lsms_stages(job: Job, ratio: float, physics: Physics) -> dict[str, Any]:
+    """The stages of each PE in a program of LSMS. As published, waits grow with CR and PEs, and a stretched PE waits
+    less.
+    """
     if not job.program.startswith("lsms-"):
         return {}
     stretched = job.mode in ("energy", "hybrid") and job.scaling == "proactive"
-    wait = 1e-3 * ratio * (0.2 if stretched and not in_reverse else 1) / (job.pes**2 if in_reverse else 1)
+    wait = 1e-3 * ratio * (0.2 if stretched else 1)
+    if physics is plain:
+        wait = 1e-3 / job.pes
+    if physics is backwards:
+        wait = 1e-3 * ratio / job.pes**2
     begins = [0.0] * job.pes
     found: dict[str, Any] = {"groups": 2, "step_begins": 5.0, "begin": begins}
     for k, stage in enumerate(STAGES):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import fakes
@@ -11,6 +10,15 @@ import polars as pl
 import pytest
 import sweeps
 from fakes import Wattle
+from made_lsms import (
+    alike,
+    modes_save_nothing,
+    one_blocks_cheaply,
+    packing_costs_as_much,
+    power_is_constant,
+    waiting_is_free,
+    where,
+)
 from wattle.study import published
 from wattle.study.lsms import judges, recorded
 from wattle.study.lsms.study import SWEEP
@@ -21,53 +29,10 @@ from wattle.study.sweep.samples import WAITS
 from wattle.timeline import rows as timelines
 from wattle.timeline.rows import Row, Slice
 
-Changed = Callable[[Job, str, float, float], tuple[float, float]]
-
 
 def verdicts(physics: sweeps.Physics, **keywords: object) -> dict[str, Verdict]:
     made = sweeps.analysis("lsms", physics, **keywords)
     return {row.id: row.verdict for row in published.judge(SWEEP.rows, made)}
-
-
-def where(changed: Changed) -> sweeps.Physics:
-    """The published machine with factors for time and joules."""
-
-    def physics(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
-        s, j = sweeps.as_published(job, name, who, x, y)[:2]
-        more_s, more_j = changed(job, name.split()[1], x or 0, y or 0)
-        return s * more_s, j * more_j
-
-    return physics
-
-
-def alike(job: Job, pattern: str, x: float, y: float) -> tuple[float, float]:
-    """All patterns cost the same."""
-    factor = 1 / sweeps.LSMS_COSTS[pattern] if job.series == judges.TRANSFER else 1.0
-    return factor, factor
-
-
-def one_blocks_cheaply(job: Job, pattern: str, x: float, y: float) -> tuple[float, float]:
-    factor = 0.5 if job.series == judges.TRANSFER and pattern == "PQPQ" else 1.0
-    return factor, factor
-
-
-def packing_costs_as_much(job: Job, pattern: str, x: float, y: float) -> tuple[float, float]:
-    factor = 4.9 if job.series == judges.TRANSFER and pattern == "MMPQAMM" else 1.0
-    return factor, factor
-
-
-def waiting_is_free(job: Job, pattern: str, x: float, y: float) -> tuple[float, float]:
-    return 1.0, 1.0 if job.series == judges.TRANSFER else 1 / (1 + y / 4)
-
-
-def power_is_constant(job: Job, pattern: str, x: float, y: float) -> tuple[float, float]:
-    return 1.0, 1.0 if job.series == judges.TRANSFER else 1 / job.pes
-
-
-def modes_save_nothing(job: Job, pattern: str, x: float, y: float) -> tuple[float, float]:
-    stretched = job.mode in ("energy", "hybrid") and job.scaling == "proactive"
-    whole, small = 1 + y / 4, 1.25 + 0.2 * (1 + y / 4 - 1.25)
-    return 1.0, whole / small if stretched else 1.0
 
 
 @pytest.mark.parametrize(
