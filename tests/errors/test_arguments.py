@@ -334,7 +334,7 @@ def test_a_team_too_many_is_refused_on_all_pes_and_reported_once() -> None:
     result = oshrun(2, "wrong", "teams_without_end")
     assert result.code == 0 and result.out.count("went on") == 2, result
     (line,) = result.said
-    why = "no team can be made: its PEs are in 62 others together"
+    why = "no team can be made: its PEs are in 62 other teams together"
     assert re.match(f"wattle: PE 0: shmem_team_split_strided{PLACE}: {why}", line)
 
 
