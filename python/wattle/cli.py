@@ -17,7 +17,19 @@ import typer
 from wattle import __version__, console, stopping
 from wattle.errors import Interrupted, WattleError
 
-COMMANDS = ("doctor", "calibrate", "run", "top", "study", "compare", "report", "plan", "sim", "acceptance")
+COMMANDS = (
+    "doctor",
+    "calibrate",
+    "run",
+    "top",
+    "study",
+    "compare",
+    "report",
+    "plan",
+    "sim",
+    "external",
+    "acceptance",
+)
 
 KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of a full disk, for output without a file name

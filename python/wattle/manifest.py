@@ -43,6 +43,8 @@ EXTRA = {
     "simulated": "an object",
     "simulated_by_series": "an object",
     "study": "an object",
+    "external": "an object",
+    "shield": "an object",
 }
 
 

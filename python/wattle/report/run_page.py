@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from wattle import runs, units
+from wattle.html.figures import Figure
 from wattle.html.page import Page
 from wattle.metrics import Spread
 from wattle.pe import add
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total
+from wattle.report import power_figures
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
 from wattle.run import counts
@@ -35,10 +37,11 @@ def build(directory: Path) -> Page:
         summary=summary(view),
         record=view.run.manifest,
         nav=_nav(view),
-        figures=[*drawn.figures(view), *node_figures(view), *drawn.site_figures(view.sites)],
+        figures=[*drawn.figures(view), *_power(view), *node_figures(view), *drawn.site_figures(view.sites)],
         content={
             "run": view.run,
             "view": view,
+            "power": _power_words(view),
             "lost": _lost(view),
             "nodes": node_rows(view),
             "network": network_rows(profile) if profile is not None else [],
@@ -72,6 +75,8 @@ def _nav(view: View) -> list[tuple[str, str]]:
         nav += [("network", "Network")] if view.profile is not None and view.profile.network is not None else []
     if view.sites:
         nav.append(("sites", "Call sites"))
+    if _power_words(view):
+        nav.append(("power", "Power"))
     if view.repeats:
         nav.append(("repeats", "Repeats"))
     return [*nav, ("settings", "Settings"), ("method", "How measured"), ("manifest", "Manifest")]
@@ -133,6 +138,21 @@ def _lost(view: View) -> list[str]:
     else:
         found.append(f"no PE left a profile ({lost.why})")
     return found + [words for words in (lost.hosts, lost.readers, lost.dropped) if words]
+
+
+# ---- power over time ----
+
+
+def _power(view: View) -> list[Figure]:
+    """The figure of watts over time, from the start of the shown run."""
+    external = view.external
+    began = [one.begin_s for one in external.intervals if one.name == view.interval] if external else []
+    return power_figures.figures(external.power if external else [], began[0] if began else None)
+
+
+def _power_words(view: View) -> list[str]:
+    """The joules of an external meter, and the clock of its log."""
+    return [*view.external.words(view.interval), f"{view.external.meter_words}."] if view.external else []
 
 
 # ---- tables ----

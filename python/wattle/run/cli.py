@@ -15,6 +15,10 @@ from wattle.checked import shown
 from wattle.clocks import file as plans
 from wattle.console import styled
 from wattle.errors import WattleError
+from wattle.external import kept as external_kept
+from wattle.external import options as external_options
+from wattle.external.options import MeterLog, MeterSet
+from wattle.external.session import Session
 from wattle.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.run import job, target
@@ -57,6 +61,8 @@ def run(
     meter: Annotated[str | None, typer.Option(metavar="METER", help="Sets WATTLE_METER.")] = None,
     machine: Annotated[str | None, typer.Option(metavar="PROFILE", help="Sets WATTLE_MACHINE.")] = None,
     plan: Annotated[Path | None, typer.Option(metavar="FILE", help="Clock of each PE, from `wattle plan`.")] = None,
+    meter_log: MeterLog = None,
+    meter_set: MeterSet = None,
     timeline: Annotated[bool, typer.Option("--timeline", help="Record a timeline for Perfetto and in OTF2.")] = False,
     profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
     json: Annotated[
@@ -76,6 +82,7 @@ def run(
     """
     if mpi:
         mpi_jobs.check(n, hosts, hostfile)
+    logged = external_options.chosen(meter_log, meter_set)
     given = hosts_given(hosts, hostfile)
     n = 1 if mpi else given.pes() if n is None else n  # the number of an MPI job comes from its profile
     _check_range("-n", n, limits.PES)
@@ -103,11 +110,16 @@ def run(
         environment = mpi_jobs.preloaded(environment)
     where = directories.prepare(output, command[0])
     argv = command if mpi else [oshrun, "-n", str(n), *given.options, "--", *command]
-    job_plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi, timeline)
+    session = Session(logged, where) if logged else None
+    job_plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi, timeline, session)
     with console.lenient():  # the program's exit code counts, even if no process reads this output
         if found.warning and profile and not mpi:
             console.note(found.warning)
+        if session:
+            session.begin()
         record = _run_all(job_plan, where, repeat)
+        if session and not record.extra.get("interrupted"):
+            _read_meter(session, where, record)
         if clocks is not None:
             _say_other_size(clocks, record)
         return _present(where, record.exit_code or 0, json)
@@ -128,6 +140,7 @@ class _Plan:
     json: bool
     mpi: bool
     timeline: bool = False
+    session: Session | None = None  # of an external meter
 
     def manifest(self) -> Manifest:
         values = {k: v for k, v in self.known.values.items() if k != "WATTLE_PROFILE_DIR"}
@@ -185,7 +198,10 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
         environment["WATTLE_PROFILE_DIR"] = str(directories.profile_folder(where))
     record = plan.manifest()
     manifest.write(where, record)
+    began = time.time()
     outcome = job.run(plan.argv, environment, stdin, 2 if plan.json else None, console.note)
+    if plan.session:
+        plan.session.add(where.name if where != plan.session.directory else "", began, began + outcome.wall_s)
     if outcome.remains:
         console.note(f"ended {outcome.remains} process(es) that the job had left behind")
     record.wall_s, record.exit_code = outcome.wall_s, outcome.exit_code
@@ -199,6 +215,22 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
         _write_timeline(plan, where, record)
         manifest.keep(where, record)
     return record
+
+
+def _read_meter(session: Session, where: Path, record: Manifest) -> None:
+    """Reads the log of the external meter. A failure is reported and does not change the program's exit code."""
+    try:
+        found = session.end()
+    except KeyboardInterrupt:
+        console.note("external meter: interrupted, so the log was not read")
+        return
+    except WattleError as error:
+        console.error(str(error))
+        return
+    record.extra["external"] = dict(external_kept.summary(found))
+    manifest.keep(where, record)
+    if found.why:
+        console.error(f"external meter: {found.why}; read a later log with `wattle external {_short(where)} LOG`")
 
 
 def _all_finished(where: Path, profile: bool) -> bool:

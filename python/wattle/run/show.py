@@ -28,6 +28,7 @@ def show(run: Run, console: Console) -> None:
     console.print(_headline(view), soft_wrap=True)
     if view.repeats:
         _show_repeats(view, console)
+    _show_external(view, console)
     profile = view.profile
     if profile is None:
         console.print("No profile was requested, so there is nothing to show by PE or call site.")
@@ -115,6 +116,15 @@ def _show_nodes(view: View, console: Console) -> None:
         return
     for node, idle in zip(view.whole, view.idle, strict=True) if shown_domains(view) else ():
         console.print(f"Node, {node.domain}: {node}; of that idle: {idle}")
+
+
+def _show_external(view: View, console: Console) -> None:
+    """Shows the joules of an external meter, and the clock of its log."""
+    if view.external is None or view.external.why:
+        return
+    for words in view.external.words(view.interval):
+        console.print(plain(words), soft_wrap=True)
+    console.print(plain(view.external.meter_words, "faint"), soft_wrap=True)
 
 
 def _headline(view: View) -> Text:

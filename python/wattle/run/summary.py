@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from wattle import balance as balances
+from wattle.external import kept as external
 from wattle.metrics import metrics, spread
 from wattle.pe import MOVES, PE, STATES, TIMES, Network, add
 from wattle.profile import RunProfile
@@ -25,6 +26,8 @@ def document(run: Run) -> dict[str, Any]:
         "exit_code": run.manifest.exit_code,
         "manifest": run.manifest.as_dict(),
     }
+    if (found := external.load(run.directory)) is not None:
+        result["external"] = {"why": found.why, "clock": found.clock, "joules": found.as_dict()["joules"]}
     profile = run.middle.profile
     if profile is not None:
         result |= of_profile(profile, merge(profile))

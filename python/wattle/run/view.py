@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from wattle import balance, units
 from wattle.balance import Balance, Intensity, Product
 from wattle.by_node import Node, on_one_machine
+from wattle.external import kept as external
 from wattle.manifest import Manifest
 from wattle.metrics import Spread, metrics, spread
 from wattle.pe import PE, add, find
@@ -85,6 +86,7 @@ class View:
     took: str
     lost: Lost
     repeats: list[tuple[str, Spread]]
+    external: external.External | None = None
     domains: list[str] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     total: Line | None = None
@@ -104,6 +106,11 @@ class View:
     def exit_code(self) -> int | None:
         return self.run.manifest.exit_code
 
+    @property
+    def interval(self) -> str:
+        """The name of the shown run among the intervals of an external meter."""
+        return self.run.middle.directory.name if self.run.manifest.repeats else ""
+
 
 def view(run: Run) -> View:
     """The view of a run, from its profiles and manifests."""
@@ -122,6 +129,7 @@ def view(run: Run) -> View:
         "took": f"{units.seconds(record.wall_s)} from start to end",
         "lost": _lost(profile, run.middle.manifest),
         "repeats": repeats,
+        "external": external.load(run.directory),
     }
     if profile is None or not profile.pes:
         return View(**told)

@@ -1,0 +1,137 @@
+"""external.json: the load patterns and intervals of a run or study, and the figures of its external meter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wattle import console, files
+from wattle.checked import Checked, read_json, require_schema
+from wattle.errors import WattleError
+from wattle.external.load import Pattern
+from wattle.power import Power
+from wattle.power import read as read_power
+from wattle.provenance import Joules, read_joules
+
+FILE = "external.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A job or repeat. `begin_s`, `end_s`: seconds since 1970 on this machine's clock."""
+
+    name: str
+    begin_s: float
+    end_s: float
+
+
+@dataclass
+class External:
+    """An external meter of a run. `log`: the path of the log. `settings`: of `--meter-set`. `stepped_s`: by how much
+    this machine's clock was set during the run. `why`: why there are no figures; empty where there are.
+    `clock`: the clock that was found. `joules`: by interval. `power`: watts from the first pattern to the last.
+    """
+
+    log: str
+    settings: list[str]
+    patterns: list[Pattern]
+    intervals: list[Interval]
+    stepped_s: float = 0.0
+    why: str = ""
+    clock: dict[str, Any] = field(default_factory=dict)
+    joules: dict[str, list[Joules]] = field(default_factory=dict)
+    power: list[Power] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The contents of the file."""
+        return {
+            "schema": SCHEMA,
+            "kind": "external",
+            "log": self.log,
+            "settings": self.settings,
+            "patterns": [one.as_dict() for one in self.patterns],
+            "intervals": [vars(one) for one in self.intervals],
+            "stepped_s": self.stepped_s,
+            "why": self.why,
+            "clock": self.clock,
+            "joules": {name: [figure.as_dict() for figure in some] for name, some in self.joules.items()},
+            "power": [vars(one) for one in self.power],
+        }
+
+    def figures(self, name: str) -> list[Joules]:
+        """The joules of an interval, one figure for each scope; empty where there are none."""
+        return self.joules.get(name, [])
+
+    @property
+    def meter_words(self) -> str:
+        """The clock and the watts of the patterns for a reader; the reason where there are no figures."""
+        if self.why:
+            return f"External meter {Path(self.log).name}: {self.why}"
+        idle, busy = (float(self.clock.get(key) or 0.0) for key in ("idle_w", "busy_w"))
+        draws = f"{idle:.3g} W idle and {busy:.3g} W with all cores busy in the load patterns"
+        return f"External meter {Path(self.log).name}: its clock has {self.clock.get('words', '?')}; {draws}"
+
+    def words(self, name: str) -> list[str]:
+        """A sentence for each figure of an interval."""
+        return [figure_words(figure) for figure in self.figures(name)]
+
+
+def figure_words(figure: Joules) -> str:
+    """A figure for a reader, such as `External meter, node: 812 ± 45 J measured, 81.2 W on average (pdu.csv W)`."""
+    if figure.joules is None:
+        return f"External meter, {figure.scope}: unavailable, because {figure.source} does not cover the interval"
+    mean = f", {figure.joules / figure.interval_s:.3g} W on average" if figure.interval_s else ""
+    lost = (figure.interval_s or 0.0) - (figure.covered_s or 0.0)
+    gaps = f", gaps of {lost:.3g} s" if figure.interval_s and lost > 1e-6 * figure.interval_s else ""
+    return f"External meter, {figure.scope}: {figure}{mean}{gaps} ({figure.source})"
+
+
+def write(directory: Path, external: External) -> None:
+    """Writes DIR/external.json atomically."""
+    path = directory / FILE
+    try:
+        files.write_atomically(path, console.json_text(external.as_dict(), indent=None))
+    except OSError as error:
+        raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def load(directory: Path) -> External | None:
+    """Reads and checks DIR/external.json. None where there is none."""
+    path = directory / FILE
+    if not path.exists():
+        return None
+    document = read_json(path)
+    require_schema(document, SCHEMA)
+    joules = document.get("joules")
+    return External(
+        document.text("log"),
+        document.texts("settings"),
+        [_pattern(entry) for entry in document.items("patterns")],
+        [Interval(e.text("name"), e.known("begin_s"), e.known("end_s")) for e in document.items("intervals")],
+        document.known("stepped_s"),
+        document.text("why"),
+        _clock(document.get("clock")),
+        {name: [read_joules(entry) for entry in joules.items(name)] for name in joules.object()},
+        [read_power(entry) for entry in document.items("power")],
+    )
+
+
+def _pattern(entry: Checked) -> Pattern:
+    busy = []
+    for pair in entry.items("busy"):
+        low, high = pair.numbers(2)[:2]
+        busy.append((low or 0.0, high or 0.0))
+    return Pattern(entry.known("begin_s"), entry.known("end_s"), entry.positive("step_s"), tuple(busy))
+
+
+def _clock(entry: Checked) -> dict[str, Any]:
+    entry.expect_some(idle_w="a number", busy_w="a number", words="text")
+    return entry.object()
+
+
+def summary(external: External) -> Mapping[str, Any]:
+    """The entry of the manifest."""
+    return {"log": external.log, "settings": external.settings, "why": external.why, "words": external.meter_words}
