@@ -28,6 +28,7 @@ COMMANDS = (
     "plan",
     "sim",
     "external",
+    "reproduce",
     "acceptance",
 )
 

@@ -74,7 +74,7 @@ class Manifest:
         """Whether the number of PEs is known. The launcher of an MPI job decides it, so it is known once a process left
         a profile.
         """
-        return not self.extra.get("mpi") or "nodes" in self.extra
+        return self.n_pes > 0 and (not self.extra.get("mpi") or "nodes" in self.extra)
 
     @property
     def repeats(self) -> list[str]:

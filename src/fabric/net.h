@@ -206,7 +206,7 @@ bool wtl_net_is_silent(const wtl_net *net);
 
 const char *wtl_net_name(const wtl_net *net);
 wtl_net_counts wtl_net_count(wtl_net *net);
-/* Writes the transports and devices that lead to other nodes, such as "tcp/eth0"; an empty text if they are not known. */
+/* Writes the transports and devices that lead to other nodes, such as "tcp/eth0"; "" if they are not known. */
 void wtl_net_paths(wtl_net *net, char *out, size_t size);
 
 /*

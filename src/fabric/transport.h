@@ -135,8 +135,8 @@ typedef struct wtl_transport_ops {
   /* Permits the caller to sleep on the descriptor, which becomes readable for all later events. False: something is
    * there already, and progress must be made first. */
   bool (*arm)(wtl_transport *t);
-  /* Writes the transports and devices that lead to other nodes into `out`, such as "tcp/eth0,rc_mlx5/mlx5_0:1"; an empty
-   * text before the first contact. NULL: the library under this network does not name them. */
+  /* Writes the transports and devices that lead to other nodes into `out`, such as "tcp/eth0,rc_mlx5/mlx5_0:1"; ""
+   * before the first contact. NULL: the library under this network does not name them. */
   void (*paths)(const wtl_transport *t, char *out, size_t size);
 
   /* --- remote memory access ----------------------------------------------------------------------------------------*/

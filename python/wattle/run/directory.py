@@ -49,6 +49,23 @@ def prepare(wanted: Path | None, program: str) -> Path:
     return directory
 
 
+def resume(directory: Path) -> Path:
+    """The absolute path of a directory that an earlier command began, locked until this process ends. Raises
+    WattleError where another command uses it or it belongs to another user.
+    """
+    found = directory.absolute()
+    try:
+        files.check_ours(found)
+        if not _claim(found):
+            raise WattleError(f"{found}: another command is writing there; wait for its end")
+        files.try_writing(found)
+    except files.NotOurs as error:
+        raise WattleError(f"{error.filename}: {error.strerror}; give another directory with -o") from None
+    except OSError as error:
+        raise WattleError(f"{found}: {_words(error)}; give another directory with -o") from None
+    return found
+
+
 def _claim(directory: Path) -> bool:
     """Locks the directory until this process ends. False where another process has locked it. True on a file system
     without locks.

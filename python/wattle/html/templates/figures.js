@@ -47,11 +47,12 @@
     }, figure.layout, { xaxis: axis(style, thinned(figure.layout.xaxis, width)), yaxis: axis(style, figure.layout.yaxis) });
   }
 
-  function draw() {
+  // Figures in a closed part of the page are drawn when it is opened. `inside`: only those of this part.
+  function draw(inside) {
     var style = getComputedStyle(root);
     Object.keys(figures).forEach(function (id) {
       var place = document.getElementById("plot-" + id);
-      if (!place) return;
+      if (!place || !place.offsetParent || (inside && !inside.contains(place))) return;
       Plotly.react(place, coloured(figures[id].data, style), coloured(layout(figures[id], style, window.innerWidth), style), {
         responsive: true, displaylogo: false, displayModeBar: window.innerWidth < 720 || figures[id].layout.height < 300 ? false : "hover",
         modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
@@ -73,6 +74,9 @@
     chosen = theme() === "dark" ? "light" : "dark";
     apply(chosen);
   });
+  document.addEventListener("toggle", function (event) {
+    if (window.Plotly && event.target.open) draw(event.target);
+  }, true);
   night.addEventListener("change", function () { apply(theme()); });
   window.addEventListener("beforeprint", function () { apply("light"); });
   window.addEventListener("afterprint", function () { apply(theme()); });

@@ -1,0 +1,1 @@
+"""`wattle reproduce`: all studies in one directory, one page of all published figures, and an archive of the data."""

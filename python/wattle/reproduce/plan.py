@@ -1,0 +1,103 @@
+"""The steps of a reproduction, one for each study at each place, with the usual time of each."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wattle.errors import WattleError
+from wattle.study import registry
+from wattle.study.place import HOSTS, LOCAL, SIMULATED, TWO_NODES
+
+# Seconds of the studies, quick and full, on this node and simulated: of a virtual machine with two cores that other
+# work kept busy. A full sweep that takes longer than some minutes was measured in part, and its time computed from its
+# share of the samples. They serve only for estimates, which follow the pace of the steps that have ended.
+USUAL: dict[str, dict[str, tuple[float | None, float | None]]] = {
+    "am": {LOCAL: (63, 776), SIMULATED: (7, None)},
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A study at a place. `on`: the place as `--on` names it, or `hosts:A,B`. `usual_s`: the usual time of it; None
+    where it was never measured.
+    """
+
+    study: str
+    on: str
+    usual_s: float | None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the place: local, hosts, two-nodes or sim."""
+        return self.on.partition(":")[0]
+
+    @property
+    def name(self) -> str:
+        """The name of its directory."""
+        return f"{self.study}-{self.on.partition(',')[0].replace(':', '-')}"
+
+    def options(self, quick: bool) -> list[str]:
+        """The arguments of `wattle study` for it."""
+        place = ["--hosts", self.on.partition(":")[2]] if self.kind == HOSTS else ["--on", self.on]
+        return [self.study, *place, *(["--quick"] if quick else [])]
+
+
+def places(listed: str) -> list[str]:
+    """The places of `--on`, such as `local,sim` or `sim:mycluster.toml`."""
+    found = [part.strip() for part in listed.split(",")]
+    for part in found:
+        if part.partition(":")[0] not in (LOCAL, TWO_NODES, SIMULATED):
+            raise WattleError(
+                f"--on {listed}: {part!r} is not a place; allowed: {LOCAL}, {TWO_NODES}, {SIMULATED}:CLUSTER"
+            )
+    return list(dict.fromkeys(found))
+
+
+def studies(only: str | None) -> list[str]:
+    """The studies of `--only`; all of them without it."""
+    known = registry.commands()
+    if only is None:
+        return known
+    names = [name.strip() for name in only.split(",")]
+    if wrong := [name for name in names if name not in known]:
+        raise WattleError(f"--only {only}: {wrong[0]!r} is not a study; there are {', '.join(known)}")
+    return list(dict.fromkeys(names))
+
+
+def simulated_only(study: str) -> bool:
+    """Whether a study exists in simulation only: that is the default of its option `--on`."""
+    command = registry.part(study, "command").command
+    return str(inspect.signature(command).parameters["on"].default) == SIMULATED
+
+
+def steps(names: Sequence[str], on: Sequence[str], quick: bool) -> list[Step]:
+    """The steps, those that take the least time first, so that an interruption leaves as many results as possible."""
+    found = []
+    for name in names:
+        there = on if not simulated_only(name) else [SIMULATED]
+        for place in dict.fromkeys(there):
+            found.append(Step(name, place, usual_s(name, place, quick)))
+    return sorted(found, key=lambda step: (step.usual_s is None, step.usual_s or 0.0, step.name))
+
+
+def usual_s(study: str, on: str, quick: bool) -> float | None:
+    """The usual seconds of a study. Those on hosts and on two nodes were not measured: they are those of one node."""
+    kind = SIMULATED if on.partition(":")[0] == SIMULATED else LOCAL
+    times = USUAL.get(study, {}).get(kind)
+    return None if times is None else times[0 if quick else 1]
+
+
+def left_in_words(steps: Sequence[Step], pace: float = 1.0) -> str:
+    """The time of steps as words. `pace`: multiplies the usual times."""
+    known = [step.usual_s for step in steps if step.usual_s is not None]
+    more = len(steps) - len(known)
+    apart = f", and {more} whose time is not known" if more else ""
+    return f"about {time_in_words(pace * sum(known))}{apart}"
+
+
+def time_in_words(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds / 10)) * 10} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

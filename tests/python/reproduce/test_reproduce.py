@@ -1,0 +1,233 @@
+"""`wattle reproduce`: all studies in one directory, continued after an interruption, with one page and one archive."""
+
+from __future__ import annotations
+
+import json
+import signal
+import tarfile
+import tomllib
+from pathlib import Path
+
+import fakes
+import polars as pl
+import pytest
+import studies
+from fakes import Wattle
+from tree import ROOT
+from wattle.errors import WattleError
+from wattle.reproduce import archive, columns, gathered, guidelines, page, plan, state
+from wattle.reproduce.plan import Step
+from wattle.reproduce.state import Result, State
+from wattle.study import registry
+from wattle.study.am.samples import SCHEMA as AM
+from wattle.study.patterns.samples import SCHEMA as PATTERNS
+from wattle.study.published import Verdict
+from wattle.study.sweep.samples import SCHEMA as SWEEPS
+from wattle.study.versions.samples import SCHEMA as VERSIONS
+
+
+@pytest.fixture
+def bench(home: Path) -> Path:
+    """A made-up benchmark of the patterns, beside a shared folder that the other studies lack."""
+    return fakes.script(home / "bin" / "wattle-bench-patterns", studies.BENCH)
+
+
+def made(tmp_path: Path, *names: str) -> State:
+    """A reproduction of finished studies of the patterns at places of these names."""
+    wanted = State(tmp_path / "rep", True, list(names), ["patterns"], "A. Author")
+    wanted.directory.mkdir()
+    for name in names:
+        step = Step("patterns", name, 1.0)
+        studies.make_study(wanted.folder(step))
+        wanted.results.append(Result("patterns", name, state.DONE, 12.5))
+    return wanted
+
+
+# ---- the plan ----
+
+
+def test_every_study_is_run_here_and_simulated_and_one_that_is_only_simulated_once():
+    found = plan.steps(plan.studies(None), ["local", "sim"], True)
+    names = {step.name for step in found}
+    assert {f"{study}-sim" for study in registry.commands()} <= names
+    assert {study for study in registry.commands() if f"{study}-local" not in names} == {"protocols"}
+    times = [step.usual_s for step in found if step.usual_s is not None]
+    assert times == sorted(times)
+    assert all(step.usual_s is None for step in found[len(times) :])
+
+
+def test_the_estimate_names_the_studies_whose_time_is_not_known(monkeypatch):
+    monkeypatch.setattr(plan, "USUAL", {"am": {"local": (30.0, 7200.0)}})
+    known, unknown = Step("am", "hosts:a,b", plan.usual_s("am", "hosts:a,b", False)), Step("new", "sim", None)
+    assert plan.left_in_words([known, unknown]) == "about 2.0 h, and 1 whose time is not known"
+    assert plan.left_in_words([known], 0.5) == "about 60 min"
+    assert plan.usual_s("am", "local", True) == 30.0
+
+
+def test_a_step_gives_the_study_its_place():
+    assert Step("am", "hosts:a,b", 1).options(False) == ["am", "--hosts", "a,b"]
+    assert Step("am", "sim:x.toml", 1).options(True) == ["am", "--on", "sim:x.toml", "--quick"]
+    assert Step("am", "hosts:a,b", 1).name == "am-hosts-a"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--on", "moon"], "--on moon: 'moon' is not a place; allowed: local, two-nodes, sim:CLUSTER"),
+        (["--only", "none"], "--only none: 'none' is not a study; there are "),
+        (["--hosts", "a,a"], "--hosts a,a: a is named twice"),
+    ],
+)
+def test_wrong_options_are_one_line(wattle: Wattle, words, said):
+    done = wattle("reproduce", *words)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"wattle: {said}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_list_gives_an_estimate_and_starts_nothing(wattle: Wattle, tmp_path):
+    done = wattle("reproduce", "--list", "--hosts", "n1,n2", "-o", tmp_path / "out")
+    assert done.returncode == 0
+    assert "hosts:n1,n2" in done.stderr
+    assert ", on two cores that other work keeps busy" in " ".join(done.stderr.split())
+    assert not (tmp_path / "out").exists()
+
+
+# ---- a run ----
+
+
+def test_a_reproduction_leaves_a_page_an_archive_and_every_study(bench, wattle: Wattle, tmp_path):
+    out = tmp_path / "out"
+    done = wattle("reproduce", "--only", "patterns", "--on", "local", "--quick", "--author", "A. B.", "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 1 studies complete" in done.stdout
+    text = (out / page.FILE).read_text()
+    assert "Verdicts by study and place" in text
+    with tarfile.open(out / f"{archive.NAME}.tar.gz") as packed:
+        files = {m.name.removeprefix(f"{archive.NAME}/"): packed.extractfile(m).read() for m in packed.getmembers()}
+    assert {"README.md", "CITATION.cff", page.FILE, state.FILE} <= set(files)
+    assert {f"studies/patterns-local/{name}" for name in archive.KEPT} <= set(files)
+    assert 'name: "A. B."' in files["CITATION.cff"].decode()
+    frame = pl.read_parquet(out / "studies/patterns-local/samples.parquet")
+    assert all(f"| `{name}` |" in files["README.md"].decode() for name in frame.columns)
+
+
+def test_an_interrupted_one_continues_with_the_studies_that_are_not_complete(bench, environment, wattle, tmp_path):
+    out, ready = tmp_path / "out", tmp_path / "ready"
+    words = ["reproduce", "--only", "patterns", "--on", "local", "--quick", "-o", str(out)]
+    process = fakes.started(words, environment | {"FAKE_BENCH": "stops 12", "FAKE_READY": str(ready)})
+    fakes.until_there(ready)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert f"interrupted; 1 of 1 studies left: `wattle reproduce -o {out}` continues" in err
+    assert "has not run yet" in (out / page.FILE).read_text()
+    done = wattle("reproduce", "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((out / state.FILE).read_text())["quick"] is True
+    before = (out / "studies/patterns-local/manifest.json").read_text()
+    assert json.loads(before)["exit_code"] == 0
+    done = wattle("reproduce", "-o", out)
+    assert done.returncode == 0
+    assert (out / "studies/patterns-local/manifest.json").read_text() == before  # complete: not run again
+
+
+def test_options_that_differ_from_those_it_began_with_are_refused(bench, wattle: Wattle, tmp_path):
+    made(tmp_path, "local").write()
+    done = wattle("reproduce", "-o", tmp_path / "rep", "--on", "sim")
+    assert done.returncode == 2
+    assert "was begun with another --hosts or --on (local); leave the option out to continue" in done.stderr
+    done = wattle("reproduce", "-o", tmp_path / "rep", "--only", "slack")
+    assert "was begun with another --only (patterns)" in done.stderr
+
+
+def test_a_study_that_fails_is_on_the_page_and_the_others_go_on(bench, wattle: Wattle, tmp_path):
+    out = tmp_path / "out"
+    words = ("reproduce", "--only", "patterns", "--on", "local,sim", "--quick", "-o", out)  # no simulator in this home
+    done = wattle(*words)
+    assert done.returncode == 1
+    assert "patterns on sim: exit code 2: wattle: wattle sim is unavailable" in " ".join(done.stderr.split())
+    found = {r["on"]: r["state"] for r in json.loads((out / state.FILE).read_text())["results"]}
+    assert found == {"local": "done", "sim": "failed"}
+    assert "wattle sim is unavailable" in (out / page.FILE).read_text()
+
+
+# ---- the page ----
+
+
+def test_places_stand_side_by_side_with_their_verdicts_and_figures(tmp_path):
+    wanted = made(tmp_path, "local", "sim")
+    steps = [Step("patterns", name, 1.0) for name in wanted.on]
+    (study,) = gathered.read(wanted, steps)
+    assert [found.step.on for found in study.done] == ["local", "sim"]
+    assert all(len(row["at"]) == 2 and all(row["at"]) for row in study.rows)
+    assert all([figure.title.rpartition(", ")[2] for figure in group] == wanted.on for group in study.figures)
+    ids = [figure.id for group in study.figures for figure in group]
+    assert len(set(ids)) == len(ids) > 0
+    built = page.build(wanted, [study])
+    sums = dict(zip([verdict for verdict, _ in page.COLUMNS], built.content["sums"], strict=True))
+    assert set(sums) == set(Verdict)
+    assert sum(sums.values()) == 2 * len(study.rows)
+    text = page.write(wanted, steps).read_text()
+    assert text.count('<details class="plots">') == 1
+    assert "checks" in text
+    assert "no evidence" in text
+
+
+def test_a_finished_study_that_is_damaged_is_named(tmp_path):
+    wanted = made(tmp_path, "local")
+    step = Step("patterns", "local", 1.0)
+    (wanted.folder(step) / "samples.parquet").write_bytes(b"no table")
+    (study,) = gathered.read(wanted, [step])
+    assert not study.done
+    assert "is not a Parquet file" in study.failed[0][1].why
+
+
+def test_a_damaged_state_is_named(tmp_path):
+    (tmp_path / state.FILE).write_text("{}")
+    with pytest.raises(WattleError, match=r"reproduce\.json"):
+        state.read(tmp_path)
+
+
+# ---- guidelines and columns ----
+
+
+def test_each_guideline_names_published_figures_that_exist():
+    for rule in guidelines.rules():
+        assert rule.rows
+        for study, key, _ in rule.rows:
+            document = tomllib.loads((registry.HERE / study / "published.toml").read_text())
+            assert key in {figure["id"] for figure in document["figure"]}, f"{study} {key}"
+
+
+def test_the_page_of_guidelines_has_every_rule():
+    text = " ".join((ROOT / "docs" / "guidelines.md").read_text().split())
+    for rule in guidelines.rules():
+        assert rule.source.partition(" (")[0] in text
+        assert " ".join(rule.rule.split()) in text, rule.rule
+
+
+def test_a_rule_gives_the_figures_of_each_place_and_not_those_that_cannot_be_tested(tmp_path):
+    wanted = made(tmp_path, "local")
+    found = guidelines.found(gathered.read(wanted, [Step("patterns", "local", 1.0)]))
+    words = {rule.source: rule.found for rule in found if any(study == "patterns" for study, *_ in rule.rows)}
+    assert words["D 8.4 (c)"][0][0] == "local"
+    assert "up to 1024 fragments: " in words["D 8.4 (c)"][0][1]
+    assert all(not rule.found for rule in found if all(study == "receiver" for study, *_ in rule.rows))
+
+
+@pytest.mark.parametrize("schema", [AM, PATTERNS, SWEEPS, VERSIONS], ids=["am", "patterns", "sweeps", "versions"])
+def test_every_column_of_every_study_is_described(schema):
+    for name in schema:
+        assert columns.words(name), name
+        if name.endswith("_s") or name.endswith("_J"):
+            assert columns.unit(name), name
+
+
+def test_the_author_of_a_citation_may_have_any_characters(tmp_path):
+    wanted = made(tmp_path, "local")
+    wanted.author = 'O"Neil: "#\n{x}'
+    lines = archive.citation(wanted).splitlines()
+    (author,) = [line for line in lines if line.startswith("  - name: ")]
+    assert json.loads(author.removeprefix("  - name: ")) == wanted.author  # a JSON string is one in YAML
+    assert "type: dataset" in lines
