@@ -15,7 +15,7 @@ struct wtl_meter {
   const wtl_meter_ops *kind;
   void *state;
   wtl_machine *machine;       /* NULL: none */
-  char why[2048], said[4096]; /* said: why, and what the meter left out */
+  char why[2048], text[4096]; /* text: why, and what the meter left out */
   wtl_domain domain[WTL_MAX_DOMAINS];
   size_t n_domains;
   const wtl_sys *sys;
@@ -130,11 +130,11 @@ const char *wtl_meter_name(const wtl_meter *m)
 
 const char *wtl_meter_why(wtl_meter *m)
 {
-  char left_out[sizeof m->said - sizeof m->why - 64] = "";
+  char left_out[sizeof m->text - sizeof m->why - 64] = "";
   if (m->kind->remark) m->kind->remark(m->state, left_out, sizeof left_out);
   if (!*left_out) return m->why;
-  snprintf(m->said, sizeof m->said, "%s%s%s: %s", m->why, *m->why ? "; " : "", m->kind->name, left_out);
-  return m->said;
+  snprintf(m->text, sizeof m->text, "%s%s%s: %s", m->why, *m->why ? "; " : "", m->kind->name, left_out);
+  return m->text;
 }
 
 const wtl_machine *wtl_meter_machine(const wtl_meter *m)

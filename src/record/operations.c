@@ -100,11 +100,11 @@ static void explain(const wtl_operations *o, char *why, size_t size)
   if (WTL_OS_IS_SIMULATED) append(why, size, "", "a simulated processor has no counters");
   for (int kind = 0; kind < WTL_N_OPERATIONS && !WTL_OS_IS_SIMULATED; kind++) {
     char names[160] = "", sentence[320];
-    bool said = o->error[kind] == 0;
-    for (int k = 0; k < kind; k++) said = said || o->error[k] == o->error[kind];
-    for (int k = kind; k < WTL_N_OPERATIONS && !said; k++)
+    bool reported = o->error[kind] == 0;
+    for (int k = 0; k < kind; k++) reported = reported || o->error[k] == o->error[kind];
+    for (int k = kind; k < WTL_N_OPERATIONS && !reported; k++)
       if (o->error[k] == o->error[kind]) append(names, sizeof names, ", ", kinds[k].words);
-    if (said) continue;
+    if (reported) continue;
     write_reason(sentence, sizeof sentence, o->error[kind], names);
     append(why, size, "; ", sentence);
   }
