@@ -44,7 +44,7 @@ install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/cmake/Wattle DESTINATION lib/cmake)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/pages/man/ DESTINATION share/man)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/pages/html/ DESTINATION share/doc/wattle/api)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples/outside DESTINATION share/wattle/examples)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/machines/ DESTINATION share/wattle/machines)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/machines/ DESTINATION share/wattle/machines PATTERN measured EXCLUDE)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/ DESTINATION share/wattle/bench FILES_MATCHING PATTERN "*.c" PATTERN "*.h")
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples/ DESTINATION share/wattle/examples
   FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.h" PATTERN "README.md")

@@ -20,7 +20,7 @@ target_link_options(wattle-simulator PRIVATE -Wl,--dynamic-list=${CMAKE_CURRENT_
 file(GLOB SIM_SOURCES CONFIGURE_DEPENDS os/os_simulation.c base/*.c power/*.c energy/*.c ${RUNTIME_GLOBS} fabric/sim/*.c pgas/*.cc shmem/*.c)
 # What is replaced (name_sim.c, name_simgrid.c), or is of a machine that is no simulation.
 list(FILTER SIM_SOURCES EXCLUDE REGEX "(boot_(kinds|pmix|mpi.*|single)|_threads|power/(meters|knobs)|fabric/transport)\\.c$")
-add_library(wattle-sim STATIC ${SIM_SOURCES} sim/libc_calls.c sim/libc_state.c ${SHMEM_GENERATED} $<TARGET_OBJECTS:wattle-sim-armci>)
+add_library(wattle-sim STATIC ${SIM_SOURCES} sim/libc_calls.c sim/libc_state.c ${SHMEM_GENERATED} ${CPUS_GENERATED} $<TARGET_OBJECTS:wattle-sim-armci>)
 # ARMCI, in the same archive. What both front ends name alike has another name here.
 file(GLOB SIM_ARMCI_SOURCES CONFIGURE_DEPENDS armci/*.c)
 add_library(wattle-sim-armci OBJECT ${SIM_ARMCI_SOURCES})
@@ -37,7 +37,7 @@ target_compile_options(wattle-sim PRIVATE $<$<BOOL:${HAS_NO_GNU_UNIQUE}>:-fno-gn
 target_compile_options(wattle-sim PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
 target_link_libraries(wattle-sim PRIVATE PkgConfig::CYAML)
 set_target_properties(wattle-sim PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-add_dependencies(wattle-sim shmem_generated)
+add_dependencies(wattle-sim shmem_generated cpus_generated)
 
 # MPI programs: src/mpi against SimGrid's MPI, in an archive of its own. Its compiled copy of the runtime is wattle-sim's.
 set(SIM_MPI_GENERATED ${CMAKE_BINARY_DIR}/generated/simulated/mpi.h ${CMAKE_BINARY_DIR}/generated/simulated/mpi_calls.c)

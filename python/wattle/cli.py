@@ -29,8 +29,10 @@ COMMANDS = (
     "sim",
     "external",
     "reproduce",
+    "machines",
     "acceptance",
 )
+GROUPS = ("study", "machines")  # commands that have commands of their own
 
 KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of a full disk, for output without a file name
@@ -106,8 +108,8 @@ def _add_commands(arguments: list[str]) -> None:
         if not _exists(module):
             continue
         loaded = importlib.import_module(module)
-        if name == "study":
-            app.add_typer(loaded.study_app, name=name)
+        if name in GROUPS:
+            app.add_typer(getattr(loaded, f"{name}_app"), name=name)
         else:
             # The arguments after the first plain word of `run` and `sim` belong to the program.
             settings = {"allow_interspersed_args": False} if name in ("run", "sim") else None

@@ -38,6 +38,7 @@ EXTRA = {
     "nodes": "a list",
     "repeats": "a list",
     "machine_numbers": "a list",
+    "machine_title": "text",
     "set": "an object",
     "timeline": "an object",
     "simulated": "an object",
@@ -46,6 +47,17 @@ EXTRA = {
     "external": "an object",
     "shield": "an object",
 }
+
+
+def machine_words(extra: dict[str, Any]) -> str:
+    """The machine profile of modelled joules in words, such as `AMD EPYC 9004 (Genoa), 24 servers, ±38 %`; empty where
+    a run did not record it. The percentage is the half-width of the watts of a computing thread at the first clock.
+    """
+    title = str(extra.get("machine_title") or "")
+    for row in extra.get("machine_numbers") or []:
+        if title and row.get("key") == "clocks[0].active" and row.get("value"):
+            return f"{title}, ±{100 * (row.get('plus_minus') or 0) / row['value']:.0f} %"
+    return title
 
 
 @dataclass

@@ -1,4 +1,4 @@
-/* machine.c - finds the machine profile: by file, by name, or by the CPU. */
+/* machine.c - finds the machine profile: by file, by name, or by the CPU in a file's rules or in the table of CPUs. */
 #include "power/machine.h"
 
 #include <dirent.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/regular_file.h"
+#include "power/machine_cpu.h"
 
 #ifndef WTL_MACHINES_DIR
 #define WTL_MACHINES_DIR "/usr/local/share/wattle/machines"
@@ -22,6 +23,34 @@ enum { PROFILE_MAX = 1 << 20 }; /* bytes; a profile has one or two pages */
 const char *wtl_machine_name(const wtl_machine *m)
 {
   return m ? m->name : "";
+}
+
+static void free_number(wtl_number *n)
+{
+  if (!n) return;
+  free(n->unit);
+  free(n->source);
+  free(n->how);
+}
+
+void wtl_machine_free(wtl_machine *m)
+{
+  if (!m) return;
+  for (unsigned i = 0; i < m->n_match; i++) {
+    free(m->match[i].vendor);
+    free(m->match[i].family);
+    free(m->match[i].model);
+    free(m->match[i].name);
+  }
+  for (unsigned i = 0; m->clocks && i < m->n_clocks; i++) {
+    wtl_clock *c = &m->clocks[i];
+    wtl_number *const n[] = {&c->active, &c->spin, &c->yield, &c->asleep};
+    for (size_t state = 0; state < 4; state++) free_number(n[state]);
+  }
+  wtl_number *const n[] = {m->tdp, &m->idle.cpu, &m->idle.dram, &m->dram.per_byte};
+  for (size_t i = 0; i < sizeof n / sizeof *n; i++) free_number(n[i]);
+  void *const parts[] = {m->name, m->title, m->about, m->match, m->tdp, m->clocks, m->file, m->matched, m};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) free(parts[i]);
 }
 
 const char *wtl_tag_name(enum wtl_tag tag)
@@ -52,36 +81,20 @@ int wtl_machine_numbers(const wtl_machine *m, int (*visit)(void *, const char *,
   return rc;
 }
 
-/* Reads a field of the first processor in /proc/cpuinfo. Returns false if there is none. */
-static bool cpu_field(const char *cpuinfo, const char *field, char *out, size_t size)
-{
-  size_t length = strlen(field);
-  for (const char *line = cpuinfo; *line && *line != '\n'; line += strcspn(line, "\n"), line += *line == '\n') {
-    if (strncmp(line, field, length) != 0) continue;
-    const char *p = line + length + strspn(line + length, " \t");
-    if (*p != ':') continue; /* "model" is not "model name" */
-    p++;
-    p += strspn(p, " \t");
-    size_t n = strcspn(p, "\n");
-    snprintf(out, size, "%.*s", (int)n, p);
-    return true;
-  }
-  return false;
-}
-
 static bool same_number(const char *cpuinfo, const char *field, const int *want)
 {
   char have[64];
-  return !want || (cpu_field(cpuinfo, field, have, sizeof have) && strtol(have, NULL, 10) == *want);
+  return !want || (wtl_cpu_here_field(cpuinfo, field, have, sizeof have) && strtol(have, NULL, 10) == *want);
 }
 
 static bool rule_matches(const wtl_match *r, const char *cpuinfo)
 {
   char have[256];
   if (!r->vendor && !r->family && !r->model && !r->name) return false; /* an empty rule matches no CPU */
-  if (r->vendor && !(cpu_field(cpuinfo, "vendor_id", have, sizeof have) && strcmp(have, r->vendor) == 0)) return false;
+  if (r->vendor && !(wtl_cpu_here_field(cpuinfo, "vendor_id", have, sizeof have) && strcmp(have, r->vendor) == 0))
+    return false;
   if (!same_number(cpuinfo, "cpu family", r->family) || !same_number(cpuinfo, "model", r->model)) return false;
-  if (r->name && !(cpu_field(cpuinfo, "model name", have, sizeof have) && strstr(have, r->name))) return false;
+  if (r->name && !(wtl_cpu_here_field(cpuinfo, "model name", have, sizeof have) && strstr(have, r->name))) return false;
   return true;
 }
 
@@ -222,33 +235,86 @@ static int find_by_cpu(void *arg, const char *dir)
   return h->found || h->failed;
 }
 
-static wtl_machine *load_named(const char *name, char *error, size_t size)
+/* The base clock, as the kernel's drivers for Intel (kHz) and AMD (MHz) show it; `shown` if they do not. */
+static double base_ghz(double shown)
+{
+  static const struct {
+    const char *file;
+    double per_ghz;
+  } files[] = {{"/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", 1e6},
+               {"/sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq", 1e3}};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    size_t length;
+    const char *why;
+    char *text = wtl_regular_file_read(files[i].file, 64, &length, &why);
+    double ghz = text ? strtod(text, NULL) / files[i].per_ghz : 0;
+    free(text);
+    if (ghz > 0 && ghz < 100) return ghz;
+  }
+  return shown;
+}
+
+/* The processors of this machine, from the text of /proc/cpuinfo. `measure`: with the clock of a busy core. */
+static wtl_cpu_here here_of(const char *cpuinfo, bool measure)
+{
+  wtl_cpu_here here;
+  wtl_cpu_here_read(cpuinfo, &here);
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0) here.memory_gb = (double)pages * (double)page / 1e9;
+  if (measure) here.clock = wtl_cpu_here_clock();
+  if (measure) here.ghz = base_ghz(here.ghz);
+  return here;
+}
+
+static wtl_machine *load_named(const char *name, const char *cpuinfo, bool measure, char *error, size_t size)
 {
   profile_search h = {.name = name, .error = error, .size = size};
   each_directory(find_by_name, &h);
   if (h.found || h.failed) return h.found;
+  const wtl_cpu *cpu = wtl_cpu_named(name);
+  if (cpu) {
+    wtl_cpu_here here = here_of(cpuinfo, measure);
+    return wtl_machine_of_cpu(cpu, &here, error, size);
+  }
   char *path = search_path();
   snprintf(error, size,
-           "no machine profile \"%s\" (looked for %s.yaml in %s); give \"auto\", a name from there, or a file", name,
-           name, path ? path : "?");
+           "no machine profile \"%s\" (looked for %s.yaml in %s, and in the table of CPUs); give \"auto\", a name that "
+           "`wattle machines list` shows, or a file",
+           name, name, path ? path : "?");
   free(path);
   return NULL;
 }
 
-wtl_machine *wtl_machine_load_for(const char *name, const char *cpuinfo, char *error, size_t size)
+/* The profile of this CPU: a file whose rules match, else the table of CPUs, else `unknown`. */
+static wtl_machine *load_by_cpu(const char *cpuinfo, bool measure, char *error, size_t size)
 {
-  if (name && *name && strcmp(name, "auto") != 0) {
-    size_t n = strlen(name);
-    bool is_file = strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".yaml") == 0);
-    return is_file ? load_file(name, error, size) : load_named(name, error, size);
-  }
-  profile_search h = {.cpuinfo = cpuinfo ? cpuinfo : "", .error = error, .size = size};
+  profile_search h = {.cpuinfo = cpuinfo, .error = error, .size = size};
   each_directory(find_by_cpu, &h);
   if (h.failed) return NULL;
-  if (!h.found) return load_named("unknown", error, size);
-  char cpu[256];
-  h.found->matched = strdup(cpu_field(h.cpuinfo, "model name", cpu, sizeof cpu) ? cpu : "this CPU");
+  if (!h.found) {
+    wtl_cpu_here here = here_of(cpuinfo, measure);
+    const wtl_cpu *cpu = wtl_cpu_find(&here);
+    if (!cpu) return load_named("unknown", cpuinfo, false, error, size);
+    h.found = wtl_machine_of_cpu(cpu, &here, error, size);
+    if (!h.found) return NULL;
+  }
+  char name[256];
+  h.found->matched = strdup(wtl_cpu_here_field(cpuinfo, "model name", name, sizeof name) ? name : "this CPU");
   return h.found;
+}
+
+static wtl_machine *load(const char *name, const char *cpuinfo, bool measure, char *error, size_t size)
+{
+  if (!cpuinfo) cpuinfo = "";
+  if (!name || !*name || strcmp(name, "auto") == 0) return load_by_cpu(cpuinfo, measure, error, size);
+  size_t n = strlen(name);
+  bool is_file = strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".yaml") == 0);
+  return is_file ? load_file(name, error, size) : load_named(name, cpuinfo, measure, error, size);
+}
+
+wtl_machine *wtl_machine_load_for(const char *name, const char *cpuinfo, char *error, size_t size)
+{
+  return load(name, cpuinfo, false, error, size);
 }
 
 wtl_machine *wtl_machine_load(const char *name, char *error, size_t size)
@@ -256,7 +322,7 @@ wtl_machine *wtl_machine_load(const char *name, char *error, size_t size)
   size_t length;
   const char *why; /* 1 MiB holds more than 500 CPUs; with more, the profile is unknown */
   char *cpuinfo = wtl_regular_file_read("/proc/cpuinfo", PROFILE_MAX, &length, &why);
-  wtl_machine *m = wtl_machine_load_for(name, cpuinfo, error, size);
+  wtl_machine *m = load(name, cpuinfo, true, error, size);
   free(cpuinfo);
   return m;
 }

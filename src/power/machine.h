@@ -67,7 +67,7 @@ struct wtl_machine {
  */
 wtl_machine *wtl_machine_parse(const char *file, const char *text, size_t length, char *error, size_t size);
 
-/* wtl_machine_load with the given text of /proc/cpuinfo, for tests. */
+/* wtl_machine_load with the given text of /proc/cpuinfo and any clock under load, for tests. */
 wtl_machine *wtl_machine_load_for(const char *name, const char *cpuinfo, char *error, size_t size);
 
 /* Is the profile for this CPU? `cpuinfo` is the text of /proc/cpuinfo, of which the first processor counts. */

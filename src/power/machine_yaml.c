@@ -101,16 +101,6 @@ static cyaml_config_t config(yaml_errors *c)
       .log_fn = take_log, .log_ctx = c, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR, .flags = CYAML_CFG_DEFAULT};
 }
 
-void wtl_machine_free(wtl_machine *m)
-{
-  if (!m) return;
-  free(m->file);
-  free(m->matched);
-  yaml_errors c = {.used = 0};
-  cyaml_config_t cfg = config(&c);
-  cyaml_free(&cfg, &machine_schema, m, 0);
-}
-
 /* Does the line, without indent and "- ", begin with `word:`? */
 static bool line_has_key(const char *line, const char *word, size_t length)
 {

@@ -9,6 +9,7 @@ from typing import Any
 from wattle import runs, units
 from wattle.html.figures import Figure
 from wattle.html.page import Page
+from wattle.manifest import machine_words
 from wattle.metrics import Spread
 from wattle.pe import add
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total
@@ -116,7 +117,9 @@ def _joules_words(view: View) -> str:
         return "Joules are not known" + (f": {why.rstrip('.')}." if why else ".")
     whole = total(figures)
     reason = f" ({why.rstrip('.')})" if why and whole.provenance is not Provenance.MEASURED else ""
-    return f"The PEs' share comes to {whole}{reason}, over {', '.join(view.domains)}."
+    machine = machine_words(view.run.middle.manifest.extra) if whole.provenance is not Provenance.MEASURED else ""
+    model = f" Model: {machine}." if machine else ""
+    return f"The PEs' share comes to {whole}{reason}, over {', '.join(view.domains)}.{model}"
 
 
 def _site_words(sites: list[MergedSite]) -> str:

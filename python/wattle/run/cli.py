@@ -149,7 +149,13 @@ class _Plan:
         started.versions |= {"runtime": self.known.version, "pmix": self.known.pmix}
         started.meter = {"name": values.get("WATTLE_METER", ""), "why": ""}
         numbers = self.known.machine.get("numbers") or []
-        started.extra = {"profile": self.profile, "set": self.chosen, "machine_numbers": numbers}
+        title = str(self.known.machine.get("title") or "")
+        started.extra = {
+            "profile": self.profile,
+            "set": self.chosen,
+            "machine_numbers": numbers,
+            "machine_title": title,
+        }
         if self.mpi:
             started.extra["mpi"] = True
         if self.hosts.hosts:

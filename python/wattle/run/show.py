@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from wattle import balance, units
 from wattle.console import Console, Text, plain, styled
+from wattle.manifest import machine_words
 from wattle.metrics import Spread
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, joule_unit, significant
@@ -163,8 +164,10 @@ def _joules_words(view: View) -> Text:
     words = provenance_words(j for line in view.lines for j in line.pe.joules)
     if words == Provenance.UNAVAILABLE:
         return plain(f"Joules are unavailable: meter {meters}.", "faint")
+    machine = machine_words(view.run.middle.manifest.extra)
+    machine = f" ({machine})" if machine and words != Provenance.MEASURED else ""
     return plain(
-        f"Joules are {words}{source}; meter {meters}. ±, or the range in brackets: about 95 % confidence.",
+        f"Joules are {words}{source}{machine}; meter {meters}. ±, or the range in brackets: about 95 % confidence.",
         "faint",
     )
 

@@ -1,0 +1,1 @@
+"""The command `wattle machines`: the table of CPUs behind modelled joules, and its predictions of watts."""

@@ -1,0 +1,197 @@
+"""`wattle machines`: lists and shows the CPUs of the machine table, and predicts the watts of a machine."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import typer
+
+from wattle import console, paths
+from wattle.errors import WattleError
+from wattle.machines import predict, table
+from wattle.machines.predict import Machine, Prediction, Watts
+from wattle.machines.table import LOADS, Generation, Table
+from wattle.tables import table as new_table
+
+LOADS_SHOWN = (0, 10, 30, 50, 70, 100)
+MOST = 1 << 20  # of sockets, cores, threads and GB
+
+machines_app = typer.Typer(
+    help="List the CPUs whose watts are known, show one, or predict the watts of a machine.",
+    no_args_is_help=True,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+
+
+@machines_app.command("list")
+def list_machines(json: Json = False) -> None:
+    """List the CPU generations of the table and the profiles of single machines."""
+    of = _table()
+    own = _profiles()
+    if json:
+        console.print_json({"generations": [_row(g) for g in of.generations], "profiles": own})
+        return
+    shown = new_table("CPU generations", "servers: those at the wall socket; packages have 7 servers, by RAPL")
+    for heading, justify in (("name", "left"), ("CPUs", "left"), ("servers", "right")):
+        shown.add_column(heading, justify=justify, overflow="fold")
+    for g in of.generations:
+        shown.add_row(g.name, g.title, str(g.servers) if "assumed" not in g.basis else "assumed")
+    console.out.print(shown)
+    console.out.print(f"\nProfiles of single machines (WATTLE_MACHINE): {', '.join(own)}", soft_wrap=True)
+
+
+@machines_app.command("show")
+def show(name: Annotated[str, typer.Argument(help="A name of `wattle machines list`.")], json: Json = False) -> None:
+    """Show the watts of a CPU generation by load, or the text of a machine profile."""
+    of = _table()
+    chosen = next((g for g in (*of.generations, of.unknown) if g.name == name), None)
+    if chosen is None:
+        if name not in _profiles():
+            raise WattleError(f"no CPU generation or profile {name!r}; `wattle machines list` has the names")
+        text = (paths.find_home().shared("machines") / f"{name}.yaml").read_text(encoding="utf-8")
+        if json:
+            console.print_json({"profile": name, "text": text})
+        else:
+            console.out.print(text.rstrip(), soft_wrap=True)
+        return
+    if json:
+        console.print_json(_row(chosen) | {"loads": _loads(of, chosen)})
+        return
+    for line in _about(chosen):
+        console.out.print(line, soft_wrap=True)
+    shown = new_table("\nA socket of typical size, in watts", "modelled; each range holds about 95 % of such machines")
+    for heading in ("load", "package", "wall"):
+        shown.add_column(heading, justify="right")
+    for row in _loads(of, chosen):
+        if row["load"] in LOADS_SHOWN:
+            shown.add_row(f"{row['load']} %", _cell(Watts(**row["package"])), _cell(Watts(**row["wall"])))
+    console.out.print(shown)
+
+
+@machines_app.command("predict")
+def predict_watts(
+    cpu: Annotated[str, typer.Option("--cpu", help="The CPU's name, as /proc/cpuinfo has it.")],
+    load: Annotated[
+        float, typer.Option("--load", help="Percent of time that each thread computes.", metavar="PERCENT")
+    ],
+    family: Annotated[int | None, typer.Option("--family", help="CPU family, as /proc/cpuinfo has it.")] = None,
+    model: Annotated[int | None, typer.Option("--model", help="CPU model, as /proc/cpuinfo has it.")] = None,
+    stepping: Annotated[int | None, typer.Option("--stepping", help="Stepping, as /proc/cpuinfo has it.")] = None,
+    sockets: Annotated[int, typer.Option("--sockets", help="Sockets of the machine.")] = 1,
+    cores: Annotated[int | None, typer.Option("--cores", help="Cores of all sockets.")] = None,
+    threads: Annotated[int | None, typer.Option("--threads", help="Threads of all cores.")] = None,
+    memory: Annotated[float | None, typer.Option("--memory", help="Memory of the machine.", metavar="GB")] = None,
+    json: Json = False,
+) -> None:
+    """Predict the watts of a whole machine: packages, memory, and wall socket.
+
+    All figures are modelled. Each has the half-width of the range that holds about 95 % of such machines.
+    """
+    if not (math.isfinite(load) and 0 <= load <= 100):
+        raise WattleError(f"--load {load}: allowed are 0 to 100 percent")
+    for option, value in (("--sockets", sockets), ("--cores", cores), ("--threads", threads), ("--memory", memory)):
+        if value is not None and not 0 < value <= MOST:
+            raise WattleError(f"{option} {value}: allowed are numbers above 0, up to {MOST}")
+    of = _table()
+    found = table.find(of, cpu, family, model, stepping)
+    typical = found.processor if found and found.processor else (found.generation if found else of.unknown)
+    cores = cores or sockets * typical.cores
+    threads = threads or cores * max(1, round(typical.threads / typical.cores))
+    if threads < cores or cores < sockets:
+        raise WattleError(
+            f"{sockets} sockets, {cores} cores and {threads} threads: a socket has a core, a core a thread"
+        )
+    machine = Machine(cpu, family, model, stepping, sockets, cores, threads, memory)
+    answer = predict.predict(of, machine, load)
+    document = _prediction(answer, of, machine, load)
+    if json:
+        console.print_json(document)
+        return
+    tdp = f"{answer.tdp_w:.0f} W a socket" + ("" if answer.tdp_known else ", estimated from the number of cores")
+    console.out.print(f"model: {answer.generation.title}, {document['servers']} servers; TDP {tdp}", soft_wrap=True)
+    shown = new_table(caption="modelled; each range holds about 95 % of such machines")
+    for heading, justify in (("part", "left"), ("watts", "right"), ("half-width", "right")):
+        shown.add_column(heading, justify=justify)
+    for part, watts in (("packages", answer.package), ("memory", answer.dram), ("wall socket", answer.wall)):
+        shown.add_row(part, _cell(watts), f"{100 * watts.plus_minus / watts.watts:.0f} %")
+    console.out.print(shown)
+
+
+def _prediction(answer: Prediction, of: Table, machine: Machine, load: float) -> dict[str, Any]:
+    return {
+        "package": _watts(answer.package),
+        "dram": _watts(answer.dram),
+        "wall": _watts(answer.wall),
+        "provenance": "modelled",
+        "profile": answer.generation.name,
+        "title": answer.generation.title,
+        "basis": answer.generation.basis,
+        "servers": answer.generation.servers + of.packages["any"].servers,
+        "tdp_w": answer.tdp_w,
+        "tdp_known": answer.tdp_known,
+        "load_percent": load,
+        "sockets": machine.sockets,
+        "cores": machine.cores,
+        "threads": machine.threads,
+        "memory_gb": machine.memory_gb,
+    }
+
+
+def _table() -> Table:
+    return table.read(paths.find_home().shared("machines") / "cpus.toml")
+
+
+def _profiles() -> list[str]:
+    return sorted(path.stem for path in paths.find_home().shared("machines").glob("*.yaml"))
+
+
+def _loads(of: Table, g: Generation) -> list[dict[str, Any]]:
+    """The watts of one typical socket, whose TDP is known, at each load of the table."""
+    machine = Machine("", None, None, None, 1, g.cores, g.threads, None)
+    found = table.Found(g, table.Processor("", g.tdp_w, g.cores, g.threads))
+    rows = []
+    for load in LOADS:
+        answer = predict.of_found(of, found, machine, load)
+        rows.append({"load": load, "package": _watts(answer.package), "wall": _watts(answer.wall)})
+    return rows
+
+
+def _row(g: Generation) -> dict[str, Any]:
+    return {
+        "name": g.name,
+        "title": g.title,
+        "vendor": g.vendor,
+        "family": g.family,
+        "models": list(g.models),
+        "steppings": list(g.steppings) if g.steppings else None,
+        "tdp_w": g.tdp_w,
+        "cores": g.cores,
+        "threads": g.threads,
+        "servers": g.servers,
+        "basis": g.basis,
+        "processors": [p.name for p in g.processors],
+    }
+
+
+def _about(g: Generation) -> list[str]:
+    models = ", ".join(map(str, g.models))
+    steppings = f", steppings {g.steppings[0]} to {g.steppings[1]}" if g.steppings else ""
+    lines = [
+        f"{g.title}",
+        f"CPUID: {g.vendor}, family {g.family}, models {models}{steppings}" if g.models else "CPUID: any",
+        f"Typical socket: {g.cores} cores, {g.threads} threads, TDP {g.tdp_w:.0f} W",
+        f"Basis: {g.basis}; {g.servers} servers at the wall socket",
+    ]
+    if g.processors:
+        lines.append("Processors with a known TDP: " + ", ".join(f"{p.name} ({p.tdp_w:g} W)" for p in g.processors))
+    return lines
+
+
+def _cell(watts: Watts) -> str:
+    return f"{watts.watts:.0f} ± {watts.plus_minus:.0f}"
+
+
+def _watts(watts: Watts) -> dict[str, float]:
+    return {"watts": watts.watts, "plus_minus": watts.plus_minus}

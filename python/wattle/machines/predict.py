@@ -1,0 +1,111 @@
+"""Predicts the watts of a machine from the table of CPUs: packages, memory and the wall socket.
+
+Packages of S sockets with a thermal design power of D watts draw, at a load l,
+
+    P(l) = S D p(l)
+
+where p is a share of TDP. The load is the share of time that each thread computes. The whole server draws at the wall
+socket
+
+    W(l) = S D w(l) + b(l) M + c
+
+with M GB of memory. docs/energy-model.md has the fit of p, w, b and c, and its errors.
+
+Each share is known by its median over servers and by the standard deviation s of its logarithm. Independent deviations
+add as squares. The interval from the median times exp(-1.96 s) to the median times exp(1.96 s) holds 95 % of servers if
+logarithms are normal. The watts printed are the middle of this interval, plus or minus half of its width.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from wattle.machines import table
+from wattle.machines.table import Found, Generation, Table
+
+Z95 = 1.96  # two-sided 95 % quantile of the normal distribution
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine as described. Cores and threads are those of all sockets. `memory_gb` of None: not known."""
+
+    cpu: str
+    family: int | None
+    model: int | None
+    stepping: int | None
+    sockets: int
+    cores: int
+    threads: int
+    memory_gb: float | None
+
+
+@dataclass(frozen=True)
+class Watts:
+    """Watts with the half-width of the range that should hold about 95 % of such machines."""
+
+    watts: float
+    plus_minus: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The power of a machine at a load. `servers` counts the servers behind packages and wall."""
+
+    package: Watts
+    dram: Watts
+    wall: Watts
+    generation: Generation
+    tdp_w: float
+    tdp_known: bool
+
+
+def predict(of: Table, machine: Machine, load: float, clocks: str = "any") -> Prediction:
+    """Predicts the watts of a machine at a load of 0 to 100 percent. `clocks` is a key of the table's packages."""
+    found = table.find(of, machine.cpu, machine.family, machine.model, machine.stepping) or Found(of.unknown, None)
+    return of_found(of, found, machine, load, clocks)
+
+
+def of_found(of: Table, found: Found, machine: Machine, load: float, clocks: str = "any") -> Prediction:
+    """The watts of a machine whose generation is known, as `predict`."""
+    tdp, tdp_spread = tdp_of(found, machine.cores / machine.sockets)
+    total = machine.sockets * tdp
+    share, share_spread = of.packages[clocks].share.at(load)
+    factor, factor_spread = found.generation.factor.at(load)
+    gb, gb_spread = machine.memory_gb, 0.0
+    if gb is None:
+        gb, gb_spread = of.memory.gb_per_tdp_w * total, of.memory.gb_spread
+    per_gb, per_gb_spread = of.memory.dram_w_per_gb.at(load)
+    wall_share, wall_spread = found.generation.wall.at(load)
+    processors = total * wall_share
+    memory = gb * table.between(of.memory.wall_w_per_gb, load)
+    wall = processors + memory + of.memory.wall_fixed_w
+    wall_spread = math.hypot(wall_spread, tdp_spread * processors / wall, gb_spread * memory / wall)
+    return Prediction(
+        interval(total * share * factor, share_spread, factor_spread, tdp_spread),
+        interval(gb * per_gb, per_gb_spread, gb_spread),
+        interval(wall, wall_spread),
+        found.generation,
+        tdp,
+        found.processor is not None,
+    )
+
+
+def interval(median: float, *spreads: float) -> Watts:
+    """The middle and the half-width of the interval that holds 95 % of servers. Spreads: standard deviations of
+    logarithms.
+    """
+    z = Z95 * math.hypot(*spreads)
+    return Watts(median * math.cosh(z), median * math.sinh(z))
+
+
+def tdp_of(found: Found, cores: float) -> tuple[float, float]:
+    """TDP of a socket and its spread: known with the processor, else estimated from the socket's cores.
+
+    Within a generation TDP grows about with the square root of the number of cores.
+    """
+    if found.processor:
+        return found.processor.tdp_w, 0.0
+    generation = found.generation
+    return generation.tdp_w * math.sqrt(cores / generation.cores), generation.tdp_spread

@@ -1,0 +1,207 @@
+"""Reads machines/cpus.toml, the table of CPU generations that tools/fit_machines.py makes from public measurements."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattle.errors import WattleError
+
+LOADS = tuple(range(0, 101, 10))  # percent: the share of time that each thread computes
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Medians over servers at each load of LOADS, and the standard deviation of their logarithms."""
+
+    median: tuple[float, ...]
+    spread: tuple[float, ...]
+
+    def at(self, load: float) -> tuple[float, float]:
+        """Median and spread at a load in percent, on straight lines between the loads of the table."""
+        return between(self.median, load), between(self.spread, load)
+
+
+@dataclass(frozen=True)
+class Processor:
+    """One processor. `threads` are those of a socket. `cache_mb`: its last-level cache; 0 if unknown."""
+
+    name: str
+    tdp_w: float
+    cores: int
+    threads: int
+    cache_mb: int = 0
+
+
+@dataclass(frozen=True)
+class Generation:
+    """A CPU generation.
+
+    `tdp_w`, `cores` and `threads` are those of a typical socket. `tdp_spread` is the spread of TDP where only the
+    number of cores is known. `tdp_per_thread` is TDP for each thread, with its spread, where nothing is known. `factor`
+    is the generation's package watts over those of the measured servers. `wall` is the share of TDP at the wall socket.
+    `servers` counts the servers at the wall socket behind both, and `basis` says how they were found.
+    """
+
+    name: str
+    title: str
+    vendor: str
+    family: int
+    models: tuple[int, ...]
+    steppings: tuple[int, int] | None
+    tdp_w: float
+    tdp_spread: float
+    cores: int
+    threads: int
+    tdp_per_thread: tuple[float, float]
+    processors: tuple[Processor, ...]
+    factor: Curve
+    wall: Curve
+    servers: int
+    basis: str
+
+    def matches(self, family: int, model: int, stepping: int | None, vendor: str | None) -> bool:
+        """Is this the generation of a CPU with these numbers of CPUID? A stepping or vendor of None matches any."""
+        if family != self.family or model not in self.models or vendor not in (None, self.vendor):
+            return False
+        return self.steppings is None or stepping is None or self.steppings[0] <= stepping <= self.steppings[1]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Watts of memory: by RAPL for each GB, and what a GB adds at the wall socket, for each load of LOADS."""
+
+    dram_w_per_gb: Curve
+    wall_w_per_gb: tuple[float, ...]
+    wall_fixed_w: float
+    gb_per_tdp_w: float  # memory where its size is not known
+    gb_spread: float
+
+
+@dataclass(frozen=True)
+class Packages:
+    """Watts of packages by RAPL as shares of TDP, from `servers` servers.
+
+    `share` is that of all watts and `beyond_idle` that of the watts beyond idle. `vcpu` is the share beyond idle of one
+    thread that computes on a host of unknown load, times the threads of the host.
+    """
+
+    servers: int
+    share: Curve
+    beyond_idle: Curve
+    vcpu: tuple[float, float]  # median, spread
+
+
+@dataclass(frozen=True)
+class Table:
+    """The whole table. `packages` has the keys "any", "turbo" and "base": all servers, those whose packages draw their
+    TDP or more at full load, and those that stay below.
+    """
+
+    generations: tuple[Generation, ...]
+    unknown: Generation  # any CPU
+    packages: dict[str, Packages]
+    memory: Memory
+
+
+def read(path: Path) -> Table:
+    """Reads the table. Raises WattleError where the file cannot be read or is not such a table."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        memory = document["memory"]
+        return Table(
+            tuple(_generation(row) for row in document["cpu"]),
+            _generation(document["unknown"]),
+            {
+                key: Packages(
+                    row["servers"], _curve(row["share"]), _curve(row["beyond_idle"]), (row["vcpu"][0], row["vcpu"][1])
+                )
+                for key, row in document["packages"].items()
+            },
+            Memory(
+                _curve(memory["dram_w_per_gb"]),
+                tuple(memory["wall_w_per_gb"]),
+                float(memory["wall_fixed_w"]),
+                memory["gb_per_tdp_w"],
+                memory["gb_spread"],
+            ),
+        )
+    except OSError as error:
+        raise WattleError(f"{path}: {error.strerror or error}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise WattleError(f"{path} is not a table of CPUs: {error}; `tools/fit_machines.py` makes it") from None
+
+
+def find(table: Table, cpu: str, family: int | None, model: int | None, stepping: int | None = None) -> Found | None:
+    """The generation of a CPU, by the name of its processor and by the numbers of CPUID. None where none matches.
+
+    A name that the table knows decides alone where the numbers are not given. Where both are given, the numbers decide
+    on the generation, because a virtual machine may show a processor's name without a number.
+    """
+    known = [(len(p.name), g, p) for g in table.generations if g.models for p in g.processors if _names(cpu, p.name)]
+    by_number = [g for g in table.generations if family is not None and model is not None]
+    by_number = [g for g in by_number if g.matches(family or 0, model or 0, stepping, None)]
+    if by_number:
+        same = [row for row in known if row[1] in by_number]
+        if same:
+            return Found(max(same, key=lambda row: row[0])[1], max(same, key=lambda row: row[0])[2])
+        return Found(by_number[-1], None)
+    if known:
+        best = max(known, key=lambda row: row[0])
+        return Found(best[1], best[2])
+    return None
+
+
+@dataclass(frozen=True)
+class Found:
+    """A generation, and the processor where its name is known."""
+
+    generation: Generation
+    processor: Processor | None
+
+
+def _names(cpu: str, processor: str) -> bool:
+    """Does the name that the CPU reports contain the processor's name as whole words?"""
+    text = re.sub(r"\((r|tm)\)|[®™]", "", cpu, flags=re.IGNORECASE)
+    words = r"[\s-]*".join(re.escape(word) for word in processor.split())
+    return re.search(rf"(?<![\w.+-]){words}(?![\w+]|\s+v\d)", text, re.IGNORECASE) is not None
+
+
+def between(values: tuple[float, ...], load: float) -> float:
+    """The value at a load in percent, on straight lines between the loads of LOADS."""
+    low = min(int(load // 10), len(LOADS) - 2)
+    return values[low] + (load - LOADS[low]) / 10 * (values[low + 1] - values[low])
+
+
+def _curve(row: dict[str, Any]) -> Curve:
+    curve = Curve(tuple(map(float, row["median"])), tuple(map(float, row["spread"])))
+    if len(curve.median) != len(LOADS) or len(curve.spread) != len(LOADS):
+        raise ValueError("a curve needs a value for each load from 0 to 100 %")
+    return curve
+
+
+def _generation(row: dict[str, Any]) -> Generation:
+    steppings = row.get("steppings")
+    return Generation(
+        row["name"],
+        row["title"],
+        row["vendor"],
+        row["family"],
+        tuple(row["models"]),
+        (steppings[0], steppings[1]) if steppings else None,
+        row["tdp_w"],
+        row["tdp_spread"],
+        row["cores"],
+        row["threads"],
+        (row["tdp_per_thread"][0], row["tdp_per_thread"][1]),
+        tuple(
+            Processor(p["name"], p["tdp_w"], p["cores"], p["threads"], p.get("cache_mb", 0)) for p in row["processors"]
+        ),
+        _curve(row["factor"]),
+        _curve(row["wall"]),
+        row["servers"],
+        row["basis"],
+    )

@@ -1,0 +1,35 @@
+/* cpu_here.h - the processors of this machine, as /proc/cpuinfo shows them, and the clock that a core really runs at. */
+#ifndef WTL_POWER_CPU_HERE_H
+#define WTL_POWER_CPU_HERE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "power/cpus.h"
+
+typedef struct wtl_cpu_here {
+  char name[256];              /* the CPU's name; "" if it reports none */
+  char vendor[64];             /* vendor_id, or the number of the implementer on Arm */
+  int family, model, stepping; /* -1: not shown */
+  int sockets, cores, threads; /* all that the kernel shows, at least 1 */
+  int cache_mb;                /* last-level cache; 0: not shown */
+  double ghz;                  /* of the first processor; 0: not shown */
+  bool is_virtual;             /* a hypervisor runs below */
+  bool has_amx;
+  double memory_gb; /* of the node; 0: unknown */
+  enum wtl_clock_class clock;
+} wtl_cpu_here;
+
+/* Reads a field of the first processor of the text of /proc/cpuinfo. Returns false if there is none. */
+bool wtl_cpu_here_field(const char *cpuinfo, const char *field, char *out, size_t size);
+
+/* Fills all but `memory_gb` and `clock` from the text of /proc/cpuinfo. */
+void wtl_cpu_here_read(const char *cpuinfo, wtl_cpu_here *out);
+
+/*
+ * Measures whether this core runs above its base clock while it computes, for about 0.3 ms. The reference is the time
+ * stamp counter, which ticks at the base clock. WTL_CLOCK_ANY on other CPUs than x86, and if the result is not clear.
+ */
+enum wtl_clock_class wtl_cpu_here_clock(void);
+
+#endif

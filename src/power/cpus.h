@@ -1,0 +1,55 @@
+/*
+ * cpus.h - the table of CPU generations and their watts. It is generated from machines/cpus.toml, which
+ * tools/fit_machines.py fits to public measurements. docs/energy-model.md has the equations.
+ *
+ * DESIGN. Shares are of TDP. Each figure is the median over servers, with the standard deviation of its logarithm
+ * ("spread"). Independent spreads add as squares.
+ */
+#ifndef WTL_POWER_CPUS_H
+#define WTL_POWER_CPUS_H
+
+#include <stddef.h>
+
+enum { WTL_CPU_MODELS = 8 };
+
+/* One processor. `threads` are those of a socket. `cache_mb`: its last-level cache, 0 if the table does not have it. */
+typedef struct wtl_processor {
+  const char *name; /* in the name that the CPU reports */
+  double tdp_w;
+  int cores, threads, cache_mb;
+} wtl_processor;
+
+typedef struct wtl_median {
+  double value, spread;
+} wtl_median;
+
+typedef struct wtl_cpu {
+  const char *name, *title, *basis;
+  const char *vendor; /* vendor_id, or the number of the implementer ("0x41") */
+  int family;
+  int n_models, models[WTL_CPU_MODELS];
+  int first_stepping, last_stepping;   /* -1: any */
+  double tdp_w, tdp_spread;            /* W of a typical socket; the spread if only its number of cores is known */
+  int cores, threads;                  /* of a typical socket */
+  wtl_median tdp_per_thread;           /* W, if nothing is known: of processors with many cores */
+  int servers;                         /* measured at the wall socket */
+  wtl_median idle_factor, full_factor; /* package watts over those of the measured servers: idle, full load */
+  const wtl_processor *processors;
+  size_t n_processors;
+} wtl_cpu;
+
+/* Watts of packages as shares of TDP: when idle, and one computing thread times the threads of its node. */
+typedef struct wtl_package_shares {
+  int servers;
+  wtl_median idle, thread;
+} wtl_package_shares;
+
+/* By the clock under load: any, above the base clock, at the base clock. */
+enum wtl_clock_class { WTL_CLOCK_ANY, WTL_CLOCK_TURBO, WTL_CLOCK_BASE, WTL_CLOCK_CLASSES };
+
+extern const wtl_cpu wtl_cpus[];
+extern const size_t wtl_n_cpus;
+extern const wtl_package_shares wtl_package_shares_of[WTL_CLOCK_CLASSES];
+extern const wtl_median wtl_dram_idle_w_per_gb;
+
+#endif

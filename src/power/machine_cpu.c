@@ -1,0 +1,256 @@
+/*
+ * machine_cpu.c - makes a machine profile from the table of CPU generations.
+ *
+ * DESIGN. A profile has the watts that one thread adds, and those of the idle node. With TDP D for each thread:
+ *
+ *   thread  = D x share x factor      share: of one thread that computes, on a node of unknown load
+ *   idle    = D x share x factor x threads
+ *
+ * A machine without a hypervisor shows all of its threads, so D is the socket's TDP over them. A virtual machine has a
+ * part of a host's threads. D is then that of the processor that the CPU's name tells, or that its cache tells, or that
+ * of the generation's processors with many cores. Its idle node is the same part of the host.
+ */
+#include "power/machine_cpu.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double z95 = 1.96;         /* two-sided 95 % quantile of the normal distribution */
+static const double least_spread = 0.1; /* as in tools/fit_machines.py */
+
+/* --- the generation and the processor ----------------------------------------------------------------------------- */
+
+static bool in_list(int value, const int *list, int n)
+{
+  for (int i = 0; i < n; i++)
+    if (list[i] == value) return true;
+  return false;
+}
+
+static bool is_of(const wtl_cpu *cpu, const wtl_cpu_here *here)
+{
+  return strcmp(cpu->vendor, here->vendor) == 0 && cpu->family == here->family &&
+         in_list(here->model, cpu->models, cpu->n_models) &&
+         (cpu->first_stepping < 0 || here->stepping < 0 ||
+          (here->stepping >= cpu->first_stepping && here->stepping <= cpu->last_stepping));
+}
+
+/* Does the CPU's name contain the processor's name as whole words? "E5-2650" is not in "E5-2650 v2". */
+static bool is_named(const char *cpu, const char *processor)
+{
+  size_t length = strlen(processor);
+  for (const char *p = cpu; (p = strcasestr(p, processor)); p++) {
+    char before = p == cpu ? ' ' : p[-1], after = p[length];
+    if (isalnum((unsigned char)before) || strchr("+.-", before)) continue;
+    if (isalnum((unsigned char)after) || after == '+') continue;
+    if (after == ' ' && tolower((unsigned char)p[length + 1]) == 'v' && isdigit((unsigned char)p[length + 2])) continue;
+    return true;
+  }
+  return false;
+}
+
+static const wtl_processor *processor_of(const wtl_cpu *cpu, const char *name)
+{
+  const wtl_processor *best = NULL;
+  for (size_t i = 0; i < cpu->n_processors; i++) {
+    const wtl_processor *p = &cpu->processors[i];
+    if (is_named(name, p->name) && (!best || strlen(p->name) > strlen(best->name))) best = p;
+  }
+  return best;
+}
+
+const wtl_cpu *wtl_cpu_named(const char *name)
+{
+  for (size_t i = 0; i < wtl_n_cpus; i++)
+    if (strcmp(wtl_cpus[i].name, name) == 0) return &wtl_cpus[i];
+  return NULL;
+}
+
+static bool has_cache(const wtl_cpu *cpu, int cache_mb)
+{
+  for (size_t i = 0; i < cpu->n_processors; i++)
+    if (cpu->n_models && cpu->processors[i].cache_mb == cache_mb) return true;
+  return false;
+}
+
+/*
+ * A hypervisor may show a model that the host does not have. AMX tells a newer Xeon, and the size of its cache tells
+ * which one.
+ */
+static const wtl_cpu *hidden_xeon(int cache_mb)
+{
+  for (size_t i = 0; cache_mb > 0 && i < wtl_n_cpus; i++)
+    if (has_cache(&wtl_cpus[i], cache_mb)) return &wtl_cpus[i];
+  return wtl_cpu_named("intel-xeon-amx");
+}
+
+static bool knows_amx(const wtl_cpu *cpu)
+{
+  const wtl_cpu *with_amx = wtl_cpu_named("intel-xeon-amx");
+  return cpu && with_amx && strstr(with_amx->basis, cpu->name);
+}
+
+const wtl_cpu *wtl_cpu_find(const wtl_cpu_here *here)
+{
+  const wtl_cpu *found = NULL;
+  for (size_t i = 0; i < wtl_n_cpus && !found; i++)
+    if (is_of(&wtl_cpus[i], here)) found = &wtl_cpus[i];
+  if (here->is_virtual && here->has_amx && !knows_amx(found)) return hidden_xeon(here->cache_mb);
+  return found;
+}
+
+/* --- watts -------------------------------------------------------------------------------------------------------- */
+
+/* TDP for each thread, with its spread, and the threads of a socket. */
+typedef struct tdp_of_thread {
+  wtl_median watts;
+  double threads;
+  char how[160];
+} tdp_of_thread;
+
+static tdp_of_thread of_processor(const wtl_processor *p, double threads)
+{
+  tdp_of_thread t = {.watts = {p->tdp_w / threads, 0}, .threads = threads};
+  snprintf(t.how, sizeof t.how, "%s: TDP %g W over %g threads", p->name, p->tdp_w, threads);
+  return t;
+}
+
+/* The processors of the generation with this cache; `threads` is 0 if there is none. */
+static tdp_of_thread of_cache(const wtl_cpu *cpu, int cache_mb)
+{
+  double sum = 0, squares = 0, threads = 0;
+  int n = 0;
+  for (size_t i = 0; cache_mb > 0 && i < cpu->n_processors; i++) {
+    const wtl_processor *p = &cpu->processors[i];
+    if (p->cache_mb != cache_mb) continue;
+    double x = log(p->tdp_w / p->threads);
+    sum += x;
+    squares += x * x;
+    threads += p->threads;
+    n++;
+  }
+  if (n == 0) return (tdp_of_thread){.threads = 0};
+  double mean = sum / n, spread = sqrt(fmax(0, squares / n - mean * mean));
+  tdp_of_thread t = {.watts = {exp(mean), fmax(least_spread, spread)}, .threads = threads / n};
+  snprintf(t.how, sizeof t.how, "the %d processors with %d MiB of cache have a TDP of %.2g W for each thread", n,
+           cache_mb, exp(mean));
+  return t;
+}
+
+/* Without a hypervisor the kernel shows all threads of a socket, and TDP grows with the root of the number of cores. */
+static tdp_of_thread of_socket(const wtl_cpu *cpu, const wtl_cpu_here *here)
+{
+  double cores = (double)here->cores / here->sockets, threads = (double)here->threads / here->sockets;
+  double tdp = cpu->tdp_w * sqrt(cores / cpu->cores);
+  tdp_of_thread t = {.watts = {tdp / threads, cpu->tdp_spread}, .threads = threads};
+  snprintf(t.how, sizeof t.how, "TDP estimated from %g cores a socket: %.0f W over %g threads", cores, tdp, threads);
+  return t;
+}
+
+static tdp_of_thread tdp_here(const wtl_cpu *cpu, const wtl_cpu_here *here)
+{
+  const wtl_processor *p = processor_of(cpu, here->name);
+  if (p) return of_processor(p, here->is_virtual ? p->threads : (double)here->threads / here->sockets);
+  if (!here->is_virtual) return of_socket(cpu, here);
+  tdp_of_thread t = of_cache(cpu, here->cache_mb);
+  if (t.threads > 0) return t;
+  t = (tdp_of_thread){.watts = cpu->tdp_per_thread, .threads = cpu->threads};
+  snprintf(t.how, sizeof t.how, "processors with many cores have a TDP of %.2g W for each thread", t.watts.value);
+  return t;
+}
+
+static wtl_median times(wtl_median a, wtl_median b)
+{
+  return (wtl_median){a.value * b.value, hypot(a.spread, b.spread)};
+}
+
+/* The middle and the half-width of the interval that holds 95 % of servers. */
+static wtl_number number(wtl_median m, enum wtl_tag tag, const char *unit, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static wtl_number number(wtl_median m, enum wtl_tag tag, const char *unit, const char *format, ...)
+{
+  double z = z95 * m.spread;
+  wtl_number n = {.value = m.value * cosh(z), .plus_minus = m.value * sinh(z), .unit = strdup(unit), .tag = tag};
+  va_list args;
+  va_start(args, format);
+  if (vasprintf(&n.how, format, args) < 0) n.how = NULL;
+  va_end(args);
+  return n;
+}
+
+static wtl_number scaled(const wtl_number *n, double factor, double more, const char *how)
+{
+  return (wtl_number){.value = n->value * factor,
+                      .plus_minus = n->plus_minus * factor + more,
+                      .unit = strdup(n->unit),
+                      .tag = WTL_TAG_ASSUMED,
+                      .how = strdup(how)};
+}
+
+static void fill_clock(wtl_clock *c, const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
+{
+  static const char *const clock_words[] = {"any clock", "a clock above the base clock", "the base clock"};
+  const wtl_package_shares *shares = &wtl_package_shares_of[here->clock];
+  c->ghz = here->ghz > 0 && here->ghz < 100 ? here->ghz : 2.5; /* the name of the only clock */
+  c->base = true;
+  c->active = number(times(times(tdp->watts, shares->thread), cpu->full_factor), WTL_TAG_DERIVED, "W",
+                     "%s; share %.2f of TDP of one thread, from %d servers at %s; factor %.2f of the generation",
+                     tdp->how, shares->thread.value, shares->servers, clock_words[here->clock], cpu->full_factor.value);
+  c->spin = scaled(&c->active, 0.97, 0, "active x 0.97, the ratio of the papers' node: a spinning core touches little");
+  c->yield = scaled(&c->active, 0.985, 0, "the middle of active and spin");
+  c->asleep = scaled(&c->active, 0, 0.02 * c->active.value,
+                     "a blocked thread leaves its core idle, which counts for the node; half-width: 2 % of active");
+}
+
+static void fill_idle(wtl_machine *m, const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
+{
+  const wtl_package_shares *shares = &wtl_package_shares_of[here->clock];
+  double threads = (double)here->threads / m->sockets;
+  wtl_median of_all = times(times(tdp->watts, shares->idle), cpu->idle_factor);
+  of_all.value *= threads;
+  m->idle.cpu =
+      number(of_all, WTL_TAG_DERIVED, "W", "%s; idle share %.2f of TDP, from %d servers, and factor %.2f; %s%g threads",
+             tdp->how, shares->idle.value, shares->servers, cpu->idle_factor.value,
+             here->is_virtual ? "this virtual machine's part of its host: " : "", threads);
+  wtl_median dram = wtl_dram_idle_w_per_gb;
+  dram.value *= fmax(here->memory_gb, 1) / m->sockets;
+  m->idle.dram = number(dram, WTL_TAG_DERIVED, "W", "%.2g W for each GB, from RAPL of servers; %.0f GB",
+                        wtl_dram_idle_w_per_gb.value, fmax(here->memory_gb, 1));
+}
+
+static bool is_complete(const wtl_machine *m)
+{
+  return m->name && m->title && m->about && m->file && m->clocks && m->idle.cpu.how && m->idle.dram.how &&
+         m->dram.per_byte.how && m->clocks->active.how && m->clocks->asleep.how;
+}
+
+wtl_machine *wtl_machine_of_cpu(const wtl_cpu *cpu, const wtl_cpu_here *here, char *error, size_t size)
+{
+  wtl_machine *m = calloc(1, sizeof *m);
+  if (m) {
+    tdp_of_thread tdp = tdp_here(cpu, here);
+    m->name = strdup(cpu->name);
+    if (asprintf(&m->title, "%s, %d servers", cpu->title, cpu->servers + wtl_package_shares_of[here->clock].servers) <
+        0)
+      m->title = NULL;
+    if (asprintf(&m->about, "From the table of CPUs: %s.", cpu->basis) < 0) m->about = NULL;
+    m->file = strdup("cpus.toml");
+    m->sockets = here->is_virtual ? 1 : (unsigned)here->sockets;
+    m->cores_per_socket = (unsigned)(here->cores / (int)m->sockets);
+    m->clocks = calloc(1, sizeof *m->clocks);
+    m->n_clocks = 1;
+    if (m->clocks) fill_clock(m->clocks, cpu, here, &tdp);
+    fill_idle(m, cpu, here, &tdp);
+    m->dram.per_byte =
+        number((wtl_median){0.2e-9, 0.6}, WTL_TAG_ASSUMED, "J/B",
+               "a read and a write at 5 to 70 pJ/bit together, DDR5 to DDR3 memory, less what the caches keep");
+  }
+  if (m && is_complete(m)) return m;
+  snprintf(error, size, "machine profile %s: out of memory", cpu->name);
+  wtl_machine_free(m);
+  return NULL;
+}

@@ -1,0 +1,179 @@
+/* cpu_table_test.c - the table of CPUs: the right generation is found, and its watts fit the machine. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "power/machine_cpu.h"
+
+/* The text of /proc/cpuinfo of a machine with this many processors, two threads a core. */
+static char *cpuinfo(const char *first, int sockets, int threads)
+{
+  char *text = NULL;
+  size_t size;
+  FILE *f = open_memstream(&text, &size);
+  if (!f) exit(2);
+  for (int i = 0; i < threads; i++)
+    fprintf(f, "processor\t: %d\n%sphysical id\t: %d\nsiblings\t: %d\ncpu cores\t: %d\n\n", i, first,
+            i * sockets / threads, threads / sockets, threads / sockets / 2);
+  fclose(f);
+  return text;
+}
+
+static const char *const GENOA = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n"
+                                 "model name\t: AMD EPYC 9654 96-Core Processor\nstepping\t: 1\ncpu MHz\t: 2400.0\n";
+static const char *const GENOA_GUEST = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n"
+                                       "model name\t: AMD EPYC\nstepping\t: 1\nflags\t\t: fpu hypervisor\n";
+static const char *const HIDDEN_XEON =
+    "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 167\nmodel name\t: Intel(R) Xeon(R) Processor\n"
+    "stepping\t: 1\ncache size\t: 491520 KB\nflags\t\t: fpu hypervisor amx_tile\n";
+
+static wtl_machine *load(const char *first, int sockets, int threads)
+{
+  char error[512] = "", *text = cpuinfo(first, sockets, threads);
+  wtl_machine *m = wtl_machine_load_for("auto", text, error, sizeof error);
+  if (!m) fprintf(stderr, "%s\n", error);
+  free(text);
+  return m;
+}
+
+static void text_of_cpuinfo_gives_sockets_cores_and_threads(void)
+{
+  char *text = cpuinfo(GENOA, 2, 384);
+  wtl_cpu_here here;
+  wtl_cpu_here_read(text, &here);
+  CHECK(here.sockets == 2 && here.cores == 192 && here.threads == 384);
+  CHECK(here.family == 25 && here.model == 17 && here.stepping == 1 && !here.is_virtual && !here.has_amx);
+  CHECK_NEAR(here.ghz, 2.4, 1e-9);
+  free(text);
+  wtl_cpu_here_read("", &here);
+  CHECK(here.sockets == 1 && here.cores == 1 && here.threads == 1 && here.family == -1);
+}
+
+static void text_of_an_arm_cpu_gives_implementer_and_part(void)
+{
+  wtl_cpu_here here;
+  wtl_cpu_here_read("processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: 0xd0c\n\n", &here);
+  const wtl_cpu *cpu = wtl_cpu_find(&here);
+  CHECK_TEXT(cpu ? cpu->name : "none", "ampere-altra");
+}
+
+static void a_named_processor_has_its_own_tdp(void)
+{
+  wtl_machine *m = load(GENOA, 2, 384);
+  if (!m) exit(1);
+  CHECK_TEXT(wtl_machine_name(m), "amd-epyc-genoa");
+  CHECK_CONTAINS(m->clocks[0].active.how, "EPYC 9654: TDP 360 W over 192 threads");
+  CHECK(m->sockets == 2 && m->cores_per_socket == 96);
+  /* All threads at once draw about the TDP of a socket beyond idle: no more than 1.6 of it, no less than 0.4. */
+  double all = 192 * m->clocks[0].active.value;
+  CHECK(all > 0.4 * 360 && all < 1.6 * 360);
+  CHECK(m->idle.cpu.value > 0.05 * 360 && m->idle.cpu.value < 0.5 * 360);
+  wtl_machine_free(m);
+}
+
+static void a_virtual_machine_has_its_part_of_the_host(void)
+{
+  wtl_machine *two = load(GENOA_GUEST, 1, 2), *eight = load(GENOA_GUEST, 1, 8);
+  if (!two || !eight) exit(1);
+  CHECK_TEXT(wtl_machine_name(two), "amd-epyc-genoa");
+  CHECK_NEAR(eight->idle.cpu.value, 4 * two->idle.cpu.value, 1e-6);
+  CHECK_NEAR(eight->clocks[0].active.value, two->clocks[0].active.value, 1e-9);
+  CHECK_CONTAINS(two->idle.cpu.how, "part of its host");
+  wtl_machine_free(two);
+  wtl_machine_free(eight);
+}
+
+static void cache_tells_the_model_that_a_hypervisor_hides(void)
+{
+  wtl_machine *m = load(HIDDEN_XEON, 1, 2);
+  if (!m) exit(1);
+  CHECK_TEXT(wtl_machine_name(m), "intel-graniterapids-sp");
+  CHECK_CONTAINS(m->clocks[0].active.how, "480 MiB of cache");
+  wtl_machine_free(m);
+}
+
+static wtl_cpu_here guest_of(const wtl_cpu *cpu, enum wtl_clock_class clock)
+{
+  wtl_cpu_here here = {.sockets = 1, .cores = 2, .threads = 2, .is_virtual = true, .memory_gb = 8, .clock = clock};
+  snprintf(here.vendor, sizeof here.vendor, "%s", cpu->vendor);
+  here.family = cpu->family;
+  here.model = cpu->models[0];
+  here.stepping = cpu->first_stepping;
+  return here;
+}
+
+static void every_generation_is_found_by_its_own_numbers(void)
+{
+  for (size_t i = 0; i < wtl_n_cpus; i++) {
+    const wtl_cpu *cpu = &wtl_cpus[i];
+    wtl_cpu_here here = guest_of(cpu, WTL_CLOCK_ANY);
+    if (!cpu->n_models) continue;
+    const wtl_cpu *found = wtl_cpu_find(&here);
+    CHECK_TEXT(found ? found->name : "none", cpu->name);
+    CHECK(wtl_cpu_named(cpu->name) == cpu);
+  }
+}
+
+/* The condition for every claim of a saving. */
+static void a_sleeping_thread_draws_less_at_the_worst_ends_of_every_generation(void)
+{
+  for (size_t i = 0; i < wtl_n_cpus; i++) {
+    for (int clock = 0; clock < WTL_CLOCK_CLASSES; clock++) {
+      char error[512] = "";
+      wtl_cpu_here here = guest_of(&wtl_cpus[i], clock);
+      wtl_machine *m = wtl_machine_of_cpu(&wtl_cpus[i], &here, error, sizeof error);
+      if (!m) exit(1);
+      const wtl_clock *c = &m->clocks[0];
+      CHECK(c->asleep.value + c->asleep.plus_minus < c->spin.value - c->spin.plus_minus);
+      CHECK(c->asleep.value + c->asleep.plus_minus < c->yield.value - c->yield.plus_minus);
+      wtl_machine_free(m);
+    }
+  }
+}
+
+/* Half-widths are the spread of servers. A wider spread in new measurements would fail here. */
+static void a_clock_in_turbo_narrows_the_watts_of_a_virtual_server_to_45_per_cent(void)
+{
+  static const char *const servers[] = {"amd-epyc-genoa", "amd-epyc-milan", "amd-epyc-turin", "intel-icelake-sp",
+                                        "intel-sapphirerapids-sp"};
+  for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
+    char error[512] = "";
+    const wtl_cpu *cpu = wtl_cpu_named(servers[i]);
+    if (!cpu) exit(1);
+    wtl_cpu_here here = guest_of(cpu, WTL_CLOCK_TURBO);
+    wtl_machine *m = wtl_machine_of_cpu(cpu, &here, error, sizeof error);
+    if (!m) exit(1);
+    const wtl_number *active = &m->clocks[0].active;
+    if (active->plus_minus > 0.45 * active->value) {
+      fprintf(stderr, "%s: %g +- %g W\n", servers[i], active->value, active->plus_minus);
+      check_failures++;
+    }
+    wtl_machine_free(m);
+  }
+}
+
+static void a_generation_is_taken_by_its_name(void)
+{
+  char error[512] = "";
+  wtl_machine *m = wtl_machine_load("amd-epyc-rome", error, sizeof error);
+  CHECK_TEXT(m ? wtl_machine_name(m) : error, "amd-epyc-rome");
+  wtl_machine_free(m);
+}
+
+static void the_version_of_a_processor_is_part_of_its_name(void)
+{
+  wtl_machine *m = load("vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 79\n"
+                        "model name\t: Intel(R) Xeon(R) CPU E5-2697 v4 @ 2.30GHz\nstepping\t: 1\n",
+                        2, 72);
+  if (!m) exit(1);
+  CHECK_CONTAINS(m->clocks[0].active.how, "E5-2697 v4: TDP 145 W");
+  wtl_machine_free(m);
+}
+
+TESTS(TEST(text_of_cpuinfo_gives_sockets_cores_and_threads), TEST(text_of_an_arm_cpu_gives_implementer_and_part),
+      TEST(a_named_processor_has_its_own_tdp), TEST(a_virtual_machine_has_its_part_of_the_host),
+      TEST(cache_tells_the_model_that_a_hypervisor_hides), TEST(every_generation_is_found_by_its_own_numbers),
+      TEST(a_sleeping_thread_draws_less_at_the_worst_ends_of_every_generation),
+      TEST(a_clock_in_turbo_narrows_the_watts_of_a_virtual_server_to_45_per_cent),
+      TEST(a_generation_is_taken_by_its_name), TEST(the_version_of_a_processor_is_part_of_its_name))

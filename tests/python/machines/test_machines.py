@@ -1,0 +1,173 @@
+"""The table of CPUs: its fit holds for servers that it did not see, and `wattle machines` answers from it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import statistics
+import sys
+
+import pytest
+from tree import ROOT
+from wattle.errors import WattleError
+from wattle.machines import predict, table
+from wattle.machines.predict import Machine
+
+sys.path.insert(0, str(ROOT / "tools"))
+import fit_machines as fitted
+
+TABLE = ROOT / "machines" / "cpus.toml"
+GENOA = ("--cpu", "AMD EPYC 9654 96-Core Processor", "--family", "25", "--model", "17")
+
+
+@pytest.fixture(scope="module")
+def kinds():
+    return fitted.read_kinds()
+
+
+@pytest.fixture(scope="module")
+def servers(kinds):
+    return fitted.read_servers(kinds)
+
+
+@pytest.fixture(scope="module")
+def measured(kinds):
+    return fitted.read_measured(kinds)
+
+
+@pytest.fixture(scope="module")
+def of_cpus():
+    return table.read(TABLE)
+
+
+@pytest.fixture
+def machines(wattle, home):
+    (home / "share" / "wattle" / "machines").mkdir(parents=True, exist_ok=True)
+    (home / "share" / "wattle" / "machines" / "cpus.toml").write_text(TABLE.read_text())
+    (home / "share" / "wattle" / "machines" / "mine.yaml").write_text("name: mine\n")
+    return lambda *arguments: wattle("machines", *arguments)
+
+
+@pytest.fixture(scope="module")
+def whole(kinds, servers, measured):
+    return fitted.fit(kinds, servers, measured)
+
+
+@pytest.fixture(scope="module")
+def packages(whole, servers, measured):
+    return fitted.predict_packages(whole, servers, measured)
+
+
+@pytest.fixture(scope="module")
+def misses(servers):
+    return fitted.wall_misses(servers)
+
+
+def test_the_table_and_the_page_are_what_the_measurements_give(kinds, servers, whole, packages, misses):
+    assert fitted.toml(whole) == TABLE.read_text()
+    assert fitted.page(kinds, servers, packages, misses) == fitted.PAGE.read_text()
+
+
+def test_package_watts_hold_for_servers_that_the_fit_did_not_see(packages):
+    assert len(packages) == 98
+    assert statistics.median(row.error for row in packages) <= 0.25
+    assert sum(row.is_inside for row in packages) >= 0.85 * len(packages)
+    assert statistics.median(row.width for row in packages) <= 0.45
+
+
+def test_a_server_left_out_changes_its_own_prediction(whole, measured, packages):
+    """The errors would be too small if the fit saw the server that it predicts."""
+    left_out = next(row for row in packages if row.server is measured[1] and row.load == 100)
+    assert predict.predict(whole, measured[1].cpu, 100).package.watts > left_out.predicted.watts * 1.01
+
+
+def test_wall_watts_hold_for_servers_that_the_fit_did_not_see(servers, misses):
+    assert {m.generation for m in misses} == {s.generation for s in servers}
+    inside, errors, spreads = 0, [], fitted.wall_spreads(misses)
+    for miss in misses:
+        spread = spreads[miss.generation][miss.load // 10]
+        printed, true = predict.interval(1, float(spread)), math.exp(miss.error)
+        inside += abs(printed.watts - true) <= printed.plus_minus
+        errors.append(abs(printed.watts - true) / true)
+    assert statistics.median(errors) <= 0.25
+    assert inside >= 0.85 * len(misses)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "numbers", "name"),
+    [
+        ("Intel(R) Xeon(R) CPU E5-2650 0 @ 2.00GHz", (6, 45, 7), "E5-2650"),
+        ("Intel(R) Xeon(R) CPU E5-2650 v2 @ 2.60GHz", (6, 62, 4), "E5-2650 v2"),
+        ("Intel(R) Xeon(R) Platinum 8480+", (6, 143, 8), "8480+"),
+        ("Intel(R) Xeon(R) Platinum 8275CL CPU @ 3.00GHz", (6, 85, 7), "8275CL"),
+        ("AMD EPYC 7702P 64-Core Processor", (23, 49, 0), "EPYC 7702P"),
+        ("AMD EPYC 7702 64-Core Processor", (None, None, None), "EPYC 7702"),
+        ("AMD EPYC", (25, 17, 1), None),
+    ],
+)
+def test_a_processor_is_found_by_its_whole_name(of_cpus, cpu, numbers, name):
+    found = table.find(of_cpus, cpu, *numbers)
+    assert found
+    assert (found.processor.name if found.processor else None) == name
+
+
+def test_one_model_is_told_apart_by_its_stepping(of_cpus):
+    names = [table.find(of_cpus, "Intel Xeon", 6, 85, stepping).generation.name for stepping in (4, 7, 11)]
+    assert names == ["intel-skylake-sp", "intel-cascadelake-sp", "intel-cooperlake-sp"]
+
+
+def test_an_unknown_tdp_and_memory_widen_the_range(of_cpus):
+    known = predict.predict(of_cpus, Machine("AMD EPYC 9654", 25, 17, 1, 2, 192, 384, 768), 50)
+    guest = predict.predict(of_cpus, Machine("AMD EPYC", 25, 17, 1, 2, 192, 384, None), 50)
+    for a, b in ((known.package, guest.package), (known.dram, guest.dram), (known.wall, guest.wall)):
+        assert a.plus_minus / a.watts < b.plus_minus / b.watts
+
+
+def test_medians_grow_with_load(of_cpus):
+    curves = [of_cpus.packages["any"].share.median, *(g.wall.median for g in of_cpus.generations)]
+    for curve in curves:
+        assert all(before < after for before, after in itertools.pairwise(curve))
+
+
+def test_predict_prints_one_json_document(machines):
+    done = machines("predict", *GENOA, "--sockets", "2", "--cores", "192", "--threads", "384", "--load", "50", "--json")
+    answer = json.loads(done.stdout)
+    for part in ("package", "dram", "wall"):
+        assert 0 < answer[part]["plus_minus"] < answer[part]["watts"] < 2000
+    assert (answer["profile"], answer["provenance"], answer["tdp_w"]) == ("amd-epyc-genoa", "modelled", 360)
+    assert answer["servers"] > 7
+
+
+def test_list_and_show_name_generations_and_profiles(machines):
+    listed = machines("list")
+    assert "amd-epyc-genoa" in listed.stdout
+    assert "mine" in listed.stdout
+    assert "EPYC 9654 (360 W)" in machines("show", "amd-epyc-genoa").stdout
+    assert machines("show", "mine").stdout == "name: mine\n"
+    assert json.loads(machines("list", "--json").stdout)["profiles"] == ["mine"]
+    assert len(json.loads(machines("show", "amd-epyc-genoa", "--json").stdout)["loads"]) == 11
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("predict", *GENOA, "--load", "101"), "--load 101.0: allowed are 0 to 100 percent"),
+        (("predict", *GENOA, "--load", "nan"), "--load nan"),
+        (("predict", *GENOA, "--load", "5", "--sockets", "0"), "--sockets 0: allowed are numbers above 0"),
+        (("predict", *GENOA, "--load", "5", "--cores", "8", "--threads", "4"), "a core a thread"),
+        (("show", "no-such"), "`wattle machines list` has the names"),
+    ],
+)
+def test_a_wrong_argument_is_one_line(machines, arguments, words):
+    done = machines(*arguments)
+    assert done.returncode != 0
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["", "[memory]\n", "cpu = 3\n", "not toml"])
+def test_a_damaged_table_is_refused(tmp_path, text):
+    (tmp_path / "cpus.toml").write_text(text)
+    with pytest.raises(WattleError, match="is not a table of CPUs"):
+        table.read(tmp_path / "cpus.toml")

@@ -1,0 +1,633 @@
+#!/usr/bin/env python3
+"""Fits the table of CPUs, machines/cpus.toml, to the public measurements in machines/measured.
+
+    tools/fit_machines.py            print the errors of the fit, each server predicted from the others
+    tools/fit_machines.py --write    write machines/cpus.toml and docs/appendix/machine-fit.md as well
+
+docs/energy-model.md has the equations. Every step is a median, a mean of logarithms or a least-squares fit, without
+random numbers, so that a second run writes the same files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import nnls
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+
+from wattle.machines import predict, table  # noqa: E402
+from wattle.machines.table import LOADS, Curve, Generation, Memory, Processor, Table  # noqa: E402
+
+MEASURED = ROOT / "machines" / "measured"
+TABLE = ROOT / "machines" / "cpus.toml"
+PAGE = ROOT / "docs" / "appendix" / "machine-fit.md"
+
+Z95 = 1.96  # two-sided 95 % quantile of the normal distribution; half-widths are of logarithms
+PRIOR = 2.0  # servers that the mean of all servers counts for in the mean of a generation
+PRIOR_SPREAD = 10.0  # servers that the spread of all servers counts for in the spread of a generation
+FEW = 3  # curves of a generation; with fewer, the curves of all generations give the shape
+FOLDS = 10
+FOLLOWS = 0.5  # how far packages follow the wall: the best of 0, 0.5 and 1 by the errors below
+DOUBT = 0.5  # spread of a factor by the wall, as a part of its logarithm (assumed)
+AS_ANOTHER = 0.15  # further spread of a generation without a server (assumed)
+LEAST_SPREAD = 0.1  # of TDP among processors of one generation (assumed)
+CLOUD = 0.75  # hosts of virtual machines have more cores than this part of the processors (assumed)
+TURBO_FROM = 0.9  # share of TDP at full load from which a server is taken to run above its base clock (assumed)
+HOST_LOADS = slice(3, None)  # loads of a host of virtual machines: 30 to 100 % (assumed)
+OTHER_DRAM_UNIT = {"intel-broadwell-ep"}  # RAPL counts its memory in a unit that tools read with a factor of 4 between
+NOTHING = 1e-3  # least share of TDP beyond idle, for logarithms
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server with its wall watts by load; only idle and full load where the source has no more."""
+
+    generation: str
+    processor: str
+    sockets: int
+    tdp_w: float
+    memory_gb: float
+    watts: dict[int, float]
+
+    @property
+    def total_w(self) -> float:
+        return self.sockets * self.tdp_w
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A server with watts by RAPL: rows of workload, load, package and memory."""
+
+    name: str
+    generation: str
+    cpu: predict.Machine
+    total_w: float
+    rows: tuple[tuple[str, int, float, float], ...]
+
+    def package(self) -> dict[int, float]:
+        """Share of TDP by load, for the workload that all loads were measured with."""
+        return {load: watts / self.total_w for workload, load, watts, _ in self.rows if workload == "CPUStress"}
+
+    def dram(self) -> dict[int, float]:
+        """Watts of memory for each GB, by load."""
+        gb = self.cpu.memory_gb or 1
+        return {load: watts / gb for workload, load, _, watts in self.rows if workload == "CPUStress"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A generation before the fit. `like`: the generation whose watts it takes because no server of it was measured."""
+
+    name: str
+    title: str
+    kind: str
+    vendor: str
+    family: int
+    models: tuple[int, ...]
+    steppings: tuple[int, int] | None
+    smt: int
+    like: str
+    processors: tuple[Processor, ...]
+
+
+def read_kinds() -> dict[str, Kind]:
+    by_generation: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for row in _rows("processors.csv"):
+        by_generation[row["generation"]].append(row)
+    kinds = {}
+    for row in _rows("generations.csv"):
+        smt = int(row["smt"])
+        own = by_generation[row["name"]]
+        low, _, high = row["steppings"].partition("-")
+        kinds[row["name"]] = Kind(
+            row["name"],
+            row["title"],
+            row["kind"],
+            row["vendor"],
+            int(row["family"]),
+            tuple(int(model, 0) for model in row["models"].split()),
+            (int(low), int(high)) if low else None,
+            smt,
+            row["like"],
+            tuple(
+                Processor(p["name"], float(p["tdp_w"]), int(p["cores"]), int(p["cores"]) * smt, int(p["cache_mb"] or 0))
+                for p in own
+            ),
+        )
+    for kind in list(kinds.values()):  # a generation without processors of its own has those that it is like
+        if not kind.processors:
+            like = tuple(p for name in kind.like.split() for p in kinds[name].processors)
+            kinds[kind.name] = replace(kind, processors=like)
+    return kinds
+
+
+def _homes(kinds: dict[str, Kind]) -> dict[str, tuple[str, float]]:
+    """Generation and TDP of each processor."""
+    return {p.name: (kind.name, p.tdp_w) for kind in kinds.values() if kind.models for p in kind.processors}
+
+
+def read_servers(kinds: dict[str, Kind]) -> list[Server]:
+    home = _homes(kinds)
+    servers = []
+    for row in _rows("specpower.csv"):
+        generation, tdp = home[row["processor"]]
+        watts = {load: row["idle_w" if load == 0 else f"load_{load}_w"] for load in LOADS}
+        servers.append(
+            Server(
+                generation,
+                row["processor"],
+                int(row["sockets"]),
+                tdp,
+                float(row["memory_gb"]),
+                {load: float(text) for load, text in watts.items() if text},
+            )
+        )
+    return servers
+
+
+def read_measured(kinds: dict[str, Kind]) -> list[Measured]:
+    home = _homes(kinds)
+    grouped: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for row in _rows("rapl.csv"):
+        grouped[row["server"]].append(row)
+    return [_measured(name, rows, *home[rows[0]["processor"]]) for name, rows in grouped.items()]
+
+
+def _measured(name: str, rows: list[dict[str, str]], generation: str, tdp_w: float) -> Measured:
+    first = rows[0]
+    machine = predict.Machine(
+        first["cpu"],
+        int(first["family"]),
+        int(first["model"]),
+        int(first["stepping"]),
+        int(first["sockets"]),
+        int(first["cores"]),
+        int(first["threads"]),
+        float(first["memory_gb"]),
+    )
+    watts = tuple((r["workload"], int(r["load_percent"]), float(r["package_w"]), float(r["dram_w"])) for r in rows)
+    return Measured(name, generation, machine, machine.sockets * tdp_w, watts)
+
+
+# --- wall ---
+
+
+@dataclass(frozen=True)
+class Wall:
+    """The fit of wall watts at the ends: share of TDP by generation, watts for a GB of memory, fixed watts."""
+
+    share: dict[str, float]
+    pooled: float
+    per_gb: float
+    fixed: float
+
+
+def fit_wall(servers: Sequence[Server], load: int, fixed: float | None = None) -> Wall:
+    """Fits W = S D w + b M + c by least squares of relative errors, with w for each generation and no negative term.
+
+    The mean share of all servers counts as PRIOR servers of each generation. `fixed` is c where it is known.
+    """
+    names = sorted({s.generation for s in servers})
+    column = {name: i for i, name in enumerate(names)}
+    rows = np.zeros((len(servers), len(names) + 2))
+    for i, s in enumerate(servers):
+        rows[i, column[s.generation]] = s.total_w
+        rows[i, -2:] = s.memory_gb, fixed is None
+    rows /= np.array([s.watts[load] - (fixed or 0) for s in servers])[:, None]
+    one = np.column_stack([rows[:, :-2].sum(axis=1), rows[:, -2:]])
+    pooled = float(nnls(one, np.ones(len(servers)))[0][0])
+    prior = np.zeros((len(names), len(names) + 2))
+    np.fill_diagonal(prior, math.sqrt(PRIOR) / pooled)
+    solution = nnls(np.vstack([rows, prior]), np.append(np.ones(len(servers)), np.full(len(names), math.sqrt(PRIOR))))[
+        0
+    ]
+    share = {name: float(solution[i]) for name, i in column.items()}
+    return Wall(share, pooled, float(solution[-2]), float(solution[-1]) if fixed is None else fixed)
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """The course of wall watts from idle (0) to full load (1), by LOADS: that of a generation, else that of all."""
+
+    own: dict[str, np.ndarray]
+    every: np.ndarray
+
+    def of(self, generation: str) -> np.ndarray:
+        return self.own.get(generation, self.every)
+
+
+def fit_shapes(servers: Sequence[Server]) -> Shapes:
+    """Medians over the servers that have watts for every load."""
+    curves: dict[str, list[list[float]]] = defaultdict(list)
+    for s in servers:
+        if len(s.watts) == len(LOADS):
+            low, high = s.watts[0], s.watts[100]
+            curves[s.generation].append([(s.watts[load] - low) / (high - low) for load in LOADS])
+    every = np.median([curve for group in curves.values() for curve in group], axis=0)
+    return Shapes({name: np.median(group, axis=0) for name, group in curves.items() if len(group) >= FEW}, every)
+
+
+@dataclass(frozen=True)
+class WallFit:
+    """W = S D w + b M + c at each load."""
+
+    idle: Wall
+    full: Wall
+    shapes: Shapes
+
+    def share(self, generation: str) -> np.ndarray:
+        low, high = (wall.share.get(generation, wall.pooled) for wall in (self.idle, self.full))
+        return low + self.shapes.of(generation) * (high - low)
+
+    def per_gb(self) -> np.ndarray:
+        return self.idle.per_gb + self.shapes.every * (self.full.per_gb - self.idle.per_gb)
+
+    def watts(self, server: Server) -> np.ndarray:
+        return server.total_w * self.share(server.generation) + server.memory_gb * self.per_gb() + self.idle.fixed
+
+
+def fit_all_walls(servers: Sequence[Server]) -> WallFit:
+    idle = fit_wall(servers, 0)
+    return WallFit(idle, fit_wall(servers, 100, idle.fixed), fit_shapes(servers))
+
+
+@dataclass(frozen=True)
+class Miss:
+    """Measured watts over predicted watts of a server that the fit did not see, as a logarithm."""
+
+    generation: str
+    load: int
+    error: float
+
+
+def wall_misses(servers: Sequence[Server]) -> list[Miss]:
+    """Each tenth of the servers is predicted from the other nine."""
+    found = []
+    for fold in range(FOLDS):
+        fit = fit_all_walls([s for i, s in enumerate(servers) if i % FOLDS != fold])
+        for server in servers[fold::FOLDS]:
+            watts = fit.watts(server)
+            found += [
+                Miss(server.generation, load, math.log(w / watts[LOADS.index(load)]))
+                for load, w in server.watts.items()
+            ]
+    return found
+
+
+def wall_spreads(misses: Sequence[Miss]) -> dict[str, np.ndarray]:
+    """Spread of wall watts by load, for each generation. The spread of all servers counts as PRIOR_SPREAD servers. All
+    loads but idle have one spread, because few servers have watts for loads between.
+    """
+    groups: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for miss in misses:
+        groups[miss.generation, _part(miss.load)].append(miss.error)
+    pooled = [np.mean([e * e for (_, part), errors in groups.items() if part == p for e in errors]) for p in range(2)]
+    found = {}
+    for name in {miss.generation for miss in misses}:
+        squares = [
+            (sum(e * e for e in groups[name, part]) + PRIOR_SPREAD * pooled[part])
+            / (len(groups[name, part]) + PRIOR_SPREAD)
+            for part in range(2)
+        ]
+        found[name] = np.sqrt([squares[_part(load)] for load in LOADS])
+    return found
+
+
+def _part(load: int) -> int:
+    """0 for idle, 1 for any load."""
+    return int(load > 0)
+
+
+# --- packages ---
+
+
+def package_factor(fit: WallFit, generation: str, measured: Sequence[Measured]) -> np.ndarray:
+    """Package watts of a generation over those of the measured servers: their ratio at the wall socket to the power
+    FOLLOWS.
+    """
+    reference = np.mean([np.log(fit.share(m.generation)) for m in measured], axis=0)
+    return np.exp(FOLLOWS * (np.log(fit.share(generation)) - reference))
+
+
+def fit_packages(measured: Sequence[Measured], fit: WallFit, all_measured: Sequence[Measured]) -> table.Packages:
+    """Medians and spreads over servers, each divided by the factor of its generation."""
+    shares = np.array(
+        [[m.package()[load] for load in LOADS] / package_factor(fit, m.generation, all_measured) for m in measured]
+    )
+    beyond = shares - shares[:, :1]
+    loads = np.array(LOADS) / 100
+    host = np.log(beyond[:, HOST_LOADS] / loads[HOST_LOADS])
+    return table.Packages(
+        len(measured),
+        _curve(np.log(shares)),
+        _curve(np.log(np.maximum(beyond, NOTHING)), with_idle=False),
+        (math.exp(host.mean()), float(host.std(ddof=1))),
+    )
+
+
+def _curve(logs: np.ndarray, with_idle: bool = True) -> Curve:
+    """Mean of the logarithms by load, and their spread: that of idle, and one for all other loads."""
+    spread = logs.std(axis=0, ddof=1)
+    loaded = math.sqrt(float(np.mean(np.square(spread[1:]))))
+    median = np.exp(logs.mean(axis=0))
+    if not with_idle:
+        median[0] = 0
+    spread = np.array([spread[0] if with_idle else loaded, *[loaded] * (len(LOADS) - 1)])
+    return Curve(tuple(median), tuple(spread))
+
+
+def split_by_clock(measured: Sequence[Measured]) -> dict[str, list[Measured]]:
+    """All servers; those whose packages draw less than TURBO_FROM of TDP at full load; and the others."""
+    full = {m.name: m.package()[100] for m in measured}
+    return {
+        "any": list(measured),
+        "turbo": [m for m in measured if full[m.name] >= TURBO_FROM],
+        "base": [m for m in measured if full[m.name] < TURBO_FROM],
+    }
+
+
+# --- the table ---
+
+
+def fit(kinds: dict[str, Kind], servers: Sequence[Server], measured: Sequence[Measured]) -> Table:
+    walls = fit_all_walls(servers)
+    spreads = wall_spreads(wall_misses(servers))
+    count = Counter(s.generation for s in servers)
+    generations = []
+    for kind in kinds.values():
+        sources = kind.like.split() or [kind.name]
+        generations.append(_generation(kind, sources, count, walls, spreads, measured))
+    every = [k for k in kinds.values() if k.kind == "server" and not k.like]
+    unknown = _generation(_any_of(every), [k.name for k in every], count, walls, spreads, measured)
+    packages = {key: fit_packages(group, walls, measured) for key, group in split_by_clock(measured).items()}
+    return Table(tuple(generations), unknown, packages, fit_memory(walls, servers, measured))
+
+
+def _any_of(kinds: Sequence[Kind]) -> Kind:
+    processors = tuple(p for k in kinds for p in k.processors)
+    return Kind("unknown", "any other CPU", "server", "", 0, (), None, 2, " ", processors)
+
+
+def _generation(
+    kind: Kind,
+    sources: list[str],
+    count: Counter[str],
+    walls: WallFit,
+    spreads: dict[str, np.ndarray],
+    measured: Sequence[Measured],
+) -> Generation:
+    known = {m.generation for m in measured}
+    shares = np.array([np.log(walls.share(name)) for name in sources])
+    factors = np.array([np.log(package_factor(walls, name, measured)) for name in sources])
+    among = shares.std(axis=0) if len(sources) > 1 else 0
+    borrowed = AS_ANOTHER if kind.like and len(sources) == 1 else 0.0
+    doubt = 0.0 if kind.name in known else DOUBT
+    own_spread = np.mean([spreads[name] for name in sources], axis=0)
+    return Generation(
+        kind.name,
+        kind.title,
+        kind.vendor,
+        kind.family,
+        kind.models,
+        kind.steppings,
+        *_typical(kind),
+        kind.processors,
+        Curve(
+            tuple(np.exp(factors.mean(axis=0))),
+            tuple(np.hypot(np.hypot(doubt * abs(factors.mean(axis=0)), factors.std(axis=0)), borrowed)),
+        ),
+        Curve(tuple(np.exp(shares.mean(axis=0))), tuple(np.hypot(np.hypot(own_spread, among), borrowed))),
+        sum(count[name] for name in sources),
+        _basis(kind, sources, known),
+    )
+
+
+def _basis(kind: Kind, sources: list[str], known: set[str]) -> str:
+    if kind.name in known:
+        return "packages by RAPL, wall by SPECpower"
+    if not kind.like:
+        return "wall by SPECpower; packages by RAPL of other servers and the ratio at the wall"
+    if len(sources) > 3:
+        return "all servers of the table"
+    return f"assumed to be as {', '.join(sources)}"
+
+
+def _typical(kind: Kind) -> tuple[float, float, int, int, tuple[float, float]]:
+    """TDP of a typical socket, its spread for a known number of cores, cores, threads; and TDP for each thread where
+    nothing is known. Typical are processors of at least the median number of cores, because clusters buy these. Where
+    nothing is known, the CPU is part of a virtual machine, and clouds buy those with the most cores.
+    """
+    cores = [p.cores for p in kind.processors]
+    large = [p for p in kind.processors if p.cores >= np.median(cores)]
+    largest = [p for p in kind.processors if p.cores >= np.quantile(cores, CLOUD)]
+    typical = round(math.exp(np.mean([math.log(p.cores) for p in large])))
+    residual = [math.log(p.tdp_w / math.sqrt(p.cores)) for p in kind.processors]
+    per_thread = [math.log(p.tdp_w / p.threads) for p in largest]
+    return (
+        math.exp(np.mean([math.log(p.tdp_w) for p in large])),
+        max(LEAST_SPREAD, float(np.std(residual))),
+        typical,
+        typical * kind.smt,
+        (math.exp(np.mean(per_thread)), max(LEAST_SPREAD, float(np.std(per_thread)))),
+    )
+
+
+def fit_memory(walls: WallFit, servers: Sequence[Server], measured: Sequence[Measured]) -> Memory:
+    dram = np.log([[m.dram()[load] for load in LOADS] for m in measured if m.generation not in OTHER_DRAM_UNIT])
+    per_watt = [math.log(s.memory_gb / s.total_w) for s in servers]
+    return Memory(
+        _curve(dram),
+        tuple(walls.per_gb()),
+        walls.idle.fixed,
+        math.exp(np.mean(per_watt)),
+        float(np.std(per_watt)),
+    )
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Package watts of a measured server, beside those predicted from the other servers."""
+
+    server: Measured
+    workload: str
+    load: int
+    watts: float
+    predicted: predict.Watts
+
+    @property
+    def error(self) -> float:
+        return abs(self.predicted.watts - self.watts) / self.watts
+
+    @property
+    def is_inside(self) -> bool:
+        return abs(self.predicted.watts - self.watts) <= self.predicted.plus_minus
+
+    @property
+    def width(self) -> float:
+        return self.predicted.plus_minus / self.predicted.watts
+
+
+def predict_packages(of: Table, servers: Sequence[Server], measured: Sequence[Measured]) -> list[Predicted]:
+    """Predicts all workloads of each measured server from the other servers. `of`: the fit of all of them, whose
+    packages are replaced.
+    """
+    walls = fit_all_walls(servers)
+    found = []
+    for i, server in enumerate(measured):
+        others = [*measured[:i], *measured[i + 1 :]]
+        left = replace(of, packages={"any": fit_packages(others, walls, others)})
+        for workload, load, watts, _ in server.rows:
+            found.append(Predicted(server, workload, load, watts, predict.predict(left, server.cpu, load).package))
+    return found
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (MEASURED / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+# --- files ---
+
+
+def toml(of: Table) -> str:
+    """The table as the text of machines/cpus.toml."""
+    parts = [
+        "# Watts of CPU generations. tools/fit_machines.py makes this file from machines/measured: do not edit it.",
+        "# docs/energy-model.md explains the fit. Shares are of TDP, at loads of 0, 10, ... 100 %. `spread` is the",
+        "# standard deviation of the logarithm.",
+        "",
+    ]
+    for key, p in of.packages.items():
+        parts += [f"[packages.{key}]", f"servers = {p.servers}", f"vcpu = {_list(p.vcpu)}"]
+        parts += [_toml_curve("share", p.share), _toml_curve("beyond_idle", p.beyond_idle), ""]
+    m = of.memory
+    parts += ["[memory]", _toml_curve("dram_w_per_gb", m.dram_w_per_gb)]
+    parts += [f"wall_w_per_gb = {_list(m.wall_w_per_gb)}", f"wall_fixed_w = {m.wall_fixed_w:.4g}"]
+    parts += [f"gb_per_tdp_w = {m.gb_per_tdp_w:.4g}", f"gb_spread = {m.gb_spread:.4g}", ""]
+    for heading, rows in (("[unknown]", [of.unknown]), ("[[cpu]]", of.generations)):
+        for g in rows:
+            parts += [heading, *_toml_generation(g), ""]
+    return "\n".join(parts)
+
+
+def _toml_generation(g: Generation) -> list[str]:
+    lines = [
+        f'name = "{g.name}"',
+        f'title = "{g.title}"',
+        f'vendor = "{g.vendor}"',
+        f"family = {g.family}",
+        f"models = {list(g.models)}",
+        f"steppings = {list(g.steppings)}" if g.steppings else "",
+        f"tdp_w = {g.tdp_w:.4g}",
+        f"tdp_spread = {g.tdp_spread:.4g}",
+        f"cores = {g.cores}",
+        f"threads = {g.threads}",
+        f"tdp_per_thread = {_list(g.tdp_per_thread)}",
+        f"servers = {g.servers}",
+        f'basis = "{g.basis}"',
+        _toml_curve("factor", g.factor),
+        _toml_curve("wall", g.wall),
+        "processors = [",
+    ]
+    if g.name != "unknown":
+        lines += [_toml_processor(p) for p in g.processors]
+    return [line for line in lines if line] + ["]"]
+
+
+def _toml_processor(p: Processor) -> str:
+    cache = f", cache_mb = {p.cache_mb}" if p.cache_mb else ""
+    return f'  {{ name = "{p.name}", tdp_w = {p.tdp_w:g}, cores = {p.cores}, threads = {p.threads}{cache} }},'
+
+
+def _toml_curve(key: str, curve: Curve) -> str:
+    return f"{key} = {{ median = {_list(curve.median)}, spread = {_list(curve.spread)} }}"
+
+
+def _list(values: Iterable[float]) -> str:
+    return "[" + ", ".join(f"{value:.4g}" for value in values) + "]"
+
+
+def page(kinds: dict[str, Kind], servers: Sequence[Server], packages: list[Predicted], misses: list[Miss]) -> str:
+    """The page of the fit's errors."""
+    spreads = wall_spreads(misses)
+    lines = [
+        "# The fit of the machine table, and its errors",
+        "",
+        "After this page you can judge how far to trust modelled watts of a CPU. `tools/fit_machines.py --write` makes",
+        "the page and `machines/cpus.toml` from the measurements in `machines/measured`.",
+        "[The energy model](../energy-model.md) has the equations.",
+        "",
+        "## Packages by RAPL",
+        "",
+        "Each server was predicted from the other servers. The error is that of the printed watts. A row is inside if",
+        "the measured watts lie within the printed half-width.",
+        "",
+        "| server | CPU | rows | median error | inside | median half-width |",
+        "|---|---|---|---|---|---|",
+    ]
+    for server in dict.fromkeys(row.server for row in packages):
+        own = [row for row in packages if row.server is server]
+        lines.append(_package_row(f"{server.name} | {server.cpu.cpu}", own))
+    lines += [
+        _package_row("all |", packages),
+        "",
+        "## Wall watts by SPECpower_ssj2008",
+        "",
+        "Each tenth of the servers was predicted from the other nine tenths, at each load that the source has.",
+        "",
+        "| generation | servers | values | median error | inside | median half-width |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in sorted({s.generation for s in servers}):
+        count = sum(s.generation == name for s in servers)
+        lines.append(_wall_row(f"{kinds[name].title} | {count}", [m for m in misses if m.generation == name], spreads))
+    lines += [_wall_row(f"all | {len(servers)}", misses, spreads), ""]
+    return "\n".join(lines)
+
+
+def _package_row(head: str, rows: Sequence[Predicted]) -> str:
+    quality = _quality([r.error for r in rows], [r.is_inside for r in rows], [r.width for r in rows])
+    return f"| {head} | {len(rows)} | {quality} |"
+
+
+def _wall_row(head: str, rows: Sequence[Miss], spreads: dict[str, np.ndarray]) -> str:
+    errors, inside, widths = [], [], []
+    for miss in rows:
+        printed = predict.interval(1, float(spreads[miss.generation][LOADS.index(miss.load)]))
+        true = math.exp(miss.error)
+        errors.append(abs(printed.watts - true) / true)
+        inside.append(abs(printed.watts - true) <= printed.plus_minus)
+        widths.append(printed.plus_minus / printed.watts)
+    return f"| {head} | {len(rows)} | {_quality(errors, inside, widths)} |"
+
+
+def _quality(errors: Sequence[float], inside: Sequence[bool], widths: Sequence[float]) -> str:
+    return f"{100 * np.median(errors):.0f} % | {100 * np.mean(inside):.0f} % | {100 * np.median(widths):.0f} %"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help="write machines/cpus.toml and the page of errors")
+    wanted = parser.parse_args()
+    kinds = read_kinds()
+    servers, measured = read_servers(kinds), read_measured(kinds)
+    whole = fit(kinds, servers, measured)
+    text = page(kinds, servers, predict_packages(whole, servers, measured), wall_misses(servers))
+    if wanted.write:
+        TABLE.write_text(toml(whole), encoding="utf-8")
+        PAGE.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
