@@ -14,9 +14,12 @@
  * The first half of the PEs sends, each to one of the other half: with 2 PEs, PE 0 to PE 1. All pairs run at the
  * same time, and PE 0 prints its own figures.
  *
- * No two user buffers share a cache line, at either end, so merging them takes real copies. Before each iteration
- * all PEs clear the buffers from their caches. Data, including the gaps, are verified before and after each block of
- * timed iterations. The timed part is PE 0's work; its receiver's unpacking is timed separately (unpack_s).
+ * No two user buffers share a cache line, at either end, so merging them takes real copies. With `--gap 0` they are
+ * the parts of one contiguous buffer, as a program that sends one payload by several calls has them. Before each
+ * iteration all PEs clear the buffers from their caches. Data, including the gaps, are verified before and after each
+ * block of timed iterations. The timed part is PE 0's work; its receiver's unpacking is timed separately (unpack_s).
+ * With `--count`, further iterations follow each block in which PE 0 reads counters before and after its transfer
+ * (counts.h). They are not timed, because reading takes longer than a small transfer.
  *
  * Output on PE 0: one JSON object a line, "setup", "floor" (idle joules), then a "sample" for each configuration and
  * repeat. Units: seconds, bytes, joules. Energy is per iteration, that is, per payload written. An unknown value is
@@ -49,6 +52,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "counts.h"
 #include "json_line.h"
 #include "patterns_meter.h"
 
@@ -68,7 +72,9 @@ typedef struct {
   int n_patterns;
   int repeats, min_iterations;
   double min_time_s; /* shortest wall time of a block of iterations, including clearing */
-  size_t gap;        /* smallest number of bytes between user buffers; at least a cache line */
+  size_t gap;        /* smallest number of bytes between user buffers: a cache line or more, or 0 */
+  int counted;       /* iterations in which counters are read; 0: none */
+  bool all_divide;   /* fragments were given as a list: each must divide each payload */
   clearing clear;
   bool pin, help;
 } options;
@@ -93,6 +99,7 @@ typedef struct {
 
 static int me, n_pes, partner; /* the PE to which it sends, or from which it receives */
 static bool sends;
+static counts counted;      /* on PE 0, with --count */
 static char bad_usage[512]; /* the first error of the command line; PE 0 prints it after the start */
 
 /* ---- command line ---- */
@@ -110,12 +117,14 @@ static void usage(FILE *out)
 {
   fprintf(out, "usage: oshrun -n 2 wattle-bench-patterns [options]      (or more PEs: pairs, all at the same time)\n"
                "  --payload LIST      bytes to move, K and M allowed (512K)\n"
-               "  --fragments LIST    numbers of user buffers, or FIRST-LAST in powers of two (1-131072)\n"
+               "  --fragments LIST    numbers of user buffers, or FIRST-LAST in powers of two (1-131072), of which\n"
+               "                      those that do not divide a payload are left out\n"
                "  --patterns LIST     of PQPQ,PPQ,MPQMPQ,MPMPQ,MMPQAMM (all)\n"
                "  --repeat N          measurements of each configuration; patterns alternate (5)\n"
                "  --min-time SECONDS  shortest wall time of one measurement (0.1)\n"
                "  --min-iterations N  fewest iterations of one measurement (5)\n"
-               "  --gap BYTES         space between user buffers, at least a cache line (64)\n"
+               "  --gap BYTES         space between user buffers, at least a cache line (64), or 0: contiguous\n"
+               "  --count N           further iterations of each measurement in which counters are read (0)\n"
                "  --clear HOW         clflush|sweep|none: how caches are cleared before each iteration\n"
                "  --no-pin            do not bind each PE to a core\n");
 }
@@ -161,6 +170,7 @@ static void parse_fragments(options *o, char *text)
   const size_t most = (size_t)1 << 24;
   char *dash = strchr(text, '-');
   o->n_fragments = 0;
+  o->all_divide = !dash;
   if (dash) {
     *dash = 0;
     size_t first = parse_size("--fragments", text, 1, most), last = parse_size("--fragments", dash + 1, 1, most);
@@ -219,12 +229,18 @@ static void parse_payloads(options *o, char *text)
   for (int i = 0; i < parts; i++) o->payload[o->n_payload++] = parse_size("--payload", part[i], 1, (size_t)256 << 20);
 }
 
-/* Checks that every fragment has the same whole number of bytes, at least one. */
+static bool divides(const options *o, int payload, int fragments)
+{
+  return o->payload[payload] % o->fragments[fragments] == 0;
+}
+
+/* Checks that every fragment of a list has the same whole number of bytes, at least one. */
 static void check_options(const options *o)
 {
-  for (int i = 0; i < o->n_payload; i++)
+  if (o->gap && o->gap < LINE) complain("--gap %zu: is less than a cache line of %d bytes; 0 is allowed", o->gap, LINE);
+  for (int i = 0; i < o->n_payload && o->all_divide; i++)
     for (int k = 0; k < o->n_fragments; k++)
-      if (o->payload[i] % o->fragments[k])
+      if (!divides(o, i, k))
         complain(
             "--payload %zu cannot be divided into %zu equal fragments of at least one byte; choose --fragments that "
             "divide it",
@@ -272,7 +288,9 @@ static options parse(int argc, char **argv)
     else if (!strcmp(name, "--min-iterations"))
       o.min_iterations = (int)parse_size(name, value, 1, MAX_ITERATIONS);
     else if (!strcmp(name, "--gap"))
-      o.gap = parse_size(name, value, LINE, 1 << 20);
+      o.gap = parse_size(name, value, 0, 1 << 20);
+    else if (!strcmp(name, "--count"))
+      o.counted = (int)parse_size(name, value, 0, 1000);
     else if (!strcmp(name, "--clear"))
       parse_clear(&o, value);
     else
@@ -332,7 +350,8 @@ static void *allocated(void *p)
 static config make_config(const options *o, pattern p, size_t payload, size_t n)
 {
   size_t size = payload / n;
-  return (config){.p = p, .payload = payload, .n = n, .size = size, .stride = (size + 7) / 8 * 8 + o->gap};
+  size_t stride = o->gap ? (size + 7) / 8 * 8 + o->gap : size;
+  return (config){.p = p, .payload = payload, .n = n, .size = size, .stride = stride};
 }
 
 static size_t cache_bytes(void)
@@ -344,26 +363,36 @@ static size_t cache_bytes(void)
   return l3 > 0 ? (size_t)l3 : (size_t)64 << 20;
 }
 
+static bool has_pattern(const options *o, pattern least, pattern most)
+{
+  for (int i = 0; i < o->n_patterns; i++)
+    if (o->patterns[i] >= least && o->patterns[i] <= most) return true;
+  return false;
+}
+
+/* Buffers that no chosen pattern uses are as small as possible. */
 static memory make_memory(const options *o)
 {
   memory m = {0};
+  bool copies = has_pattern(o, MPQMPQ, MMPQAMM), unpacks = has_pattern(o, MMPQAMM, MMPQAMM);
   size_t payload = 0;
   for (int i = 0; i < o->n_payload; i++)
     for (int k = 0; k < o->n_fragments; k++) {
+      if (!divides(o, i, k)) continue;
       config c = make_config(o, PQPQ, o->payload[i], o->fragments[k]);
       m.span = c.n * c.stride > m.span ? c.n * c.stride : m.span;
       payload = c.payload > payload ? c.payload : payload;
     }
   m.pinned_user = symmetric(m.span, AT_PINNED);
   m.target = symmetric(m.span, AT_TARGET);
-  m.staging = symmetric(payload, AT_STAGING);
-  m.arrival = symmetric(payload, AT_ARRIVAL);
+  m.staging = symmetric(copies ? payload : 0, AT_STAGING);
+  m.arrival = symmetric(unpacks ? payload : 0, AT_ARRIVAL);
   m.flag = (int *)symmetric(LINE, 0);
   m.go = (int *)symmetric(LINE, 0);
   m.wrong = (int *)symmetric((size_t)n_pes * sizeof(int), 0);
   m.unpack_s = (double *)symmetric(LINE, 0);
-  m.user = private(m.span, AT_USER);
-  m.unpacked = private(m.span, AT_UNPACKED);
+  m.user = private(copies ? m.span : 0, AT_USER);
+  m.unpacked = private(unpacks ? m.span : 0, AT_UNPACKED);
   if (o->clear == CLEAR_SWEEP) {
     m.sweep_bytes = 2 * cache_bytes();
     m.sweep = private(m.sweep_bytes, 0);
@@ -402,6 +431,10 @@ static void flush_bytes(const unsigned char *p, size_t bytes)
 
 static void flush_fragments(const unsigned char *p, const config *c)
 {
+  if (c->stride == c->size) {
+    flush_bytes(p, c->payload);
+    return;
+  }
   for (size_t i = 0; i < c->n; i++) flush_bytes(p + i * c->stride, c->size);
 }
 
@@ -410,7 +443,7 @@ static void flush(const memory *m, const config *c)
 {
   if (sends) {
     flush_fragments(source_of(m, c), c);
-    flush_bytes(m->staging, c->payload);
+    if (c->p >= MPQMPQ) flush_bytes(m->staging, c->payload);
   } else {
     flush_fragments(result_of(m, c), c);
     if (c->p == MMPQAMM) flush_bytes(m->arrival, c->payload);
@@ -643,6 +676,24 @@ static void block(const options *o, const memory *m, const config *c, meter *e, 
   } while (*m->go);
 }
 
+/* Transfers that are counted and not timed. */
+static void count_block(const options *o, const memory *m, const config *c)
+{
+  counts_clear(&counted);
+  for (int i = 0; i < o->counted; i++) {
+    int sequence = next_sequence();
+    clear_caches(o, m, c);
+    shmem_barrier_all();
+    if (me == TELLER) counts_begin(&counted);
+    if (sends)
+      send_payload(m, c, sequence);
+    else if (c->p == MMPQAMM)
+      receive_payload(m, c, sequence);
+    if (me == TELLER) counts_end(&counted);
+    shmem_barrier_all();
+  }
+}
+
 static double timed_s(const timings *t)
 {
   double sum = 0;
@@ -698,14 +749,18 @@ static void print_sample(const options *o, const config *c, int repeat, int turn
   print_number("message_rate_per_s", (double)c->n / median);
   printf(",\"clear\":\"%s\",\"verified\":%s,", clearing_names[o->clear], verified ? "true" : "false");
   meter_print(e, t->n);
+  if (o->counted) counts_print(&counted, o->counted);
   printf("}\n");
   fflush(stdout);
 }
 
 static void print_setup(const options *o, const meter *e)
 {
+  int configurations = 0;
+  for (int i = 0; i < o->n_payload; i++)
+    for (int k = 0; k < o->n_fragments; k++) configurations += divides(o, i, k) ? o->n_patterns : 0;
   printf("{\"kind\":\"setup\",\"n_pes\":%d,\"repeat\":%d,\"configurations\":%d,", shmem_n_pes(), o->repeats,
-         o->n_payload * o->n_fragments * o->n_patterns);
+         configurations);
   print_number("min_time_s", o->min_time_s);
   printf(",\"min_iterations\":%d,\"gap\":%zu,\"clear\":\"%s\",\"pinned\":%s,", o->min_iterations, o->gap,
          clearing_names[o->clear], o->pin ? "true" : "false");
@@ -729,6 +784,7 @@ static bool measure(const options *o, const memory *m, const config *c, meter *e
   meter_block_begin(e);
   block(o, m, c, e, true, least_s, o->min_iterations, t);
   meter_block_end(e);
+  count_block(o, m, c);
   bool verified = verify(m, c, round + 1) && first;
   if (needs_clears(m, e)) {
     static timings clears;
@@ -753,7 +809,7 @@ static bool sweep(const options *o, const memory *m, meter *e)
   for (int repeat = 0; repeat < o->repeats; repeat++)
     for (int f = 0; f < o->n_fragments; f++)
       for (int k = 0; k < o->n_payload; k++)
-        for (int turn = 0; turn < o->n_patterns; turn++) {
+        for (int turn = 0; turn < o->n_patterns && divides(o, k, f); turn++) {
           pattern p = o->patterns[(turn + repeat + f) % o->n_patterns];
           config c = make_config(o, p, o->payload[k], o->fragments[f]);
           verified = measure(o, m, &c, e, &t, repeat, turn, round) && verified;
@@ -805,6 +861,8 @@ int main(int argc, char **argv)
   pin(&o);
   memory m = make_memory(&o);
   meter e = meter_open(me == TELLER);
+  const char *sysfs = getenv("WATTLE_SYSFS"); /* a setting of Wattle, for tests */
+  if (me == TELLER && o.counted) counts_open(&counted, sysfs ? sysfs : "/sys");
   if (me == TELLER) {
     print_setup(&o, &e);
     meter_print_floor(&e);
@@ -814,6 +872,7 @@ int main(int argc, char **argv)
   if (me == TELLER && !verified)
     fprintf(stderr, "patterns: some bytes did not arrive, or arrived at a wrong place; see the samples with "
                     "\"verified\":false\n");
+  if (me == TELLER && o.counted) counts_close(&counted);
   meter_close(&e);
   free_memory(&m);
   shmem_finalize();

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import am_studies
 import made_lsms
 import mini_apps
+import pieces
 import polars as pl
 import studies
 import sweeps
@@ -235,6 +237,11 @@ MADE = {
         ],
         nothing=sweep("barrier", sweeps.plain, more=counted(0, 0, 0.2)),
         good=[sweep("barrier", sweeps.as_published, more=counted(1e6, 1e6, 0.2))],
+    ),
+    "fragments": Made(
+        bad=[partial(pieces.analysis, world) for world in pieces.CONTRARY.values()],
+        nothing=partial(pieces.analysis, pieces.NOTHING),
+        good=[partial(pieces.analysis, world) for world in (pieces.AS_PUBLISHED, pieces.STEADY)],
     ),
     "lsms": Made(
         bad=[

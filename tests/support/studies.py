@@ -164,9 +164,18 @@ def stop():
     time.sleep(60)
 if left == 0:
     stop()
+first, dash, last = given["--fragments"].partition("-")
+if dash:  # a range of powers of two: those that divide the payload
+    counts = [1 << k for k in range(22) if int(first) <= 1 << k <= int(last)]
+else:
+    counts = list(map(int, first.split(",")))
+card = {{"name": "e0", "packets_sent": 3, "packets_received": 2, "bytes_sent": 300, "bytes_received": 200}}
+counted = {{"instructions": None, "cycles": None, "cache_references": None, "cache_misses": None, "why": "none here"}}
 for repeat in range(int(given["--repeat"])):
-    for fragments in map(int, given["--fragments"].split(",")):
+    for fragments in counts:
         for payload in map(int, given["--payload"].split(",")):
+            if dash and payload % fragments:
+                continue
             for pattern in given.get("--patterns", "{",".join(PATTERNS)}").split(","):
                 s = 1e-4 * payload / 524288 + 1e-8 * fragments
                 document = {{
@@ -177,6 +186,8 @@ for repeat in range(int(given["--repeat"])):
                     "bandwidth_Bps": payload / s, "message_rate_per_s": fragments / s, "clear": "clflush",
                     "verified": True, "energy_why": None, "energy": [figure("cpu", 1e-3), figure("dram", 1e-4)],
                 }}
+                if "--count" in given:
+                    document["counted"] = counted | {{"interfaces": [card]}}
                 if mode == "wrong":
                     document["pattern"] = "PQ"
                 print(json.dumps(document))

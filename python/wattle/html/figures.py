@@ -7,7 +7,7 @@ dark mode. The page's script adds fonts, grids and margins.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from wattle.console import visible
-from wattle.units import si_scale
+from wattle.units import in_unit, si, si_scale
 
 Trace = dict[str, Any]
 LONGEST = 200  # characters of a label
@@ -180,6 +180,63 @@ def percent_range(traces: Sequence[Trace]) -> list[float]:
     lo, hi = min(values), max(values)
     room = max(0.12 * (hi - lo), (20 - (hi - lo)) / 2, 2.0)
     return [lo - room, hi + room]
+
+
+def powers_axis(exponents: Sequence[int], title: str, words: Callable[[int], str]) -> dict[str, Any]:
+    """An axis of powers of two, by their exponents, labelled at every fifth. `words`: a power as text."""
+    ticks = [k for k in exponents if k % 5 == 0]
+    return {
+        "title": {"text": title},
+        "tickmode": "array",
+        "tickvals": ticks,
+        "ticktext": [words(1 << k) for k in ticks],
+        "showgrid": False,
+    }
+
+
+def heat_map(
+    x: Sequence[int], y: Sequence[int], z: Sequence[Sequence[float | None]], unit: str, hover: Sequence[Sequence[str]]
+) -> Trace:
+    """A map of amounts: a row for each y, a column for each x. An unknown value is a hole. The scale of colours is
+    logarithmic where the amounts span a decade; it has the same order of lightness in light and dark mode.
+    """
+    known = [v for row in z for v in row if v is not None]
+    log = bool(known) and min(known) > 0 and max(known) >= 10 * min(known)
+    ticks = _steps(known, 32 if unit == "B/s" else 10) if log else _even(known)
+    scale = si_scale(known, unit) if unit in ("J", "W") and not log else None
+    return {
+        "type": "heatmap",
+        "x": list(x),
+        "y": list(y),
+        "z": [[None if v is None else math.log10(v) if log else v for v in row] for row in z],
+        "customdata": [list(row) for row in hover],
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "hoverongaps": False,
+        "colorscale": "Viridis",
+        "colorbar": {
+            "thickness": 10,
+            "len": 0.94,  # so that the label at its end is not cut
+            "outlinewidth": 0,
+            "tickmode": "array",
+            "tickvals": [math.log10(v) if log else v for v in ticks],
+            "ticktext": [si(v, unit, scale) if scale else in_unit(v, unit) for v in ticks],
+        },
+    }
+
+
+def _steps(values: Sequence[float], base: int) -> list[float]:
+    """At most six powers of `base` within the values."""
+    first, last = math.ceil(math.log(min(values), base) - 1e-9), math.floor(math.log(max(values), base) + 1e-9)
+    step = max(1, math.ceil((last - first + 1) / 6))
+    return [float(base) ** k for k in range(first, last + 1, step)]
+
+
+def _even(values: Sequence[float]) -> list[float]:
+    """Five values from the least to the most."""
+    if not values:
+        return []
+    lo, hi = min(values), max(values)
+    return [lo + (hi - lo) * k / 4 for k in range(5)] if hi > lo else [lo]
 
 
 def hover_text(head: str, lines: Sequence[tuple[str, str]]) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +109,11 @@ def unavailable() -> str | None:
     except WattleError:
         return f"Wattle was built without SimGrid (Debian: {REMEDY})"
     return None
+
+
+def alone_on_sockets(made: Simulation) -> Simulation:
+    """The same with each PE alone on a socket, with the socket's idle watts, as on the papers' shielded sockets."""
+    return replace(made, core=replace(made.core, cores=made.core.sockets))
 
 
 def plan(

@@ -65,7 +65,8 @@ class Start:
 class Place:
     """A place. `link`: the bandwidth limit of each node's link, such as "1gbit"; None: no limit. `cluster`: the
     simulated cluster, with its `pes`. `hosts`: names in the user's order. PEs are distributed to them evenly in blocks,
-    so that two PEs are on the first two. `seen`: the nodes on which PEs were found so far.
+    so that two PEs are on the first two. `alone`: each simulated PE has a socket with its idle watts, not only
+    a core. `seen`: the nodes on which PEs were found so far.
     """
 
     name: str = LOCAL
@@ -73,6 +74,7 @@ class Place:
     cluster: str = ""
     pes: int = 2
     hosts: tuple[str, ...] = ()
+    alone: bool = False
     seen: Seen = field(default_factory=Seen, compare=False, repr=False)
 
     @property
@@ -206,7 +208,8 @@ class Place:
         """The command line of a simulated job up to the program. Jobs of a study run one after the other, so they may
         share a folder. `profile`: each PE leaves one in FOLDER/profile.
         """
-        ready = simulation.plan(self.cluster, n, {}, profile).write(folder)
+        made = simulation.plan(self.cluster, n, {}, profile)
+        ready = (simulation.alone_on_sockets(made) if self.alone else made).write(folder)
         return ["env", *(f"{name}={value}" for name, value in ready.settings.items()), *ready.command]
 
 

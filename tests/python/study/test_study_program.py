@@ -47,10 +47,33 @@ def test_patterns_take_turns_at_the_start_of_each_round(built):
     assert len(set(firsts)) == 5
 
 
+def test_a_range_leaves_out_the_numbers_of_fragments_that_do_not_divide_a_payload(built):
+    once = ("--patterns", "PQPQ", "--repeat", "1", "--min-time", "0", "--min-iterations", "1")
+    done = run(built, "--payload", "3K,6,1", "--fragments", "1-4096", *once)
+    setup, _, *samples = map(json.loads, done.stdout.splitlines())
+    cells = {(s["payload"], s["fragments"]) for s in samples}
+    assert cells == {(3072, 1 << k) for k in range(11)} | {(6, 1), (6, 2), (1, 1)}
+    assert len(samples) == setup["configurations"] == 14
+
+
+@pytest.mark.parametrize("pattern", ["PQPQ", "MMPQAMM"])
+def test_parts_of_one_buffer_arrive_and_transfers_are_counted(built, pattern):
+    once = ("--patterns", pattern, "--repeat", "1", "--min-time", "0", "--min-iterations", "1")
+    done = run(built, "--payload", "4099,64", "--fragments", "1-64", "--gap", "0", "--count", "2", *once)
+    samples = [d for d in map(json.loads, done.stdout.splitlines()) if d["kind"] == "sample"]
+    assert {s["fragments"] for s in samples} == {1 << k for k in range(7)}
+    assert all(s["verified"] for s in samples)
+    for counted in (s["counted"] for s in samples):
+        kinds = ("instructions", "cycles", "cache_references", "cache_misses")
+        assert all((counted[kind] is None) <= bool(counted["why"]) for kind in kinds)
+        assert "lo" in [card["name"] for card in counted["interfaces"]]
+        assert all(card["packets_sent"] >= 0 for card in counted["interfaces"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--payload", "3K"], ["3072", "2048", "--fragments"]),
+        (["--payload", "3K", "--fragments", "1,2048"], ["3072", "2048", "--fragments"]),
         (["--payload", "x"], ["--payload", "'x'"]),
         (["--fragments", "8-2"], ["8-2", "smaller number first"]),
         (["--fragments", "0"], ["'0'", "1 to"]),
@@ -58,7 +81,7 @@ def test_patterns_take_turns_at_the_start_of_each_round(built):
         (["--patterns", "PPQ,PPQ"], ["'PPQ'", "twice"]),
         (["--repeat", "0"], ["--repeat", "'0'"]),
         (["--min-time", "soon"], ["--min-time", "'soon'"]),
-        (["--gap", "8"], ["--gap", "64"]),
+        (["--gap", "8"], ["--gap 8", "64 bytes", "0 is allowed"]),
         (["--clear", "wipe"], ["'wipe'", "sweep"]),
         (["--repeat"], ["--repeat"]),
         (["--nonsense", "1"], ["--nonsense"]),

@@ -21,6 +21,8 @@ NEVER_AGREES = {"race/process-groups"}
 CLAIMS_NO_EFFECT = {
     "am/ring-alike",
     "barrier/power-constant",
+    "fragments/energy-bulk-flat",
+    "fragments/energy-small-flat",
     "mst/bar-right",
     "patterns/pin-cpu-small",
     "patterns/pin-latency-small",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from wattle import units
 from wattle.errors import WattleError
 from wattle.sim import cluster as clusters
@@ -42,11 +40,10 @@ def check_place(on: str) -> None:
 
 
 def machine(of: Configuration) -> Simulation:
-    """Two ranks, each alone on a socket with its idle watts, as on the papers' shielded sockets."""
+    """Two ranks, each alone on a socket."""
     how = f"This study's: {'all' if of.eager else 'no'} messages are eager."
     described = clusters.read(of.cluster).with_value("eager", NEVER if of.eager else ALWAYS, how)
-    made = simulation.plan(described, 2, {})
-    return replace(made, core=replace(made.core, cores=made.core.sockets))
+    return simulation.alone_on_sockets(simulation.plan(described, 2, {}))
 
 
 def cases(quick: bool) -> list[tuple[int, int]]:

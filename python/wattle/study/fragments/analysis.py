@@ -1,0 +1,234 @@
+"""Reads the samples of the study of payload and fragments: the median of each metric at each pair of the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+import polars as pl
+
+from wattle.checked import parse_json
+from wattle.provenance import Joules
+from wattle.study import energy, samples
+from wattle.study.fragments.samples import interface
+from wattle.study.place import Place
+from wattle.study.published import Evidence
+
+Row = dict[str, Any]
+Cell = tuple[int, int]  # payload in bytes, number of fragments
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of a sample. `energy`: the domains whose joules it uses. `counted`: whether it is a counter's."""
+
+    name: str
+    label: str
+    unit: str
+    value: Callable[[Row], float | None]
+    energy: tuple[str, ...] = ()
+    counted: bool = False
+
+
+def _column(name: str) -> Callable[[Row], float | None]:
+    return lambda row: row[name]
+
+
+def _watts(*domains: str) -> Callable[[Row], float | None]:
+    """Watts with the node's idle draw, as a sensor measures them. Joules are the mean of a sample's transfers, so they
+    are divided by the mean time.
+    """
+
+    def value(row: Row) -> float | None:
+        joules = [row[f"{domain}_J"] for domain in domains]
+        if None in joules or not row["latency_mean_s"]:
+            return None
+        return sum(joules) / row["latency_mean_s"] + sum(row[f"{domain}_idle_W"] for domain in domains)
+
+    return value
+
+
+METRICS = {
+    m.name: m
+    for m in (
+        Metric("cpu", "CPU energy", "J", _column("cpu_J"), ("cpu",)),
+        Metric("dram", "DRAM energy", "J", _column("dram_J"), ("dram",)),
+        Metric("cpu_power", "CPU power", "W", _watts("cpu"), ("cpu",)),
+        Metric("dram_power", "DRAM power", "W", _watts("dram"), ("dram",)),
+        Metric("power", "CPU + DRAM power", "W", _watts("cpu", "dram"), ("cpu", "dram")),
+        Metric("latency", "Time", "s", _column("latency_s")),
+        Metric("bandwidth", "Bandwidth", "B/s", _column("bandwidth_Bps")),
+        Metric("instructions", "Instructions", "", _column("instructions"), (), True),
+        Metric("misses", "Last-level cache misses", "", _column("cache_misses"), (), True),
+        Metric("sent", "Packets sent", "", _column("packets_sent")),
+        Metric("received", "Packets received", "", _column("packets_received")),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Caches:
+    """Bytes of the first two levels of a core's cache; None where they are not known."""
+
+    l1: int | None = None
+    l2: int | None = None
+
+
+class Analysis(Evidence):
+    """The samples, indexed. A cell that was not measured gives None."""
+
+    def __init__(
+        self,
+        frame: pl.DataFrame,
+        floor: Sequence[Joules] = (),
+        place: Place | None = None,
+        caches: Caches | None = None,
+        processor: str = "",
+    ) -> None:
+        self.frame = frame
+        self.place = place or Place()
+        self.floor = list(floor)  # the joules while PE 0 slept
+        self.caches = caches or Caches()
+        self.processor = processor
+        self.idle_watts = {domain: _idle(self.floor, domain) for domain in energy.DOMAINS}
+        self.rows: dict[Cell, list[Row]] = {}
+        cards = [_interfaces(row) for row in frame["interfaces_json"]]
+        self.interface = _busiest(cards) if self.place.across else ""
+        for row, found in zip(frame.iter_rows(named=True), cards, strict=True):
+            card = found.get(self.interface, {})
+            row |= {way: card.get(way) for way in ("packets_sent", "packets_received", "bytes_sent")}
+            row |= {f"{domain}_idle_W": watts for domain, watts in self.idle_watts.items()}
+            self.rows.setdefault((row["payload"], row["fragments"]), []).append(row)
+        self._values = {name: self._medians(metric) for name, metric in METRICS.items()}
+
+    def _medians(self, metric: Metric) -> dict[Cell, float]:
+        found: dict[Cell, float] = {}
+        for cell, rows in self.rows.items():
+            if known := [v for row in rows if (v := metric.value(row)) is not None]:
+                found[cell] = median(known)
+        return found
+
+    def values(self, metric: str) -> dict[Cell, float]:
+        """The median of every cell in which the metric is known."""
+        return self._values[metric]
+
+    def value(self, metric: str, payload: int, fragments: int) -> float | None:
+        return self._values[metric].get((payload, fragments))
+
+    @cached_property
+    def profiles(self) -> frozenset[str]:
+        return energy.profiles(self.frame)
+
+    @property
+    def processor_of_watts(self) -> str:
+        """The processor of the joules: this machine's, or that of the machine profile."""
+        if self.provenance("cpu") == "modelled":
+            return f"profile {' and '.join(sorted(self.profiles))}".replace("e5-", "E5-")
+        return self.processor or "it is not known"
+
+    @property
+    def simulated(self) -> bool:
+        return self.place.simulated
+
+    def corners(self) -> Iterator[Analysis]:
+        others = (self.floor, self.place, self.caches, self.processor)
+        return (Analysis(frame, *others) for frame in energy.corners(self.frame))
+
+    @cached_property
+    def payloads(self) -> list[int]:
+        return sorted({payload for payload, _ in self.rows})
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """The numbers of fragments."""
+        return sorted({n for _, n in self.rows})
+
+    def along_fragments(self, metric: str, payload: int) -> list[tuple[int, float]]:
+        """(number of fragments, value) of one payload, the fewest fragments first."""
+        return [(n, v) for n in self.counts if (v := self.value(metric, payload, n)) is not None]
+
+    def along_payloads(self, metric: str, fragments: int) -> list[tuple[int, float]]:
+        """(payload, value) of one number of fragments, the smallest payload first."""
+        return [(p, v) for p in self.payloads if (v := self.value(metric, p, fragments)) is not None]
+
+    @cached_property
+    def repeats(self) -> int:
+        return min((len(rows) for rows in self.rows.values()), default=0)
+
+    @cached_property
+    def wrong_samples(self) -> int:
+        return int((~self.frame["verified"]).sum())
+
+    def provenance(self, metric: str) -> str:
+        """The weakest provenance of the samples with joules. Times and counts are measured."""
+        domains = METRICS[metric].energy
+        if not domains:
+            return "measured"
+        known = self.frame.filter([pl.col(f"{d}_provenance") != "unavailable" for d in domains])
+        return "unavailable" if known.is_empty() else energy.weakest(known, domains)
+
+    def sources(self) -> list[str]:
+        return energy.sources(self.frame)
+
+    def why_not(self, metric: str) -> str:
+        """Why a metric has no value here."""
+        kind = METRICS[metric]
+        if kind.energy:
+            said = [w for w in self.frame["energy_why"].unique().to_list() if w]
+            return "; ".join(sorted(said)) or "the meter gave no joules"
+        if kind.counted:
+            said = [w for w in self.frame["counted_why"].unique().to_list() if w]
+            return "; ".join(sorted(said)) or "it was not counted"
+        if self.place.simulated:
+            return "the simulated network moves messages, and no packets"
+        if not self.place.across:
+            return "PEs of one node send no packets: their bytes go through shared memory"
+        return "no network interface of the sender's node sent a packet"
+
+    def bytes_a_packet(self) -> float:
+        """The most bytes that a packet sent had on average, over the cells."""
+        ratios = (
+            row["bytes_sent"] / row["packets_sent"]
+            for rows in self.rows.values()
+            for row in rows
+            if row["packets_sent"] and row["bytes_sent"] is not None
+        )
+        return max(ratios, default=0.0)
+
+    def uncertainty(self, domain: str) -> float | None:
+        """The median of the relative uncertainty of a domain over the samples."""
+        known = self.frame.filter(pl.col(f"{domain}_J") > 0)
+        found = (known[f"{domain}_uncertainty_J"] / known[f"{domain}_J"]).median() if known.height else None
+        return float(found) if isinstance(found, int | float) else None
+
+
+def _idle(floor: Sequence[Joules], domain: str) -> float:
+    """The node's idle watts of a domain where the model keeps them apart; 0 where the joules include them."""
+    found = next((f for f in floor if f.domain == f"{domain}-idle" and f.joules is not None and f.interval_s), None)
+    return found.joules / found.interval_s if found and found.joules and found.interval_s else 0.0
+
+
+def _interfaces(text: str) -> dict[str, Row]:
+    listed = [interface(entry) for entry in parse_json(samples.FILE, f'{{"all":{text}}}').items("all")]
+    return {card["name"]: card for card in listed}
+
+
+def _busiest(cards: Sequence[dict[str, Row]]) -> str:
+    """The interface that sent most packets in all samples, without the loopback; "" where none sent any."""
+    sums: dict[str, float] = {}
+    for found in cards:
+        for name, card in found.items():
+            if name != "lo":
+                sums[name] = sums.get(name, 0.0) + (card["packets_sent"] or 0.0)
+    return max((name for name in sums if sums[name] > 0), key=lambda name: sums[name], default="")
+
+
+def configurations(a: Analysis) -> list[dict[str, object]]:
+    """Every cell with every metric, for results.json."""
+    return [
+        {"payload": payload, "fragments": n, **{name: a.value(name, payload, n) for name in METRICS}}
+        for payload, n in sorted(a.rows)
+    ]
