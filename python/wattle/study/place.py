@@ -261,6 +261,9 @@ def of_study(study: Checked) -> Place:
     """The place of a study, from its entry of the manifest."""
     entry = study.get("place") if study.has("place") else None
     if entry is None:  # written before there were other places
+        on, _, cluster = study.text("on").partition(":")
+        if on == SIMULATED and cluster:  # a study of waiting and clocks, whose jobs have PEs of their own
+            return Place(SIMULATED, None, cluster)
         return Place(study.choice("on", (LOCAL,)))
     name = entry.choice("name", (LOCAL, TWO_NODES, HOSTS, SIMULATED))
     if name == SIMULATED:

@@ -203,7 +203,8 @@ def judge(figures: Sequence[Published[Analysis]], analysis: Analysis) -> list[Ro
     """The rows of all published figures for these samples."""
     evidence = analysis if isinstance(analysis, Evidence) else Evidence()
     corners = _Kept(evidence.corners())
-    return [_row(figure, _outcome(figure, analysis, evidence, corners)) for figure in figures]
+    said = {figure.id: f'"{figure.published}" ({figure.source})' for figure in figures}
+    return [_row(figure, _outcome(figure, analysis, evidence, corners), said) for figure in figures]
 
 
 class _Kept:
@@ -252,15 +253,20 @@ def _certain(figure: Published[Any], corners: _Kept, found: Outcome) -> Outcome:
     turned = next((other for other in others if other.verdict is not found.verdict), None)
     if turned is None:
         return found
-    ours = "" if turned.ours == "-" else f": {turned.ours}"
-    why = f"The profile's half-widths leave the verdict open. Other numbers within them give {turned.verdict}{ours}."
+    ours = "" if turned.ours == "-" else f" ({turned.ours})"
+    why = (
+        f"The profile's half-widths leave the verdict open: with other numbers within them it is "
+        f"'{turned.verdict}'{ours}."
+    )
     return replace(found, verdict=Verdict.NOT_TESTABLE, why=(why,))
 
 
-def _row(figure: Published[Analysis], outcome: Outcome) -> Row:
+def _row(figure: Published[Analysis], outcome: Outcome, said: dict[str, str]) -> Row:
+    """The row of a figure. `said`: statement and source of each figure, by id."""
     why = outcome.why
     if figure.against:
-        why = (*why, f"Published figures contradict each other: this one and {' and '.join(figure.against)}.")
+        others = " and ".join(said.get(name, name) for name in figure.against)
+        why = (*why, f"Published figures contradict each other: this one and {others}.")
     return Row(
         figure.id,
         figure.about,

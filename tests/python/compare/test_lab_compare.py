@@ -5,6 +5,7 @@ import json
 import fakes
 import polars as pl
 import pytest
+import sweeps
 from wattle import manifest
 from wattle.cli import main
 from wattle.compare import of_runs, of_studies
@@ -234,12 +235,20 @@ def test_a_study_comparison_counts_each_verdict_and_names_the_figures_that_chang
     assert "before: 1 agrees, 1 fit" in shown and "row-0: agrees before, differs after" in shown
 
 
+def test_studies_of_waiting_and_clocks_are_compared_with_their_verdicts(tmp_path):
+    directories = [sweeps.make_study(tmp_path / name, "slack", sweeps.as_published) for name in "ab"]
+    found = of_studies.compare(*directories)
+    assert {cell.figure for cell in found.cells} == {"seconds", "cpu_s", "cpu_J", "dram_J"}
+    assert len(found.verdicts.before) == len(sweeps.SWEEPS["slack"].rows)
+    assert found.verdicts.changed == []
+
+
 def test_studies_without_a_common_point_or_of_other_names_are_refused(tmp_path):
     one = make_study(tmp_path / "a")
     with pytest.raises(WattleError, match="no point of the sweep in common"):
         of_studies.compare(one, make_study(tmp_path / "b", fragments=(64,)))
-    with pytest.raises(WattleError, match="study 'barrier' cannot be compared"):
-        of_studies.compare(one, make_study(tmp_path / "c", study={"name": "barrier"}))
+    with pytest.raises(WattleError, match="study 'network' cannot be compared"):
+        of_studies.compare(one, make_study(tmp_path / "c", study={"name": "network"}))
 
 
 @pytest.mark.parametrize("damage", ["gone", "text", "columns"])

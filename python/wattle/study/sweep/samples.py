@@ -12,6 +12,7 @@ from wattle import profile
 from wattle.checked import Checked
 from wattle.pe import add
 from wattle.provenance import Joules, read_joules, total, unavailable
+from wattle.study.compared import Layout
 from wattle.study.samples import energy_columns, joules_columns, sum_domain
 
 WAITS = ("spin", "yield", "sleep", "adaptive")
@@ -48,6 +49,13 @@ SCHEMA: dict[str, Any] = {
     "job_asleep_s": pl.Float64,
     "job_waits_json": pl.String,  # seconds that each PE waited, and the time of the job
 }
+
+COMPARED = Layout(
+    cell=("series", "name", "who", "wait", "mode", "scaling", "clock", "pes", "x", "y"),
+    series="series",
+    figures=(("seconds", "time"), ("cpu_s", "CPU seconds"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
+    columns=SCHEMA,
+)
 
 COMMON = ("kind", "name", "who", "x", "y", "repeat", "verified", "seconds", "cpu_s", "energy")
 

@@ -66,7 +66,7 @@ def _nav(a: Analysis, waits: bool) -> list[tuple[str, str]]:
 
 def _short(given: str) -> str:
     word = given.split(",")[0]
-    return word[0].upper() + word[1:]
+    return word[:1].upper() + word[1:]
 
 
 def _method(directory: Path, record: Manifest) -> dict[str, Any]:
