@@ -39,6 +39,7 @@ EXTRA = {
     "repeats": "a list",
     "machine_numbers": "a list",
     "machine_title": "text",
+    "carbon_g_per_kwh": "a number",
     "set": "an object",
     "timeline": "an object",
     "simulated": "an object",

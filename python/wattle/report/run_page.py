@@ -241,6 +241,9 @@ def _balance_rows(view: View) -> list[tuple[str, str, str, str]]:
             value = f"{amount(product.value, product.uncertainty)} {product.unit}"
         what = {"edp": "E t", "ed2p": "E t²", "e2dp": "E² t"}[product.name]
         said.append((product.name.upper(), value, f"{what}, joules of the nodes", str(view.node_joules.provenance)))
+    if view.carbon is not None:
+        modelled = "modelled" if view.carbon.grams is not None else "unavailable"
+        said.append(("Electricity", str(view.carbon), "of the nodes, at the carbon intensity given", modelled))
     return said
 
 

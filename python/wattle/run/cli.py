@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from wattle import carbon as carbons
 from wattle import console, info, limits, manifest, paths, runs, stopping, units
 from wattle.checked import shown
 from wattle.clocks import file as plans
@@ -21,7 +22,7 @@ from wattle.external.options import MeterLog, MeterSet
 from wattle.external.session import Session
 from wattle.manifest import Manifest
 from wattle.run import directory as directories
-from wattle.run import job, target
+from wattle.run import job, openmetrics, target
 from wattle.run import mpi as mpi_jobs
 from wattle.run.hosts import Hosts
 from wattle.run.hosts import given as hosts_given
@@ -63,6 +64,12 @@ def run(
     plan: Annotated[Path | None, typer.Option(metavar="FILE", help="Clock of each PE, from `wattle plan`.")] = None,
     meter_log: MeterLog = None,
     meter_set: MeterSet = None,
+    carbon: Annotated[
+        str | None, typer.Option(metavar="INTENSITY", help="Also give kWh and CO2, at this intensity: 380g/kWh.")
+    ] = None,
+    metrics: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the figures as OpenMetrics text, for node_exporter.")
+    ] = None,
     timeline: Annotated[bool, typer.Option("--timeline", help="Record a timeline for Perfetto and in OTF2.")] = False,
     profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
     json: Annotated[
@@ -88,6 +95,9 @@ def run(
     _check_range("-n", n, limits.PES)
     _check_range("--repeat", repeat, REPEATS_MOST)
     chosen = _chosen_settings(settings or [], meter, machine, profile)
+    grams = carbons.intensity(carbon) if carbon is not None else None
+    if metrics is not None and not metrics.absolute().parent.is_dir():
+        raise WattleError(f"--metrics {metrics}: the folder does not exist")
     if timeline:
         if not profile:
             raise WattleError("--timeline and --no-profile: a timeline is written with the profile; leave one out")
@@ -111,7 +121,7 @@ def run(
     where = directories.prepare(output, command[0])
     argv = command if mpi else [oshrun, "-n", str(n), *given.options, "--", *command]
     session = Session(logged, where) if logged else None
-    job_plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi, timeline, session)
+    job_plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi, timeline, session, grams)
     with console.lenient():  # the program's exit code counts, even if no process reads this output
         if found.warning and profile and not mpi:
             console.note(found.warning)
@@ -122,6 +132,8 @@ def run(
             _read_meter(session, where, record)
         if clocks is not None:
             _say_other_size(clocks, record)
+        if metrics is not None:
+            _write_metrics(metrics, where)
         return _present(where, record.exit_code or 0, json)
 
 
@@ -141,6 +153,7 @@ class _Plan:
     mpi: bool
     timeline: bool = False
     session: Session | None = None  # of an external meter
+    grams_per_kwh: float | None = None
 
     def manifest(self) -> Manifest:
         values = {k: v for k, v in self.known.values.items() if k != "WATTLE_PROFILE_DIR"}
@@ -158,6 +171,8 @@ class _Plan:
         }
         if self.mpi:
             started.extra["mpi"] = True
+        if self.grams_per_kwh is not None:
+            started.extra["carbon_g_per_kwh"] = self.grams_per_kwh
         if self.hosts.hosts:
             started.extra["hosts"] = self.hosts.as_list()
         if not self.mpi and (n_hosts := self.hosts.n_hosts(self.n)) is not None:
@@ -237,6 +252,14 @@ def _read_meter(session: Session, where: Path, record: Manifest) -> None:
     manifest.keep(where, record)
     if found.why:
         console.error(f"external meter: {found.why}; read a later log with `wattle external {_short(where)} LOG`")
+
+
+def _write_metrics(file: Path, where: Path) -> None:
+    """Writes the metrics. A failure is reported and does not change the program's exit code."""
+    try:
+        openmetrics.write(file, runs.load(where, allow_damaged=True))
+    except WattleError as error:
+        console.error(str(error))
 
 
 def _all_finished(where: Path, profile: bool) -> bool:

@@ -46,6 +46,8 @@ def show(run: Run, console: Console) -> None:
         console.print(joules_table(view))
     _show_nodes(view, console)
     console.print(_joules_words(view))
+    if view.carbon is not None:
+        console.print(f"Electricity of the nodes: {view.carbon}")
     _show_balance(view, console)
     _show_counts(view, console)
     if view.sites:

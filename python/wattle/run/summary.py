@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from wattle import balance as balances
+from wattle import carbon
 from wattle.external import kept as external
 from wattle.metrics import metrics, spread
 from wattle.pe import MOVES, PE, STATES, TIMES, Network, add
@@ -31,6 +32,9 @@ def document(run: Run) -> dict[str, Any]:
     profile = run.middle.profile
     if profile is not None:
         result |= of_profile(profile, merge(profile))
+        grams = run.middle.manifest.extra.get("carbon_g_per_kwh")
+        if grams is not None:
+            result["carbon"] = carbon.of(balances.of_nodes(profile, node_domains(profile)), grams).as_dict()
     if run.manifest.repeats:
         profiles = [s.profile for s in run.samples if s.profile is not None]
         result["shown"] = run.middle.directory.name

@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from wattle import balance, units
+from wattle import carbon as carbons
 from wattle.balance import Balance, Intensity, Product
 from wattle.by_node import Node, on_one_machine
+from wattle.carbon import Carbon
 from wattle.external import kept as external
 from wattle.manifest import Manifest
 from wattle.metrics import Spread, metrics, spread
@@ -99,6 +101,7 @@ class View:
     intensity: Intensity | None = None
     products: list[Product] = field(default_factory=list)
     node_joules: Joules | None = None
+    carbon: Carbon | None = None  # of the nodes' joules
     governed: list[str] = field(default_factory=list)
     sites: list[MergedSite] = field(default_factory=list)
 
@@ -136,6 +139,7 @@ def view(run: Run) -> View:
     domains = node_domains(profile)
     joules = balance.of_nodes(profile, domains)
     dry = balance.dry_run(profile)
+    grams = record.extra.get("carbon_g_per_kwh")
     return View(
         **told,
         domains=profile.domains,
@@ -150,6 +154,7 @@ def view(run: Run) -> View:
         intensity=balance.intensity(profile),
         products=balance.products(joules, profile.wall_s),
         node_joules=joules,
+        carbon=None if grams is None else carbons.of(joules, grams),
         governed=[words for words in (balance.governor_words(profile.pes), dry.words if dry else "") if words],
         sites=merge(profile),
     )
