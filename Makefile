@@ -35,8 +35,9 @@ build: deps ## Build the libraries, oshcc, oshrun, wattle-info and the examples 
 demo: build ## See it work: what can be measured here, two measured programs, a small study, a report
 	@tools/demo
 
-demo-all: build ## Run every study with --quick, here and simulated, each with its report
-	@tools/demo-all
+demo-all: build ## Run every study with --quick, here and simulated: one page with all published figures beside ours
+	@rm -rf demo-all
+	@WATTLE_HOME="$(CURDIR)/build/release" .venv/bin/wattle reproduce --quick -o demo-all
 
 test: deps-test ## Run every test: unit, multi-PE, Python, browser, and the sanitizer builds
 	@tools/test $(JOBS)
