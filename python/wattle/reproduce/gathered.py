@@ -19,6 +19,7 @@ from wattle.reproduce.plan import Step
 from wattle.reproduce.state import DONE, FAILED, Result, State
 from wattle.study.published import Verdict
 
+LEGEND_PX = 40  # the height of a legend of two lines
 TEXTS = ("id", "about", "source", "condition", "published", "tolerance", "ours", "verdict", "why", "provenance")
 
 
@@ -69,7 +70,13 @@ class Study:
         for found in self.done:
             for figure in found.page.figures:
                 title = f"{figure.title}, {found.step.on}" if len(self.done) > 1 else figure.title
-                named = replace(figure, id=f"{found.step.name}-{figure.id}".replace(".", "_"), title=title)
+                named = replace(
+                    figure,
+                    id=f"{found.step.name}-{figure.id}".replace(".", "_"),
+                    title=title,
+                    layout={**figure.layout, "showlegend": len(figure.traces) > 1},  # this page has no other legend
+                    height=figure.height + LEGEND_PX,
+                )
                 by_id.setdefault(figure.id, []).append(named)
         return list(by_id.values())
 

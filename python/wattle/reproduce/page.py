@@ -107,7 +107,7 @@ def _line(wanted: State, study: Study) -> dict[str, Any]:
         )
     for step in study.missing:
         places.append({"on": step.on, "counts": None, "took": "", "href": "", "why": "has not run yet"})
-    return {"name": study.name, "title": study.title, "places": places}
+    return {"name": study.name, "linked": bool(study.done), "places": places}
 
 
 def _summary(wanted: State, studies: Sequence[Study]) -> str:
