@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,15 +10,20 @@ from typing import Annotated, Any
 import typer
 
 from wattle import console, files, stopping
-from wattle.calibrate import prices, tool, watts
+from wattle.calibrate import prices, tool, wall, watts
 from wattle.calibrate.prices import Where
 from wattle.calibrate.show import show, show_fit, show_network
 from wattle.checked import Checked, read_json
 from wattle.console import styled
 from wattle.errors import WattleError
+from wattle.external import options as external_options
+from wattle.external.given import Given
+from wattle.external.options import MeterLog, MeterSet
 from wattle.run import directory as directories
 from wattle.sim import simulation
 from wattle.study.place import TWO_NODES, check_place
+
+WALL_SECONDS = 30.0  # of each phase whose watts come from a log
 
 
 def calibrate(
@@ -41,6 +47,11 @@ def calibrate(
         float | None, typer.Option(help="With --profile: time for each state at each clock (2).", show_default=False)
     ] = None,
     ghz: Annotated[float | None, typer.Option(help="With --profile: the clock, if none can be set.")] = None,
+    plug: Annotated[
+        bool, typer.Option("--plug", help="With --profile: type the watts of a plug meter at three prompts.")
+    ] = False,
+    meter_log: MeterLog = None,
+    meter_set: MeterSet = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Measure what ways of waiting cost on this machine, and keep the result for later programs.
@@ -48,7 +59,8 @@ def calibrate(
     It takes some seconds on two cores. Run it while nothing else runs; the result says if something did.
 
     With --profile: all cores do each kind of work at each clock that can be set, and the node's meter is read. The
-    result is a machine profile (use it with WATTLE_MACHINE=FILE). This needs a readable sensor.
+    result is a machine profile (use it with WATTLE_MACHINE=FILE). This needs a readable sensor. Without one, --plug or
+    --meter-log takes the watts at the wall socket while no core, one core and all cores compute.
 
     With --network: programs run on two nodes made of this machine's network namespaces, and in simulation. Latency,
     bandwidth and costs of a message are fitted to some of them. The others show the error of the simulation.
@@ -57,6 +69,14 @@ def calibrate(
         raise WattleError("--profile and --network measure different things: give one of them")
     if output is not None and network is None:
         raise WattleError(f"--output {output}: goes with --network only")
+    logged = external_options.chosen(meter_log, meter_set)
+    if plug and logged:
+        raise WattleError("--plug and --meter-log: give one of them")
+    if (plug or logged) and profile is None:
+        raise WattleError(f"{'--plug' if plug else '--meter-log'}: goes with --profile only")
+    if profile is not None and (plug or logged):
+        _fit_wall(profile, seconds, ghz, logged)
+        return
     if profile is not None:
         _fit(profile, 2.0 if seconds is None else seconds, ghz)
         return
@@ -94,8 +114,7 @@ def _fit_network(file: Path, output: Path | None, json: bool) -> None:
 
 
 def _fit(file: Path, seconds: float, ghz: float | None) -> None:
-    if file.suffix != ".yaml":
-        raise WattleError(f"--profile {file}: expected a name that ends in .yaml")
+    _check_yaml(file)
     if not 0.1 <= seconds <= 10:
         raise WattleError(f"--seconds {seconds:g}: expected 0.1 to 10")
     processor = watts.cpu()
@@ -108,6 +127,39 @@ def _fit(file: Path, seconds: float, ghz: float | None) -> None:
         words = ["watts", "--budget", str(round(1000 * seconds))]
         document, said = tool.run(words, at, "nothing is written, and clocks are put back")
     found = watts.fit(document, processor["sockets"], ghz or watts.seen_ghz(document) or processor["ghz"])
+    _write_fit(file, found, processor, said)
+
+
+def _fit_wall(file: Path, seconds: float | None, ghz: float | None, given: Given | None) -> None:
+    """Fits a profile to watts at the wall socket, typed or from a log."""
+    _check_yaml(file)
+    processor = watts.cpu()
+    if given is None:
+        if seconds is not None:
+            raise WattleError(f"--seconds {seconds:g}: does not go with --plug, whose phases last until you answer")
+        measured = wall.typed(_ask)
+    else:
+        measured = wall.logged(given, WALL_SECONDS if seconds is None else seconds)
+    cores = len(os.sched_getaffinity(0))
+    found = wall.fit(measured, cores, processor, ghz or processor["ghz"])
+    _write_fit(file, found, processor, [])
+
+
+def _ask(prompt: str) -> str:
+    """Asks on standard error and reads a line of standard input."""
+    print(prompt, end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise WattleError("--plug: standard input ended before all watts were given")
+    return line
+
+
+def _check_yaml(file: Path) -> None:
+    if file.suffix != ".yaml":
+        raise WattleError(f"--profile {file}: expected a name that ends in .yaml")
+
+
+def _write_fit(file: Path, found: watts.Fit, processor: dict[str, Any], remarks: list[str]) -> None:
     try:
         files.write_atomically(file, watts.text(found, file.stem, processor))
     except OSError as error:
@@ -115,7 +167,7 @@ def _fit(file: Path, seconds: float, ghz: float | None) -> None:
     show_fit(found, console.out)
     words = styled("\nFitted to {} on {} cores; written to {}.", found.meter, found.cores, file)
     console.out.print(words, soft_wrap=True)
-    for remark in [*said, *found.doubts]:
+    for remark in [*remarks, *found.doubts]:
         console.note(remark)
 
 

@@ -67,7 +67,7 @@ def length_s(every_s: float) -> float:
 
 def make(code: tuple[int, ...], step: float) -> Pattern:
     """Makes the pattern now and returns it. Ends its processes in any case."""
-    with _spinners() as pids:
+    with _spinners(sorted(os.sched_getaffinity(0))) as pids:
         begin = time.time()
         due = time.monotonic() + GUARD * step
         edges: list[float] = []
@@ -85,11 +85,20 @@ def make(code: tuple[int, ...], step: float) -> Pattern:
 
 
 @contextmanager
-def _spinners() -> Iterator[list[int]]:
-    """A stopped process on each core that this process may use."""
+def busy(cores: list[int]) -> Iterator[None]:
+    """Keeps these cores computing while the context lasts."""
+    with _spinners(cores) as pids:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+        yield
+
+
+@contextmanager
+def _spinners(cores: list[int]) -> Iterator[list[int]]:
+    """A stopped process on each of these cores."""
     made: list[subprocess.Popen[bytes]] = []
     try:
-        for core in sorted(os.sched_getaffinity(0)):
+        for core in cores:
             words = [sys.executable, "-E", "-S", "-c", SPIN, str(os.getpid()), str(core)]
             made.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
         for one in made:
