@@ -202,10 +202,11 @@ def _busy(pattern: Pattern, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def _fit(trace: Trace, pattern: Pattern, offset: float, reach: float = 0.0) -> _Fit:
-    """The offset with the least squares between the watts and `idle + (busy - idle) x share`, where the share is that
-    of the time of a reading around its moment. So the meter's delay is part of the offset. The half-width has all
-    offsets whose sum of squares chance may give (F test at about 95 %), and half the time between two readings, because
-    a meter may take them at one moment, in the same phase of each step.
+    """The offset with the least squares between the watts and `idle + (busy - idle) x share`. The share is the busy
+    part of a reading's time, around its moment, so the meter's delay is part of the offset.
+
+    The half-width has two parts. One has all offsets whose sum of squares chance may give (F test at about 95 %). The
+    other is half the time between two readings: a meter may take them at one moment, in the same phase of each step.
     """
     around = reach + 1.5 * pattern.step_s
     step = trace.series.step_s

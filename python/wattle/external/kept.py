@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from wattle.errors import WattleError
 from wattle.external.load import Pattern
 from wattle.power import Power
 from wattle.power import read as read_power
-from wattle.provenance import Joules, read_joules
+from wattle.provenance import Joules, read_joules, total
+from wattle.units import several
 
 FILE = "external.json"
 SCHEMA = 1
@@ -74,9 +76,27 @@ class External:
         draws = f"{idle:.3g} W idle and {busy:.3g} W with all cores busy in the load patterns"
         return f"External meter {Path(self.log).name}: its clock has {self.clock.get('words', '?')}; {draws}"
 
+    def by_program(self) -> list[str]:
+        """The joules of a study's jobs by program and scope, each a sentence."""
+        found: dict[tuple[str, str], list[Joules]] = {}
+        for one in self.intervals:
+            for figure in self.figures(one.name):
+                found.setdefault((one.name.partition(" ")[2], figure.scope), []).append(figure)
+        sums = {key: (several(len(some), "job"), _sum(some)) for key, some in found.items()}
+        return [f"{jobs} of {name}: {figure_words(whole)}" for (name, _), (jobs, whole) in sums.items()]
+
     def words(self, name: str) -> list[str]:
         """A sentence for each figure of an interval."""
         return [figure_words(figure) for figure in self.figures(name)]
+
+
+def _sum(figures: list[Joules]) -> Joules:
+    """The joules and the time of intervals that follow each other."""
+    interval, covered = (
+        math.fsum(v or 0.0 for v in times)
+        for times in ([f.interval_s for f in figures], [f.covered_s for f in figures])
+    )
+    return replace(total(figures), interval_s=interval, covered_s=covered)
 
 
 def figure_words(figure: Joules) -> str:

@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent / "templates"
 @dataclass
 class Page:
     """The contents of a report. `template` extends base.html.j2 and gets `content`. `nav` holds (id, words) in the
-    page's order.
+    page's order. `power`: sentences beside the figure `power`, in a section of their own.
     """
 
     template: Path
@@ -31,6 +31,7 @@ class Page:
     nav: list[tuple[str, str]]
     figures: list[Figure] = field(default_factory=list)
     content: dict[str, Any] = field(default_factory=dict)
+    power: list[str] = field(default_factory=list)
 
 
 def render(made: Page) -> str:
@@ -47,6 +48,7 @@ def render(made: Page) -> str:
         page=made,
         record=made.record,
         host=_host(made.record),
+        shield=_shield(made.record),
         figure=by_id,
         version=__version__,
         style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
@@ -68,6 +70,12 @@ def _shown(value: Any) -> Any:
 def script_json(value: Any) -> str:
     """JSON for use inside a script element. A number that is not finite becomes null."""
     return console.json_text(value, indent=None).strip().replace("<", "\\u003c")
+
+
+def _shield(record: Manifest) -> str:
+    """The cores of a shielded study, and what else ran there; empty without a shield."""
+    entry = record.extra.get("shield")
+    return str(entry.get("words", "")) if isinstance(entry, dict) else ""
 
 
 def _host(record: Manifest) -> dict[str, str]:

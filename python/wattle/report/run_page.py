@@ -39,10 +39,10 @@ def build(directory: Path) -> Page:
         record=view.run.manifest,
         nav=_nav(view),
         figures=[*drawn.figures(view), *_power(view), *node_figures(view), *drawn.site_figures(view.sites)],
+        power=_power_words(view),
         content={
             "run": view.run,
             "view": view,
-            "power": _power_words(view),
             "lost": _lost(view),
             "nodes": node_rows(view),
             "network": network_rows(profile) if profile is not None else [],
@@ -76,11 +76,11 @@ def _nav(view: View) -> list[tuple[str, str]]:
         nav += [("network", "Network")] if view.profile is not None and view.profile.network is not None else []
     if view.sites:
         nav.append(("sites", "Call sites"))
-    if _power_words(view):
-        nav.append(("power", "Power"))
     if view.repeats:
         nav.append(("repeats", "Repeats"))
-    return [*nav, ("settings", "Settings"), ("method", "How measured"), ("manifest", "Manifest")]
+    nav += [("settings", "Settings"), ("method", "How measured")]
+    nav += [("power", "Power")] if _power_words(view) else []
+    return [*nav, ("manifest", "Manifest")]
 
 
 # ---- text ----

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from wattle import manifest as manifests
 from wattle.checked import shown
+from wattle.external import kept
 from wattle.html.page import Page
 from wattle.manifest import Manifest
+from wattle.report import power_figures
 from wattle.study import registry
 
 
@@ -17,4 +19,10 @@ def build(directory: Path, record: Manifest) -> Page:
     name = entry.text("name")
     if name not in registry.names():
         raise entry.get("name").wrong(f"{shown(name)} is not a study of this version")
-    return registry.part(name, "page").build(directory, record)
+    made = registry.part(name, "page").build(directory, record)
+    if external := kept.load(directory):
+        began = external.intervals[0].begin_s if external.intervals else None
+        made.figures += power_figures.figures(external.power, began)
+        made.power = [*external.by_program(), f"{external.meter_words}."]
+        made.nav.insert(len(made.nav) - 1, ("power", "Power"))
+    return made

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from wattle import console
-from wattle.study import place, registry
+from wattle.study import measuring, place, registry
 from wattle.study.options import Hosts
 
 study_app = typer.Typer(
@@ -50,4 +50,4 @@ def placed(command: Callable[..., None]) -> Callable[..., None]:
 
 
 for _name in registry.commands():
-    study_app.command(_name)(placed(registry.part(_name, "command").command))
+    study_app.command(_name)(placed(measuring.with_options(registry.part(_name, "command").command)))

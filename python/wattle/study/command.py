@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from wattle import console, stopping
+from wattle import console, manifest, stopping
 from wattle.console import plain, styled
 from wattle.manifest import Manifest
 from wattle.run import directory as directories
-from wattle.study import published
+from wattle.study import measuring, published
 from wattle.study.published import Row, Verdict
 
 STYLES = {
@@ -35,14 +35,20 @@ def conduct(
 ) -> None:
     """Runs the study in a new directory, reads it back, and prints its results or shows them."""
     directory = directories.prepare(output, f"study-{name}")
-    with stopping.measuring():
+    with stopping.measuring(), measuring.around(directory) as facts:
         record = run(directory, ["wattle", *sys.argv[1:]])
+    if facts:
+        record.extra |= facts
+        manifest.write(directory, record)
     found = load(directory, record)
     if as_json:
         print_results(directory, record, results(found))
         return
     console.out.print()
     show(record, found)
+    for key in ("shield", "external"):
+        if words := record.extra.get(key, {}).get("words"):
+            console.out.print(plain(words), soft_wrap=True)
     say_where(directory)
 
 

@@ -18,6 +18,7 @@ from wattle.checked import parse_json
 from wattle.commands import run_quietly
 from wattle.errors import DamagedFile, WattleError
 from wattle.paths import Home
+from wattle.study import measuring
 from wattle.study.hosts import NO_DEFAULT
 from wattle.study.place import Start
 
@@ -112,7 +113,7 @@ def _lines(
     signal.siginterrupt(signal.SIGINT, True)  # otherwise polars restarts a read after Ctrl-C, and the signal is lost
     command = [*start(str(home.tool("oshrun")), n_pes), str(program), *arguments]
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
-    with tempfile.TemporaryFile("w+", errors="replace") as words:
+    with measuring.job(program.name), tempfile.TemporaryFile("w+", errors="replace") as words:
         try:
             job = subprocess.Popen(command, env=environment, stderr=words, text=True, **quiet)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Logs of external meters: what is read from them, and the message for each damage."""
+"""Logs of external meters: their columns, times and units, and the message for each damage."""
 
 from __future__ import annotations
 

@@ -1,0 +1,122 @@
+"""Options that all studies have: `--shield` and `--meter-log`, and what they do around the jobs of a study."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wattle import console, manifest
+from wattle.errors import WattleError
+from wattle.external import kept, options
+from wattle.external.given import Given
+from wattle.external.options import MeterLog, MeterSet
+from wattle.external.session import Session
+from wattle.shield import shield as shields
+
+Shield = Annotated[
+    str | None,
+    typer.Option(metavar="CORES", help="Run on cores of its own (auto, or 2-5,7), and measure what else ran there."),
+]
+EXTRA = {"shield": Shield, "meter_log": MeterLog, "meter_set": MeterSet}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options of the study that is being started."""
+
+    shield: str | None = None
+    log: Given | None = None
+
+
+NOTHING = Asked()
+_asked: ContextVar[Asked] = ContextVar("asked", default=NOTHING)
+_session: ContextVar[tuple[Session, Iterator[int]] | None] = ContextVar("session", default=None)
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command of a study with the options of this file after its own."""
+    own = inspect.signature(command, eval_str=True)
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        shield, log, settings = (given.pop(name) for name in EXTRA)
+        asked = Asked(shield, options.chosen(log, settings))
+        _check(asked, str(given.get("on", "")).partition(":")[0])
+        token = _asked.set(asked)
+        try:
+            command(**given)
+        finally:
+            _asked.reset(token)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    more = [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in EXTRA.items()]
+    by_name = [p.replace(kind=keyword) for p in own.parameters.values()]
+    run.__signature__ = own.replace(parameters=[*by_name, *more])  # type: ignore[attr-defined]
+    return run
+
+
+def _check(asked: Asked, place: str) -> None:
+    if place == "sim" and asked != NOTHING:
+        raise WattleError("--shield and --meter-log: are for real jobs, and --on sim simulates them")
+    if place == "hosts" and asked.shield is not None:
+        raise WattleError("--shield: shields cores of this machine, and --hosts starts PEs on others")
+
+
+@contextmanager
+def around(directory: Path) -> Iterator[dict[str, Any]]:
+    """Shields the cores and makes the load patterns around a study. Gives further entries of its manifest, which are
+    complete after the context; they are also written to DIR/manifest.json where the study ended early.
+    """
+    asked = _asked.get()
+    facts: dict[str, Any] = {}
+    shields.repair()
+    try:
+        with ExitStack() as stack:
+            if asked.shield is not None:
+                facts["shield"] = stack.enter_context(shields.shielded(asked.shield))
+            session = Session(asked.log, directory) if asked.log else None
+            if session:
+                session.begin()
+                stack.callback(_session.reset, _session.set((session, itertools.count(1))))
+            yield facts
+            if session:
+                facts["external"] = _read(session, directory)
+    except BaseException:
+        _add(directory, facts)
+        raise
+
+
+def _read(session: Session, directory: Path) -> dict[str, Any]:
+    found = session.end()
+    if found.why:
+        console.error(f"external meter: {found.why}; read a later log with `wattle external {directory} LOG`")
+    return dict(kept.summary(found))
+
+
+def _add(directory: Path, facts: dict[str, Any]) -> None:
+    """Adds the entries to the manifest of a study that ended early."""
+    if facts and (directory / manifest.FILE).exists():
+        record = manifest.read(directory)
+        record.extra |= facts
+        manifest.keep(directory, record)
+
+
+@contextmanager
+def job(name: str) -> Iterator[None]:
+    """A job of the study: an interval of the external meter, where there is one."""
+    current = _session.get()
+    if current is None:
+        yield
+        return
+    session, numbers = current
+    with session.interval(f"job-{next(numbers):05d} {name}"):
+        yield
