@@ -13,7 +13,9 @@ import pytest
 import studies
 import sweeps
 from tree import ROOT
+from wattle.provenance import Joules, Provenance
 from wattle.study import energy, published, registry
+from wattle.study.patterns.analysis import Analysis as Patterns
 from wattle.study.published import Evidence, Outcome, Published, Verdict
 
 PAPERS = re.compile(r"[DEPS] ")  # a source that is one of the papers: "D 7.2.1, figure 7.3a"
@@ -108,6 +110,16 @@ def test_a_row_of_a_profile_is_a_fit_with_that_profile_and_judged_with_another_m
         assert verdict_of(row, True, Modelled(profile, provenance="measured")) is Verdict.AGREES
     if not row.construction:
         assert verdict_of(row, True, Modelled("another")) is Verdict.AGREES
+
+
+@pytest.mark.parametrize(("profile", "verdict"), [("sandybridge-e5-2670", "fit"), ("unknown", "not testable here")])
+def test_the_idle_draw_of_the_papers_node_is_a_fit_and_that_of_another_machine_is_not_judged(profile, verdict):
+    source = f"model {profile}"
+    frame = studies.frame(fragments=[1, 2]).with_columns(pl.lit(source).alias("cpu_source"))
+    idle = Joules(0.2 * 2 * 3.786, 0.1, Provenance.MODELLED, source, "node", 0.2, 0.2, "cpu-idle")
+    row = all_rows()["patterns/floor"]
+    (judged,) = published.judge([row], Patterns(frame, [idle]))
+    assert str(judged.verdict) == verdict
 
 
 def test_what_any_model_gives_is_by_construction_and_only_where_it_is_modelled():
