@@ -116,7 +116,7 @@ def test_a_row_of_a_profile_is_a_fit_with_that_profile_and_judged_with_another_m
 def test_the_idle_draw_of_the_papers_node_is_a_fit_and_that_of_another_machine_is_not_judged(profile, verdict):
     source = f"model {profile}"
     frame = studies.frame(fragments=[1, 2]).with_columns(pl.lit(source).alias("cpu_source"))
-    idle = Joules(0.2 * 2 * 3.786, 0.1, Provenance.MODELLED, source, "node", 0.2, 0.2, "cpu-idle")
+    idle = Joules(0.2 * 2 * 3.786, 0.1, Provenance.MODELLED, source, "node", "cpu-idle", 0.2, 0.2)
     row = all_rows()["patterns/floor"]
     (judged,) = published.judge([row], Patterns(frame, [idle]))
     assert str(judged.verdict) == verdict
