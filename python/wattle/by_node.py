@@ -57,6 +57,13 @@ class Node:
         return self.reader.meter if self.reader else {"name": "", "why": ""}
 
     @property
+    def nested(self) -> list[Joules]:
+        """Figures that are in no sum, because another one contains them or lies in them, such as the node at its supply
+        beside its packages.
+        """
+        return self.reader.nested if self.reader else []
+
+    @property
     def interfaces(self) -> Interfaces | None:
         """The counts of its network interfaces, if WATTLE_COUNTERS was set."""
         return self.reader.interfaces if self.reader else None
@@ -71,6 +78,7 @@ class Node:
             "meter": self.meter["name"] or None,
             "joules": [self.joules(d).as_dict() for d in self.domains],
             "idle": [self.idle(d).as_dict() for d in self.domains],
+            "nested": [figure.as_dict() for figure in self.nested],
             "interfaces": asdict(self.interfaces) if self.interfaces else None,
         }
 

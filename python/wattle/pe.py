@@ -6,7 +6,7 @@ Any number that the runtime could not determine is None, never 0.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wattle.provenance import Joules, unavailable
 
@@ -164,6 +164,7 @@ class PE:
     recorded: Recorded | None = None  # if the knob only recorded
     operations: Operations | None = None  # if WATTLE_COUNTERS asked for them
     interfaces: Interfaces | None = None  # of the node; only in its reader's profile, if WATTLE_COUNTERS was set
+    nested: list[Joules] = field(default_factory=list)  # of the node, in no sum: others contain them or lie in them
 
     def module_of(self, site: Site) -> Module | None:
         return self.modules[site.module] if 0 <= site.module < len(self.modules) else None

@@ -100,12 +100,13 @@ def _share(pe: PE, site: Site, domain: str) -> Joules:
 
 def _whole(pe: PE, domain: str) -> Joules:
     """The figure that a site's joules are a share of: the PE's figure of the domain, or the sum of a sensor's finer
-    domains.
+    domains. Accelerators are not divided among sites.
     """
     exact = find(pe.joules, domain)
     if exact.known:
         return exact
-    return total((j for j in pe.joules if _is_dram(j) == (domain == "dram")), domain=domain)
+    parts = (j for j in pe.joules if j.scope != "device" and _is_dram(j) == (domain == "dram"))
+    return total(parts, domain=domain)
 
 
 def _is_dram(figure: Joules) -> bool:

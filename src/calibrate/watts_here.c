@@ -140,7 +140,7 @@ static bool is_measuring(const wtl_meter *m)
   wtl_domain d[WTL_MAX_DOMAINS];
   size_t n = wtl_meter_domains(m, d);
   for (size_t i = 0; i < n; i++)
-    if (d[i].available && strcmp(wtl_meter_name(m), "model") != 0 && d[i].scope != WATTLE_SCOPE_DEVICE) return true;
+    if (d[i].available && wtl_meter_measures(m) && d[i].scope != WATTLE_SCOPE_DEVICE) return true;
   return false;
 }
 

@@ -226,10 +226,13 @@ void wtl_gauges_close(void *state)
   free(set);
 }
 
-static bool any_top_level(const wtl_gauges *set)
+/* Can a domain be read that counts by itself, or an accelerator? */
+static bool is_useful(const wtl_gauges *set)
 {
-  for (size_t i = 0; i < set->n; i++)
-    if (set->gauge[i].have && !set->gauge[i].domain.nested) return true;
+  for (size_t i = 0; i < set->n; i++) {
+    const wtl_domain *d = &set->gauge[i].domain;
+    if (set->gauge[i].have && (!d->nested || d->scope == WATTLE_SCOPE_DEVICE)) return true;
+  }
   return false;
 }
 
@@ -268,7 +271,7 @@ void *wtl_gauges_open(const wtl_gauge_kind *kind, const wtl_meter_env *env, char
   kind->find(set, env, why, why_size, grant, grant_size);
   read_all(set);
   explain_errors(set, why, why_size, grant, grant_size);
-  if (!any_top_level(set)) {
+  if (!is_useful(set)) {
     if (!*why) snprintf(why, why_size, "%s: no sensor of a package, of memory or of the node can be read", kind->name);
     free(reader);
     wtl_gauges_close(set);
@@ -366,4 +369,14 @@ void wtl_gauges_remark(void *state, char *text, size_t size)
     wtl_watt_limit_remark(text, size, g->domain.name, g->refused + g->counter.refused, g->limit_w);
   }
   pthread_mutex_unlock(&set->reader->lock);
+}
+
+size_t wtl_gauges_users(void *state, size_t d, int64_t *pid, size_t max)
+{
+  wtl_gauges *set = state;
+  size_t n = 0;
+  pthread_mutex_lock(&set->reader->lock);
+  if (set->kind->users) n = set->kind->users(set, &set->gauge[d], pid, max);
+  pthread_mutex_unlock(&set->reader->lock);
+  return n;
 }

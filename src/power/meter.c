@@ -9,17 +9,18 @@
 #include "power/clock_domains.h"
 #include "power/figure.h"
 #include "power/machine.h"
+#include "power/meter_set.h"
 #include "power/split.h"
 
 struct wtl_meter {
-  const wtl_meter_ops *kind;
-  void *state;
+  wtl_meter_set set;
   wtl_machine *machine;       /* NULL: none */
   char why[2048], text[4096]; /* text: why, and what the meter left out */
-  wtl_domain domain[WTL_MAX_DOMAINS];
-  size_t n_domains;
   const wtl_sys *sys;
   wtl_mark start;
+  bool stood_still[WTL_MAX_DOMAINS]; /* a figure of this domain was left out, because it counted nothing */
+  size_t n_nested;
+  wattle_joules_t nested[WTL_MAX_DOMAINS]; /* of the last wtl_meter_finish */
 };
 
 /* Adds one line to the reasons: why a kind was not used, and how access is granted. */
@@ -62,19 +63,39 @@ void *wtl_meter_open_kind(const wtl_meter_ops *kind, const wtl_meter_env *env, c
   return state;
 }
 
-/*
- * Opens a kind. While searching, a sensor of another kind of machine is not mentioned, unless a permission would help.
- */
-static bool open_kind(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_env *env, bool is_searching)
+/* Does an open meter read the processors, or the node with them? */
+static bool has_processors(const wtl_meter_ops *kind, void *state)
+{
+  wtl_domain domain[WTL_MAX_DOMAINS];
+  bool found = !kind->measures;
+  size_t n = found ? 0 : kind->domains(state, domain);
+  for (size_t i = 0; i < n && !found; i++)
+    found = !domain[i].nested && domain[i].available && domain[i].scope != WATTLE_SCOPE_DEVICE;
+  return found;
+}
+
+/* The meter that the settings ask for: the only kind, or in `auto` the best one. Returns NULL if it cannot be opened. */
+static void *open_main(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_env *env)
 {
   char why[1024] = "", grant[1024] = "";
-  m->state = wtl_meter_open_kind(kind, env, why, sizeof why, grant, sizeof grant);
+  bool is_auto = env->settings->meter.number == WTL_METER_AUTO;
+  void *state = wtl_meter_open_kind(kind, env, why, sizeof why, grant, sizeof grant);
+  /* In `auto`, a sensor of another kind of machine is not mentioned, unless a permission would help. */
   bool is_other_machines =
-      is_searching && (kind == &wtl_meter_perf || kind == &wtl_meter_cray || kind == &wtl_meter_hwmon ||
-                       (kind == &wtl_meter_redfish && !*env->settings->redfish.text));
-  if (m->state || *grant || !is_other_machines) add_reason(m, kind->name, why, grant);
-  if (m->state) m->kind = kind;
-  return m->state != NULL;
+      is_auto && (kind == &wtl_meter_perf || kind == &wtl_meter_cray || kind == &wtl_meter_hwmon ||
+                  kind == &wtl_meter_nvml || (kind == &wtl_meter_redfish && !*env->settings->redfish.text));
+  if (state || *grant || !is_other_machines) add_reason(m, kind->name, why, grant);
+  return state;
+}
+
+/* Opens a kind beside the main one. Missing accelerators are mentioned, and a controller that was asked for. */
+static void *open_beside(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_env *env)
+{
+  char why[1024] = "", grant[1024] = "";
+  void *state = wtl_meter_open_kind(kind, env, why, sizeof why, grant, sizeof grant);
+  bool is_asked_for = kind == &wtl_meter_redfish && *env->settings->redfish.text;
+  if (is_asked_for || (kind == &wtl_meter_nvml && (state || *grant))) add_reason(m, kind->name, why, grant);
+  return state;
 }
 
 /* May this kind be used with the setting? A user who asks for one sensor gets no other one and no modelled figures. */
@@ -85,27 +106,59 @@ static bool allowed(enum wtl_meter_kind wanted, const wtl_meter_ops *kind)
       [WTL_METER_CRAY] = &wtl_meter_cray,         [WTL_METER_HWMON] = &wtl_meter_hwmon,
       [WTL_METER_REDFISH] = &wtl_meter_redfish,   [WTL_METER_NVML] = &wtl_meter_nvml,
       [WTL_METER_MODEL] = &wtl_meter_model,       [WTL_METER_NONE] = &wtl_meter_none};
-  if (wanted == WTL_METER_AUTO) return kind != &wtl_meter_nvml;
-  return kind == asked[wanted] || kind == &wtl_meter_none;
+  return wanted == WTL_METER_AUTO || kind == asked[wanted] || kind == &wtl_meter_none;
+}
+
+/* Can the kind be read beside a main one? */
+static bool is_beside(const wtl_meter_ops *kind)
+{
+  return kind == &wtl_meter_cray || kind == &wtl_meter_hwmon || kind == &wtl_meter_redfish || kind == &wtl_meter_nvml;
+}
+
+/*
+ * Opens the meters. In `auto` the best one with processors is the main one. The others are kept until it is found,
+ * because the main one comes first in the set. The kind `none` always opens.
+ */
+static void open_all(wtl_meter *m, const wtl_meter_env *env)
+{
+  enum wtl_meter_kind wanted = (enum wtl_meter_kind)env->settings->meter.number;
+  struct {
+    const wtl_meter_ops *kind;
+    void *state;
+  } beside[WTL_METER_SET_MOST];
+  size_t n = 0;
+  for (size_t i = 0; wtl_meter_kinds[i]; i++) {
+    const wtl_meter_ops *kind = wtl_meter_kinds[i];
+    bool has_main = m->set.n > 0;
+    if (!allowed(wanted, kind) || (has_main && (wanted != WTL_METER_AUTO || !is_beside(kind)))) continue;
+    void *state = has_main ? open_beside(m, kind, env) : open_main(m, kind, env);
+    if (!state) continue;
+    if (!has_main && (wanted != WTL_METER_AUTO || has_processors(kind, state))) {
+      wtl_meter_set_add(&m->set, kind, state);
+    } else if (n < WTL_METER_SET_MOST) {
+      beside[n].kind = kind;
+      beside[n++].state = state;
+    } else {
+      kind->close(state);
+    }
+  }
+  for (size_t i = 0; i < n; i++) wtl_meter_set_add(&m->set, beside[i].kind, beside[i].state);
 }
 
 wtl_meter *wtl_meter_open_with(const wtl_settings *settings, const wtl_sys *sys, char *error, size_t size)
 {
-  enum wtl_meter_kind wanted = (enum wtl_meter_kind)settings->meter.number;
   wtl_meter *m = calloc(1, sizeof *m);
   if (!m) {
     snprintf(error, size, "meter: out of memory");
     return NULL;
   }
   m->sys = sys;
-  if (wanted != WTL_METER_NONE && !(m->machine = wtl_machine_load(settings->machine.text, error, size))) {
+  if (settings->meter.number != WTL_METER_NONE &&
+      !(m->machine = wtl_machine_load(settings->machine.text, error, size))) {
     free(m);
     return NULL;
   }
-  wtl_meter_env env = {.sysfs = settings->sysfs.text, .sys = sys, .machine = m->machine, .settings = settings};
-  for (size_t i = 0; wtl_meter_kinds[i] && !m->kind; i++)
-    if (allowed(wanted, wtl_meter_kinds[i])) open_kind(m, wtl_meter_kinds[i], &env, wanted == WTL_METER_AUTO);
-  m->n_domains = m->kind->domains(m->state, m->domain); /* the kind `none` always opens */
+  open_all(m, &(wtl_meter_env){.sysfs = settings->sysfs.text, .sys = sys, .machine = m->machine, .settings = settings});
   wtl_meter_start(m);
   return m;
 }
@@ -118,41 +171,51 @@ wtl_meter *wtl_meter_open(const wtl_settings *settings, char *error, size_t size
 void wtl_meter_close(wtl_meter *m)
 {
   if (!m) return;
-  m->kind->close(m->state);
+  wtl_meter_set_close(&m->set);
   wtl_machine_free(m->machine);
   free(m);
 }
 
 const char *wtl_meter_name(const wtl_meter *m)
 {
-  return m->kind->name;
+  return m->set.name;
 }
 
 const char *wtl_meter_why(wtl_meter *m)
 {
   char left_out[sizeof m->text - sizeof m->why - 64] = "";
-  if (m->kind->remark) m->kind->remark(m->state, left_out, sizeof left_out);
+  wtl_meter_set_remark(&m->set, left_out, sizeof left_out);
+  for (size_t d = 0; d < m->set.n_domains; d++) {
+    size_t used = strlen(left_out);
+    if (m->stood_still[d])
+      snprintf(left_out + used, sizeof left_out - used, "%s%s stands still", used ? "; " : "", m->set.domain[d].name);
+  }
   if (!*left_out) return m->why;
-  snprintf(m->text, sizeof m->text, "%s%s%s: %s", m->why, *m->why ? "; " : "", m->kind->name, left_out);
+  snprintf(m->text, sizeof m->text, "%s%s%s", m->why, *m->why ? "; " : "", left_out);
   return m->text;
 }
 
 const wtl_machine *wtl_meter_machine(const wtl_meter *m)
 {
-  return m->kind == &wtl_meter_none ? NULL : m->machine;
+  return m->set.member[0].kind == &wtl_meter_none ? NULL : m->machine;
+}
+
+bool wtl_meter_measures(const wtl_meter *m)
+{
+  return m->set.member[0].kind->measures;
 }
 
 size_t wtl_meter_domains(const wtl_meter *m, wtl_domain out[WTL_MAX_DOMAINS])
 {
-  memcpy(out, m->domain, m->n_domains * sizeof *out);
-  return m->n_domains;
+  memcpy(out, m->set.domain, m->set.n_domains * sizeof *out);
+  return m->set.n_domains;
 }
 
 void wtl_meter_mark(wtl_meter *m, wtl_mark *mark)
 {
   mark->at = m->sys->now(m->sys->arg);
   wtl_activity_now(&mark->account);
-  m->kind->read(m->state, mark);
+  wtl_meter_set_read(&m->set, mark);
 }
 
 /*
@@ -162,13 +225,15 @@ void wtl_meter_mark(wtl_meter *m, wtl_mark *mark)
  */
 static const double zero_limit_s = 0.5;
 
-static void reject_zero(const wtl_domain *domain, wattle_joules_t *f)
+/* Leaves out a figure of a sensor that does not work. Returns whether it did. */
+static bool reject_zero(const wtl_domain *domain, wattle_joules_t *f)
 {
-  if (domain->scope == WATTLE_SCOPE_CORE || domain->scope == WATTLE_SCOPE_PROCESS) return;
-  if (f->provenance != WATTLE_MEASURED || f->joules > 0 || f->covered_s < zero_limit_s) return;
+  if (domain->scope == WATTLE_SCOPE_CORE || domain->scope == WATTLE_SCOPE_PROCESS) return false;
+  if (f->provenance != WATTLE_MEASURED || f->joules > 0 || f->covered_s < zero_limit_s) return false;
   int nested = f->nested;
   wtl_figure_none(f, domain->name, domain->scope, f->interval_s);
   f->nested = nested;
+  return true;
 }
 
 size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, double extra_bytes, wattle_joules_t *out,
@@ -177,10 +242,10 @@ size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, dou
   wtl_activity did;
   wtl_activity_between(&a->account, &b->account, &did);
   did.bytes += extra_bytes;
-  for (size_t d = 0; d < m->n_domains; d++) random[d] = 0;
-  m->kind->between(m->state, a, b, &did, out, random);
-  for (size_t d = 0; d < m->n_domains; d++) reject_zero(&m->domain[d], &out[d]);
-  return m->n_domains;
+  for (size_t d = 0; d < m->set.n_domains; d++) random[d] = 0;
+  wtl_meter_set_between(&m->set, a, b, &did, out, random);
+  for (size_t d = 0; d < m->set.n_domains; d++) m->stood_still[d] |= reject_zero(&m->set.domain[d], &out[d]);
+  return m->set.n_domains;
 }
 
 void wtl_meter_start(wtl_meter *m)
@@ -188,25 +253,41 @@ void wtl_meter_start(wtl_meter *m)
   wtl_meter_mark(m, &m->start);
 }
 
+/* A figure of a node, and how it is divided. */
+typedef struct division {
+  enum { BY_MODEL, BY_USE, MODELLED } how; /* BY_MODEL, BY_USE: a sensor's figure; MODELLED: the sum of its parts */
+  enum wtl_part part;
+  size_t domain; /* of BY_USE: the accelerator's domain in the set */
+} division;
+
 /*
- * Reads the node's joules from sensors: the domains that no other domain contains. *add_dram: the model must add DRAM,
- * which no sensor covers.
+ * Reads the node's joules from sensors: the domains that no other domain contains. Keeps the others in m->nested.
+ * Returns whether the model must add DRAM, because sensors cover the processors and not their memory.
  */
-static size_t measured_node(wtl_meter *m, const wtl_mark *now, enum wtl_part *of, bool *add_dram, wattle_joules_t *node)
+static bool measured_node(wtl_meter *m, const wtl_mark *now, division *by, size_t *n, wattle_joules_t *node)
 {
   wattle_joules_t all[WTL_MAX_DOMAINS];
   double random[WTL_MAX_DOMAINS];
+  bool has_processors = false, has_dram = false;
   wtl_meter_between(m, &m->start, now, 0, all, random);
-  size_t n = 0;
-  *add_dram = true;
-  for (size_t d = 0; d < m->n_domains; d++) {
-    if (m->domain[d].nested) continue;
-    of[n] = m->domain[d].part;
-    if (of[n] != WTL_PART_CPU) *add_dram = false;
-    node[n++] = all[d];
+  m->n_nested = 0;
+  for (size_t d = 0; d < m->set.n_domains; d++) {
+    const wtl_domain *domain = &m->set.domain[d];
+    bool is_accelerator = domain->scope == WATTLE_SCOPE_DEVICE;
+    if (domain->nested) m->nested[m->n_nested++] = all[d];
+    if (domain->nested || !wtl_meter_set_measures(&m->set, d) || *n == WTL_MAX_DOMAINS) continue;
+    has_processors |= !is_accelerator;
+    has_dram |= !is_accelerator && domain->part != WTL_PART_CPU;
+    node[*n] = all[d];
+    by[(*n)++] = (division){is_accelerator ? BY_USE : BY_MODEL, domain->part, d};
   }
-  if (n == WTL_MAX_DOMAINS) *add_dram = false;
-  return n;
+  return has_processors && !has_dram;
+}
+
+size_t wtl_meter_nested(const wtl_meter *m, wattle_joules_t *out)
+{
+  memcpy(out, m->nested, m->n_nested * sizeof *out);
+  return m->n_nested;
 }
 
 /* Computes by the model what the idle node and each PE drew in one part: [0] idle, [1 + i] PE i. */
@@ -236,26 +317,39 @@ static size_t finish_none(double wall_s, size_t n, wattle_joules_t *node, wattle
   return 2;
 }
 
+enum { MOST_USERS = 1024 };
+
+/* Divides the joules of an accelerator among the processes that use it now. */
+static void divide_use(wtl_meter *m, size_t domain, const wattle_joules_t *node, const wtl_activity *pe, size_t n,
+                       wattle_joules_t *idle, wattle_joules_t *part, size_t stride)
+{
+  int64_t user[MOST_USERS], *own = calloc(n + 1, sizeof *own);
+  size_t users = own ? wtl_meter_set_users(&m->set, domain, user, MOST_USERS) : 0;
+  if (users > MOST_USERS) users = 0; /* too many to know */
+  for (size_t i = 0; own && i < n; i++) own[i] = pe[i].pid;
+  wtl_split_by_use(node, own, own ? n : 0, user, users, idle, part, stride);
+  free(own);
+}
+
 size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_joules_t *node, wattle_joules_t *idle,
                         wattle_joules_t *part)
 {
   wtl_mark now;
   wtl_meter_mark(m, &now);
   double wall_s = now.at - m->start.at;
-  wattle_joules_t *model = m->machine ? malloc((n + 1) * sizeof *model) : NULL;
-  if (m->kind == &wtl_meter_none || !model) {
-    free(model);
-    return finish_none(wall_s, n, node, idle, part);
-  }
-  enum wtl_part of[WTL_MAX_DOMAINS] = {WTL_PART_CPU};
-  bool add_dram = true;
-  size_t measured = m->kind->measures ? measured_node(m, &now, of, &add_dram, node) : 0;
-  size_t domains = measured;
-  if (!m->kind->measures) of[domains++] = WTL_PART_CPU;
-  if (add_dram) of[domains++] = WTL_PART_DRAM;
+  wattle_joules_t *model = wtl_meter_machine(m) ? malloc((n + 1) * sizeof *model) : NULL;
+  if (!model) return finish_none(wall_s, n, node, idle, part);
+  division by[WTL_MAX_DOMAINS] = {{MODELLED, WTL_PART_CPU, 0}, {MODELLED, WTL_PART_DRAM, 0}};
+  size_t domains = wtl_meter_measures(m) ? 0 : 2;
+  bool add_dram = measured_node(m, &now, by, &domains, node);
+  if (add_dram && domains < WTL_MAX_DOMAINS) by[domains++] = (division){MODELLED, WTL_PART_DRAM, 0};
   for (size_t d = 0; d < domains; d++) {
-    model_part(m, of[d], wall_s, pe, n, model);
-    if (d >= measured) wtl_add_up(&model[0], &model[1], n, &node[d]);
+    if (by[d].how == BY_USE) {
+      divide_use(m, by[d].domain, &node[d], pe, n, &idle[d], &part[d], domains);
+      continue;
+    }
+    model_part(m, by[d].part, wall_s, pe, n, model);
+    if (by[d].how == MODELLED) wtl_add_up(&model[0], &model[1], n, &node[d]);
     wtl_split(&node[d], &model[0], &model[1], n, &idle[d], &part[d], domains);
   }
   free(model);

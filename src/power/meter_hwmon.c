@@ -9,6 +9,10 @@
  *                                      "Esocket0" for each NUMA node, which shows the counter of its package. Cores are
  *                                      left out.
  *
+ *   amdgpu                             power1_average (or power1_input) in uW of a GPU; of one in the processor's package
+ *                                      (without power1_cap_max) it contains the processor
+ *   i915, xe                           energy1_input of a GPU's card in uJ, or energy2_input of its package
+ *
  * The ACPI driver has its files, `name` too, in the folder of the ACPI device, hwmonN/device; newer kernels have some of
  * them in hwmonN. Other sensors (of a disk, a network card, a battery) do not belong to the processors and are ignored.
  */
@@ -26,7 +30,7 @@
  * The search for channels ends after so many missing ones. amd_energy has a channel for each core before those of the
  * sockets.
  */
-enum { MISSING_ENERGY = 256, MISSING_POWER = 16 };
+enum { MISSING_ENERGY = 256, MISSING_POWER = 16, MOST_CHANNELS = 8192 };
 
 /*
  * A supply states its rating or the highest limit that it enforces, and may deliver somewhat more for a short time
@@ -229,12 +233,38 @@ static bool may_mirror(const wtl_gauge *a, const wtl_gauge *b)
   return are_sockets && !a->is_watts && !b->is_watts && !a->handle && !b->handle;
 }
 
+/* ---- GPUs ---- */
+
+/* A GPU keeps its limit on average (assumed). */
+static const double GPU_MARGIN = 1.5;
+
+static void add_gpu(const device *d)
+{
+  static const char *const files[] = {"power1_average", "power1_input", "energy1_input", "energy2_input"};
+  char text[64], source[80];
+  size_t f = strcmp(d->driver, "amdgpu") == 0 ? 0 : 2, last = f + 1;
+  int n = 0, got = -ENOENT;
+  for (; f <= last && (got = line_of(d->set->sys, d->dir, files[f], text, sizeof text)) == -ENOENT; f++) {}
+  if (got == -ENOENT) return;
+  double cap_uw = number_of(d, "power%d_cap_max", 1), rated_uw = number_of(d, "power%d_rated_max", 1);
+  wtl_domain domain = {.scope = WATTLE_SCOPE_DEVICE, .part = WTL_PART_NODE};
+  do snprintf(domain.name, sizeof domain.name, "%.20s-%d", d->driver, n++);
+  while (is_taken(d->set, domain.name));
+  domain.nested = strcmp(d->driver, "amdgpu") == 0 && !(cap_uw > 0);
+  snprintf(source, sizeof source, "%.20s %.20s %s", d->driver, strrchr(d->dir, '/') + 1, files[f]);
+  wtl_gauge *g = add(d, files[f], source, &domain);
+  if (!g) return;
+  g->is_watts = f < 2;
+  g->step_s = f == 0 ? 1 : 0.1; /* s; assumed, because no driver states it */
+  g->limit_w = wtl_watt_limit_rated(1e-6 * (cap_uw > rated_uw ? cap_uw : rated_uw), GPU_MARGIN, g->limit_w);
+}
+
 /* ---- the devices ---- */
 
 static void add_channels(const device *d, int (*add_one)(const device *d, int channel), int most_missing)
 {
   int missing = 0;
-  for (int channel = 1; missing < most_missing; channel++) {
+  for (int channel = 1; missing < most_missing && channel <= MOST_CHANNELS; channel++) {
     int got = add_one(d, channel);
     if (got < 0 && got != -ENOENT) return;
     missing = got == -ENOENT ? missing + 1 : 0;
@@ -250,6 +280,8 @@ static void add_device(device *d)
     add_channels(d, add_power, MISSING_POWER);
   else if (strcmp(name, "amd_energy") == 0 || strcmp(name, "zenergy") == 0)
     add_channels(d, add_energy, MISSING_ENERGY);
+  else if (strcmp(name, "amdgpu") == 0 || strcmp(name, "i915") == 0 || strcmp(name, "xe") == 0)
+    add_gpu(d);
 }
 
 static int only_devices(const struct dirent *e)

@@ -1,8 +1,7 @@
 /*
- * meter_nvml.c - NVIDIA GPUs by their management library, NVML, which is loaded only when this meter is asked for: a
- * counter of joules where the GPU has one (Volta and later), else its watts.
- *
- * GPUs only: the processors of the node are not in it, so `auto` never takes it.
+ * meter_nvml.c - NVIDIA GPUs by their management library, NVML, which is loaded when this meter is opened: a
+ * counter of joules where the GPU has one (Volta and later), else its watts. GPUs only: `auto` reads them beside the
+ * processors.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,6 +20,13 @@ static const double STEP_S = 0.125;
 /* A GPU keeps its power limit on average over a second or so. A step of its counter may have more watts. */
 static const double LIMIT_MARGIN = 1.25;
 
+/* A process in NVML's lists since version 2 of the function (nvmlProcessInfo_t). */
+typedef struct nvml_process {
+  unsigned pid;
+  unsigned long long memory;
+  unsigned gpu_instance, compute_instance;
+} nvml_process;
+
 /* NVML's functions by their types in nvml.h, which need not be installed. They return 0, or an error. */
 typedef struct nvml {
   void *library;
@@ -31,6 +37,7 @@ typedef struct nvml {
   int (*name)(void *, char *, unsigned);
   int (*energy_mj)(void *, unsigned long long *);
   int (*power_mw)(void *, unsigned *);
+  int (*processes)(void *, unsigned *, nvml_process *);  /* may be NULL */
   int (*limit_mw)(void *, unsigned *);                   /* that is enforced now; may be NULL */
   int (*limit_range_mw)(void *, unsigned *, unsigned *); /* that may be set; may be NULL */
 } nvml;
@@ -50,6 +57,7 @@ static void find_symbols(nvml *n)
   n->name = (int (*)(void *, char *, unsigned))symbol(n, "nvmlDeviceGetName");
   n->energy_mj = (int (*)(void *, unsigned long long *))symbol(n, "nvmlDeviceGetTotalEnergyConsumption");
   n->power_mw = (int (*)(void *, unsigned *))symbol(n, "nvmlDeviceGetPowerUsage");
+  n->processes = (int (*)(void *, unsigned *, nvml_process *))symbol(n, "nvmlDeviceGetComputeRunningProcesses_v3");
   n->limit_mw = (int (*)(void *, unsigned *))symbol(n, "nvmlDeviceGetEnforcedPowerLimit");
   n->limit_range_mw =
       (int (*)(void *, unsigned *, unsigned *))symbol(n, "nvmlDeviceGetPowerManagementLimitConstraints");
@@ -147,6 +155,18 @@ static int nvml_read(wtl_gauges *set, wtl_gauge *g, double *counts)
   return error ? EIO : 0;
 }
 
+/* Processes with a compute context on the GPU, by NVML's PIDs, which are those of the host. */
+static size_t nvml_users(wtl_gauges *set, wtl_gauge *g, int64_t *pid, size_t max)
+{
+  enum { MOST = 256 };
+  nvml *n = set->library;
+  nvml_process list[MOST];
+  unsigned count = MOST;
+  if (!n->processes || n->processes(g->handle, &count, list) != 0) return 0;
+  for (unsigned i = 0; i < count && i < max; i++) pid[i] = list[i].pid;
+  return count;
+}
+
 static void nvml_drop(wtl_gauges *set)
 {
   nvml *n = set->library;
@@ -158,7 +178,8 @@ static void nvml_drop(wtl_gauges *set)
 
 static void *nvml_open(const wtl_meter_env *env, char *why, size_t why_size, char *grant, size_t grant_size)
 {
-  static const wtl_gauge_kind kind = {.name = "nvml", .find = nvml_find, .read = nvml_read, .drop = nvml_drop};
+  static const wtl_gauge_kind kind = {
+      .name = "nvml", .find = nvml_find, .read = nvml_read, .users = nvml_users, .drop = nvml_drop};
   return wtl_gauges_open(&kind, env, why, why_size, grant, grant_size);
 }
 

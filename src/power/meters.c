@@ -1,5 +1,5 @@
-/* The kinds of meters on a real machine. The best comes first: `auto` takes the first that opens, those of devices
- * aside. */
+/* The kinds of meters on a real machine. The best comes first: `auto` takes the first one with processors as its main
+ * meter. */
 #include "power/meter.h"
 
 const wtl_meter_ops *const wtl_meter_kinds[] = {&wtl_meter_powercap, &wtl_meter_perf,    &wtl_meter_cray,

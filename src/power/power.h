@@ -31,6 +31,7 @@ typedef struct wtl_activity {
     double active_s, spin_s, yield_s, asleep_s;
     double active_clock, wait_clock; /* s, the sum of seconds times clock as a share of the base clock */
   } off;
+  int64_t pid; /* of the process, by which accelerators know their users; 0: unknown */
 } wtl_activity;
 
 /* A parsed machine profile of machines/. The caller of wtl_machine_load owns it until wtl_machine_free. */
@@ -66,16 +67,17 @@ size_t wtl_machine_base_clock(const wtl_machine *m);              /* index of th
 typedef struct wtl_meter wtl_meter;
 
 /*
- * Opens the meter that the settings ask for. A missing sensor is no error: `auto` then takes the model, and `powercap`
- * takes `none`, because a user who asks for measured joules gets no modelled ones. wtl_meter_why has the reason.
+ * Opens the meter that the settings ask for. `auto` takes the best sensor of the processors, else the model, and beside
+ * it the sensors of all accelerators and of the node. A missing sensor is no error: `auto` then takes the model, and
+ * `powercap` takes `none`, because a user who asks for measured joules gets no modelled ones. wtl_meter_why has the reason.
  * Returns NULL with the reason in `error` for a wrong machine profile.
  */
 wtl_meter *wtl_meter_open(const wtl_settings *settings, char *error, size_t size);
 void wtl_meter_close(wtl_meter *m);
-const char *wtl_meter_name(const wtl_meter *m); /* "powercap", "model", "none", ... */
+const char *wtl_meter_name(const wtl_meter *m); /* "powercap", "model", "none", "powercap+nvml", ... */
 /*
- * Returns why no better meter is used and how to grant access, and which readings were left out as impossible so far;
- * "" if there is nothing to say. The meter owns the text, which is valid until the next call.
+ * Returns why no better meter is used and how to grant access, which readings were left out as impossible so far, and
+ * which domains stand still; "" if there is nothing to say. The meter owns the text, which is valid until the next call.
  */
 const char *wtl_meter_why(wtl_meter *m);
 const wtl_machine *wtl_meter_machine(const wtl_meter *m); /* the profile of the split and the model; NULL: none */
@@ -92,12 +94,22 @@ void wtl_meter_start(wtl_meter *m);
  *   part[i*n_domains+d]   the share of PE i
  *
  * For each domain the parts and idle add up to node, except for rounding. The split is in proportion to modelled
- * joules. If the meter measures, node stays MEASURED; parts and idle are MODELLED, with a source that names both. If no
- * sensor covers DRAM, the model adds a "dram". `part` needs space for n*WTL_MAX_DOMAINS figures. The interval goes on,
- * so the function may be called again. Returns n_domains.
+ * joules. Those of an accelerator go to the PEs whose processes use it, and otherwise to idle. If the meter measures,
+ * node stays MEASURED; parts and idle are MODELLED, with a source that names both. If no sensor covers DRAM, the model
+ * adds a "dram". `part` needs space for n*WTL_MAX_DOMAINS figures. The interval goes on, so the function may be called
+ * again. Returns n_domains.
  */
 size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_joules_t *node, wattle_joules_t *idle,
                         wattle_joules_t *part);
+
+/*
+ * Figures that the last wtl_meter_finish left out because other domains contain them, or are contained in them, such as
+ * the node at its supply beside its packages. Writes at most WTL_MAX_DOMAINS and returns their number.
+ */
+size_t wtl_meter_nested(const wtl_meter *m, wattle_joules_t *out);
+
+/* Is the main meter, the one of the processors, a sensor? */
+bool wtl_meter_measures(const wtl_meter *m);
 
 /*
  * Registers the function by which wattle.h learns the activity of this process from a runtime: it adds up time in each

@@ -93,3 +93,36 @@ void wtl_split(const wattle_joules_t *node, const wattle_joules_t *idle_model, c
   idle->joules = node->joules; /* no PE drew anything by the model, so all joules are idle */
   idle->uncertainty = node->uncertainty;
 }
+
+/* Sets a figure to `share` of the joules of an accelerator. */
+static void take_use(const wattle_joules_t *node, double share, size_t users, wattle_joules_t *out)
+{
+  wtl_figure_none(out, node->domain, WATTLE_SCOPE_DEVICE, node->interval_s);
+  if (isnan(node->joules)) return;
+  snprintf(out->source, sizeof out->source, "%.70s split by its processes", node->source);
+  double may_err = users > 1 && share > 0 ? fmax(share, 1 - share) : 0;
+  out->provenance = WATTLE_MODELLED;
+  out->joules = node->joules * share;
+  out->uncertainty = node->uncertainty * share + node->joules * may_err;
+  out->covered_s = node->covered_s;
+}
+
+static size_t count(const int64_t *list, size_t n, int64_t pid)
+{
+  size_t found = 0;
+  for (size_t i = 0; i < n; i++) found += list[i] == pid;
+  return found;
+}
+
+void wtl_split_by_use(const wattle_joules_t *node, const int64_t *pe_pid, size_t n, const int64_t *user_pid,
+                      size_t users, wattle_joules_t *idle, wattle_joules_t *part, size_t stride)
+{
+  double left = 1;
+  for (size_t i = 0; i < n; i++) {
+    bool uses = pe_pid[i] > 0 && count(user_pid, users, pe_pid[i]) > 0;
+    double share = uses ? 1 / ((double)users * (double)count(pe_pid, n, pe_pid[i])) : 0;
+    left -= share;
+    take_use(node, share, users, &part[i * stride]);
+  }
+  take_use(node, left > 1e-9 ? left : 0, users, idle);
+}

@@ -145,6 +145,7 @@ static void write_pe_joules(const writer *w)
 {
   const wtl_record *self = w->self;
   size_t d = w->share ? w->share->n_domains : 0;
+  wattle_joules_t nested[WTL_MAX_DOMAINS];
   wtl_json_key(w->f, "joules", 0);
   write_joules_list(w->f, d ? w->share->mine : NULL, d);
   wtl_json_key(w->f, "node", 0);
@@ -156,6 +157,8 @@ static void write_pe_joules(const writer *w)
   write_joules_list(w->f, w->node->total, d);
   fputs(",\"idle\":", w->f);
   write_joules_list(w->f, w->node->idle, d);
+  fputs(",\"nested\":", w->f);
+  write_joules_list(w->f, nested, wtl_meter_nested(self->meter, nested));
   fputs("},\"meter\":{", w->f);
   wtl_json_text_field(w->f, "name", wtl_meter_name(self->meter), 1);
   wtl_json_text_field(w->f, "why", wtl_meter_why(self->meter), 0);

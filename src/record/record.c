@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "os/os.h"
 
@@ -126,6 +127,7 @@ void wtl_record_activity(wtl_record *r, wtl_activity *out)
   l->cpu_s = cpu_s;
   add(&l->on_core, &step);
   l->on_core.bytes = now.bytes;
+  l->on_core.pid = getpid();
   *out = l->on_core;
 }
 
@@ -205,6 +207,6 @@ double wtl_record_share(const wtl_share *share, int dram)
 {
   double sum = share->n_domains ? 0 : NAN;
   for (size_t d = 0; d < share->n_domains; d++)
-    if (is_dram(&share->mine[d]) == dram) sum += share->mine[d].joules;
+    if (share->mine[d].scope != WATTLE_SCOPE_DEVICE && is_dram(&share->mine[d]) == dram) sum += share->mine[d].joules;
   return sum;
 }

@@ -103,7 +103,7 @@ void wtl_record_rates(const wtl_machine *m, const wtl_activity *a, wtl_rates rat
 /* The modelled joules of an activity of this node; domain 0: cpu, 1: dram. */
 double wtl_record_modelled(const wtl_share *share, int domain, const wtl_activity *a);
 
-/* This process's share of the node's joules, cpu or dram; NaN if there is none. */
+/* This process's share of the node's joules, cpu or dram without accelerators; NaN if there is none. */
 double wtl_record_share(const wtl_share *share, int dram);
 
 #endif

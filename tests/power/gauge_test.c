@@ -340,8 +340,8 @@ static void gpus_are_devices(void)
   CHECK_TEXT(get(&i, "gpu-0")->source, "nvml GPU 0 NVIDIA H100 80GB HBM3 energy");
   CHECK_TEXT(get(&i, "gpu-1")->source, "nvml GPU 1 Tesla P100 power");
   wtl_meter_close(m);
-  m = tree_open(t, WTL_METER_AUTO); /* never taken for the node */
-  CHECK_TEXT(wtl_meter_name(m), "model");
+  m = tree_open(t, WTL_METER_AUTO); /* beside the processors, and never instead of them */
+  CHECK_TEXT(wtl_meter_name(m), "model+nvml");
   wtl_meter_close(m);
   tree_free(t);
 }

@@ -298,7 +298,7 @@ static void two_packages_in_topology(const tree *t)
   }
 }
 
-static void one_package_of_two_is_said(void)
+static void one_package_of_two_is_reported(void)
 {
   tree *t = tree_new();
   two_packages_in_topology(t);
@@ -397,6 +397,7 @@ static void a_zone_that_stands_still_is_unknown(void)
   CHECK(get(&i, "dram-0")->provenance == WATTLE_UNAVAILABLE && isnan(get(&i, "dram-0")->joules));
   CHECK(get(&i, "psys")->provenance == WATTLE_UNAVAILABLE && get(&i, "psys")->nested);
   CHECK(get(&i, "uncore-0")->provenance == WATTLE_MEASURED); /* a graphics processor that is off */
+  CHECK_TEXT(wtl_meter_why(m), "dram-0 stands still; psys stands still");
   wtl_meter_close(m);
   tree_free(t);
 }
@@ -520,7 +521,7 @@ TESTS(TEST(an_acpi_meter_has_its_files_at_its_acpi_device), TEST(grace_has_a_dev
       TEST(two_supplies_are_both_the_nodes), TEST(a_battery_is_no_node), TEST(the_error_value_of_acpi_is_never_watts),
       TEST(a_supply_is_limited_by_its_rating), TEST(amd_sockets_come_after_the_cores_and_once_for_each_numa_node),
       TEST(amd_sockets_that_show_one_counter_count_once), TEST(one_bad_value_of_a_counter_is_no_joule),
-      TEST(labels_that_may_not_be_read_name_the_permission), TEST(one_package_of_two_is_said),
+      TEST(labels_that_may_not_be_read_name_the_permission), TEST(one_package_of_two_is_reported),
       TEST(twenty_packages_with_memory_are_all_read), TEST(zones_beyond_the_limit_are_counted),
       TEST(links_to_hidden_folders_are_a_containers), TEST(a_zone_that_stands_still_is_unknown),
       TEST(a_reading_above_its_range_says_so), TEST(a_package_is_limited_by_the_maximum_of_its_constraint),

@@ -93,7 +93,7 @@ def summary(view: View) -> str:
         why = "no profile was asked for" if view.profile is None else "but no PE left a profile"
         mark = ";" if view.profile is None else ","
         return f"The program ran for {units.seconds(view.run.manifest.wall_s)}{mark} {why}. {ended}".strip()
-    parts = [_time_words(view), _joules_words(view), _site_words(view.sites), ended]
+    parts = [_time_words(view), _joules_words(view), *view.nested, _site_words(view.sites), ended]
     return " ".join(p for p in parts if p)
 
 

@@ -45,6 +45,8 @@ def show(run: Run, console: Console) -> None:
         console.print()
         console.print(joules_table(view))
     _show_nodes(view, console)
+    for words in view.nested:
+        console.print(words, soft_wrap=True)
     console.print(_joules_words(view))
     if view.carbon is not None:
         console.print(f"Electricity of the nodes: {view.carbon}")

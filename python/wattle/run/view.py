@@ -102,6 +102,7 @@ class View:
     products: list[Product] = field(default_factory=list)
     node_joules: Joules | None = None
     carbon: Carbon | None = None  # of the nodes' joules
+    nested: list[str] = field(default_factory=list)  # sentences on figures of nodes that are in no sum
     governed: list[str] = field(default_factory=list)
     sites: list[MergedSite] = field(default_factory=list)
 
@@ -155,6 +156,7 @@ def view(run: Run) -> View:
         products=balance.products(joules, profile.wall_s),
         node_joules=joules,
         carbon=None if grams is None else carbons.of(joules, grams),
+        nested=_nested(profile),
         governed=[words for words in (balance.governor_words(profile.pes), dry.words if dry else "") if words],
         sites=merge(profile),
     )
@@ -171,6 +173,19 @@ def _lines(profile: RunProfile) -> list[Line]:
             joules = tuple(find(pe.joules, domain) for domain in profile.domains)
             found.append(Line(str(pe.pe), label, tuple(of(pe) for _, of in COLUMNS), joules, pe))
     return found
+
+
+def _nested(profile: RunProfile) -> list[str]:
+    """A sentence for each node, or accelerator of a node, that is measured and in no sum. Parts of packages are left
+    out, and sensors that stand still.
+    """
+    several = len(profile.nodes) > 1
+    return [
+        f"{j.domain}{f' of {label}' if several else ''}: {j} by {j.source}, in no sum because it overlaps with others."
+        for node, label in zip(profile.nodes, labels(profile.nodes), strict=True)
+        for j in node.nested
+        if j.known and j.scope in ("node", "device")
+    ]
 
 
 def _total(profile: RunProfile) -> Line:

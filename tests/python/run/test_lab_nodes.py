@@ -43,6 +43,19 @@ def test_pes_are_grouped_by_node_and_each_node_has_its_own_joules(tmp_path):
         assert node.share("cpu").joules + node.idle("cpu").joules == pytest.approx(node.joules("cpu").joules)
 
 
+def test_the_node_at_its_supply_is_a_row_of_its_own_and_in_no_sum(tmp_path):
+    profiles = measured(fakes.on_nodes(1))
+    without = load(tmp_path / "a", profiles)
+    supply = fakes.figure("node", 5000.0, "measured") | {"scope": "node", "source": "hwmon hwmon1 power1_average"}
+    core = fakes.figure("core-0", 3.0, "measured") | {"scope": "core"}
+    profiles[0]["node"]["nested"] = [supply, core]
+    found = load(tmp_path / "b", profiles)
+    assert [j.domain for j in found.nodes[0].nested] == ["node", "core-0"]
+    assert found.domains == without.domains
+    assert found.node_joules("cpu").joules == without.node_joules("cpu").joules
+    assert [figure["domain"] for figure in found.nodes[0].as_dict()["nested"]] == ["node", "core-0"]
+
+
 def test_pes_and_idle_add_up_to_the_nodes_over_all_nodes(tmp_path):
     found = load(tmp_path / "r", fakes.on_nodes(3, 2))
     for domain, idle in (("cpu", 3 * 19.0), ("dram", 3 * 4.0)):
@@ -185,6 +198,19 @@ def test_the_tables_show_pes_and_joules_by_node_in_80_columns(wattle: Wattle, on
     )
     lines = [line for line in text.splitlines() if not any(w in line for w in ("Kept in", "start to end", "linked"))]
     assert max(map(len, lines)) <= 80
+
+
+def test_the_supply_of_a_node_has_a_line_below_the_table(wattle: Wattle, tmp_path):
+    profiles = fakes.on_nodes(2)
+    supply = fakes.figure("node", 5000.0, "measured", 250.0) | {
+        "scope": "node",
+        "source": "hwmon hwmon1 power1_average",
+    }
+    profiles[2]["node"]["nested"] = [supply, fakes.figure("core-0", 3.0, "measured") | {"scope": "core"}]
+    ready = fakes.write_profiles(tmp_path / "ready", profiles)
+    text = " ".join(said(wattle, {"FAKE_PROFILES": str(ready)}).split())
+    assert re.search(r"node of node1: 5\S* ± \S+ k?J measured by hwmon hwmon1 power1_average, in no sum", text)
+    assert "core-0" not in text
 
 
 def test_a_sensor_shared_by_nodes_is_reported(wattle: Wattle, tmp_path):

@@ -1,0 +1,302 @@
+/*
+ * several_test.c - several meters in one run: the processors, each accelerator, and the node at its supply. With a
+ * replacement for NVIDIA's library.
+ */
+#include "check.h"
+#include "power/split.h"
+#include "readings.h"
+
+static const unsigned long long RANGE = 262143328850ull;
+
+static void set_gpus(const tree *t, const char *state)
+{
+  put(t, "gpus", "%s\n", state);
+}
+
+/* A package with its memory, and GPUs by NVML. */
+static tree *machine_with_gpus(const char *state)
+{
+  static char file[256];
+  tree *t = tree_new();
+  snprintf(file, sizeof file, "%s/gpus", t->root);
+  setenv("FAKE_NVML", file, 1);
+  set_gpus(t, state);
+  tree_zone(t, "intel-rapl:0", "package-0", 1000000, RANGE);
+  tree_zone(t, "intel-rapl:0:0", "dram", 1000000, RANGE);
+  return t;
+}
+
+static void draw(const tree *t, unsigned long long package_j, unsigned long long dram_j)
+{
+  tree_energy(t, "intel-rapl:0", 1000000 + 1000000 * package_j);
+  tree_energy(t, "intel-rapl:0:0", 1000000 + 1000000 * dram_j);
+}
+
+static void supply(const tree *t, const char *uw)
+{
+  put(t, "class/hwmon/hwmon1/device/name", "power_meter\n");
+  put(t, "class/hwmon/hwmon1/device/power1_average", "%s\n", uw);
+}
+
+static void processors_gpus_and_supply_are_rows_of_one_meter(void)
+{
+  tree *t = machine_with_gpus("5000 100000");
+  interval i;
+  wattle_joules_t sum;
+  supply(t, "700000000");
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  CHECK_TEXT(wtl_meter_name(m), "powercap+hwmon+nvml");
+  CHECK_TEXT(wtl_meter_why(m), "");
+  begin(m, &i);
+  t->now += 2;
+  draw(t, 200, 40);
+  set_gpus(t, "305000 100000");
+  end(m, &i);
+  CHECK(i.n == 5);
+  CHECK_NEAR(get(&i, "package-0")->joules, 200, 1e-6);
+  CHECK_NEAR(get(&i, "dram-0")->joules, 40, 1e-6);
+  CHECK_NEAR(get(&i, "gpu-0")->joules, 300, 1e-6);
+  CHECK_NEAR(get(&i, "gpu-1")->joules, 200, 1e-6);
+  CHECK_NEAR(get(&i, "node")->joules, 1400, 1e-6);
+  CHECK(get(&i, "gpu-0")->scope == WATTLE_SCOPE_DEVICE && !get(&i, "gpu-0")->nested);
+  CHECK(get(&i, "node")->scope == WATTLE_SCOPE_NODE && get(&i, "node")->nested);
+  CHECK_TEXT(get(&i, "gpu-0")->source, "nvml GPU 0 NVIDIA H100 80GB HBM3 energy");
+  wattle_joules_sum(i.f, i.n, &sum);
+  CHECK_NEAR(sum.joules, 740, 1e-6); /* the node contains the others */
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+typedef struct result {
+  wattle_joules_t node[WTL_MAX_DOMAINS], idle[WTL_MAX_DOMAINS], part[4 * WTL_MAX_DOMAINS];
+  size_t n;
+} result;
+
+static size_t place(const result *r, const char *domain)
+{
+  for (size_t d = 0; d < r->n; d++)
+    if (strcmp(r->node[d].domain, domain) == 0) return d;
+  fprintf(stderr, "no domain %s\n", domain);
+  exit(1);
+}
+
+/* Ends an interval of 2 s in which GPU 0 drew 300 J, with PEs of the processes 71, 72 and 73. */
+static result finish(tree *t, wtl_meter *m, const char *state)
+{
+  result r;
+  const wtl_activity pe[3] = {{.wall_s = 2, .active_s = 2, .pid = 71},
+                              {.wall_s = 2, .active_s = 1, .asleep_s = 1, .pid = 72},
+                              {.wall_s = 2, .asleep_s = 2, .pid = 73}};
+  wtl_meter_start(m);
+  t->now += 2;
+  draw(t, 200, 40);
+  set_gpus(t, state);
+  r.n = wtl_meter_finish(m, pe, 3, r.node, r.idle, r.part);
+  for (size_t d = 0; d < r.n; d++) {
+    double sum = r.idle[d].joules;
+    for (size_t i = 0; i < 3; i++) sum += r.part[i * r.n + d].joules;
+    CHECK_NEAR(sum, r.node[d].joules, 1e-9 * r.node[d].joules);
+  }
+  return r;
+}
+
+static void a_gpus_joules_belong_to_the_pe_whose_process_uses_it(void)
+{
+  tree *t = machine_with_gpus("5000 100000 1 0 72");
+  supply(t, "700000000");
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  result r = finish(t, m, "305000 150000 1 0 72");
+  size_t gpu = place(&r, "gpu-0"), package = place(&r, "package-0");
+  CHECK(r.n == 3);
+  CHECK_NEAR(r.part[1 * r.n + gpu].joules, 300, 1e-9);
+  CHECK_NEAR(r.part[1 * r.n + gpu].uncertainty, r.node[gpu].uncertainty, 1e-9);
+  CHECK(r.part[0 * r.n + gpu].joules == 0 && r.part[2 * r.n + gpu].joules == 0 && r.idle[gpu].joules == 0);
+  CHECK(r.part[1 * r.n + gpu].provenance == WATTLE_MODELLED && r.part[1 * r.n + gpu].scope == WATTLE_SCOPE_DEVICE);
+  CHECK_TEXT(r.part[1 * r.n + gpu].source, "nvml GPU 0 NVIDIA H100 80GB HBM3 energy split by its processes");
+  CHECK(r.node[gpu].provenance == WATTLE_MEASURED);
+  CHECK(r.part[0 * r.n + package].joules > r.part[1 * r.n + package].joules); /* still by activity */
+  wattle_joules_t nested[WTL_MAX_DOMAINS];
+  CHECK(wtl_meter_nested(m, nested) == 1);
+  CHECK_TEXT(nested[0].domain, "node");
+  CHECK_NEAR(nested[0].joules, 1400, 1e-6);
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+static void a_gpu_that_others_use_too_is_divided(void)
+{
+  tree *t = machine_with_gpus("5000 100000 1 0");
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  result r = finish(t, m, "305000 150000 1 0 71 73 9999");
+  size_t gpu = place(&r, "gpu-0");
+  CHECK_NEAR(r.part[0 * r.n + gpu].joules, 100, 1e-9);
+  CHECK_NEAR(r.part[1 * r.n + gpu].joules, 0, 0);
+  CHECK_NEAR(r.part[2 * r.n + gpu].joules, 100, 1e-9);
+  CHECK_NEAR(r.idle[gpu].joules, 100, 1e-9);             /* of the process 9999 */
+  CHECK(r.part[0 * r.n + gpu].uncertainty >= 300 - 100); /* one of them may have drawn everything */
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+static void a_gpu_without_known_users_belongs_to_the_node(void)
+{
+  tree *t = machine_with_gpus("5000 100000 1 0");
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  result r = finish(t, m, "305000 150000 1 0");
+  size_t gpu = place(&r, "gpu-0");
+  CHECK_NEAR(r.idle[gpu].joules, 300, 1e-9);
+  for (size_t i = 0; i < 3; i++) CHECK(r.part[i * r.n + gpu].joules == 0);
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+/* PEs as threads of one process share its part. */
+static void pes_of_one_process_share_its_gpu(void)
+{
+  const int64_t pes[] = {71, 71, 72}, users[] = {71};
+  wattle_joules_t node = {.domain = "gpu-0", .provenance = WATTLE_MEASURED, .joules = 300, .uncertainty = 15};
+  wattle_joules_t idle, part[3];
+  wtl_split_by_use(&node, pes, 3, users, 1, &idle, part, 1);
+  CHECK_NEAR(part[0].joules, 150, 1e-9);
+  CHECK_NEAR(part[1].joules, 150, 1e-9);
+  CHECK(part[2].joules == 0 && idle.joules == 0);
+}
+
+static void without_a_sensor_of_the_processors_the_model_stands_beside_gpus(void)
+{
+  tree *t = machine_with_gpus("5000 100000 1 0 71");
+  tree_remove(t, "intel-rapl:0");
+  tree_remove(t, "intel-rapl:0:0");
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  CHECK_TEXT(wtl_meter_name(m), "model+nvml");
+  CHECK(!wtl_meter_measures(m));
+  const wtl_activity pe = {.wall_s = 2, .active_s = 2, .pid = 71};
+  result r;
+  wtl_meter_start(m);
+  t->now += 2;
+  set_gpus(t, "305000 150000 1 0 71");
+  r.n = wtl_meter_finish(m, &pe, 1, r.node, r.idle, r.part);
+  CHECK(r.n == 3);
+  CHECK_TEXT(r.node[0].domain, "cpu");
+  CHECK_TEXT(r.node[1].domain, "dram");
+  CHECK(r.node[0].provenance == WATTLE_MODELLED && r.node[1].provenance == WATTLE_MODELLED);
+  size_t gpu = place(&r, "gpu-0");
+  CHECK(r.node[gpu].provenance == WATTLE_MEASURED);
+  CHECK_NEAR(r.part[gpu].joules, 300, 1e-9);
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+static void a_meter_that_was_asked_for_is_alone(void)
+{
+  tree *t = machine_with_gpus("5000 100000 1 0 71");
+  supply(t, "700000000");
+  wtl_meter *m = tree_open(t, WTL_METER_POWERCAP);
+  CHECK_TEXT(wtl_meter_name(m), "powercap");
+  wtl_meter_close(m);
+  m = tree_open(t, WTL_METER_NVML);
+  CHECK_TEXT(wtl_meter_name(m), "nvml");
+  result r = finish(t, m, "305000 150000 1 0 71");
+  CHECK(r.n == 1); /* no modelled figures beside it */
+  CHECK_NEAR(r.part[0].joules, 300, 1e-9);
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+static void a_node_that_is_measured_whole_contains_its_gpus(void)
+{
+  tree *t = machine_with_gpus("5000 100000 1 0 71");
+  interval i;
+  wattle_joules_t sum;
+  tree_remove(t, "intel-rapl:0");
+  tree_remove(t, "intel-rapl:0:0");
+  put(t, "cray/pm_counters/freshness", "1\n");
+  put(t, "cray/pm_counters/energy", "1000 J 1700000000000000 us\n");
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  CHECK_TEXT(wtl_meter_name(m), "cray+nvml");
+  begin(m, &i);
+  t->now += 1;
+  put(t, "cray/pm_counters/freshness", "2\n");
+  put(t, "cray/pm_counters/energy", "1900 J 1700000001000000 us\n");
+  set_gpus(t, "305000 150000 1 0 71");
+  end(m, &i);
+  CHECK(get(&i, "gpu-0")->nested && !get(&i, "node")->nested);
+  CHECK_NEAR(get(&i, "gpu-0")->joules, 300, 1e-6);
+  wattle_joules_sum(i.f, i.n, &sum);
+  CHECK_NEAR(sum.joules, 900, 1e-6);
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+static void two_meters_of_the_node_have_different_names(void)
+{
+  tree *t = machine_with_gpus("5000 100000 1 0");
+  interval i;
+  supply(t, "700000000");
+  put(t, "cray/pm_counters/freshness", "1\n");
+  put(t, "cray/pm_counters/energy", "1000 J 1700000000000000 us\n");
+  put(t, "cray/pm_counters/cpu_energy", "500 J 1700000000000000 us\n");
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  CHECK_TEXT(wtl_meter_name(m), "powercap+cray+hwmon+nvml");
+  begin(m, &i);
+  t->now += 1;
+  end(m, &i);
+  CHECK(i.n == 5);
+  CHECK(get(&i, "node")->nested && get(&i, "node-hwmon")->nested);
+  CHECK_NEAR(get(&i, "node-hwmon")->joules, 700, 1e-6);
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+/* GPUs of AMD and Intel by hwmon (drivers/gpu/drm/amd/pm, sysfs-driver-intel-i915-hwmon, sysfs-driver-intel-xe-hwmon). */
+static void gpus_of_other_makers_are_read_by_hwmon(void)
+{
+  tree *t = machine_with_gpus("0 0 0");
+  interval i;
+  drop(t, "gpus"); /* no NVIDIA driver */
+  put(t, "class/hwmon/hwmon3/name", "amdgpu\n");
+  put(t, "class/hwmon/hwmon3/power1_average", "200000000\n");
+  put(t, "class/hwmon/hwmon3/power1_cap_max", "300000000\n");
+  put(t, "class/hwmon/hwmon4/name", "amdgpu\n"); /* in the processor's package */
+  put(t, "class/hwmon/hwmon4/power1_input", "15000000\n");
+  put(t, "class/hwmon/hwmon5/name", "i915\n");
+  put(t, "class/hwmon/hwmon5/energy1_input", "1000000\n");
+  put(t, "class/hwmon/hwmon5/power1_rated_max", "225000000\n");
+  put(t, "class/hwmon/hwmon6/name", "i915_gt0\n"); /* a part of the card */
+  put(t, "class/hwmon/hwmon6/energy1_input", "1000000\n");
+  put(t, "class/hwmon/hwmon7/name", "xe\n");
+  put(t, "class/hwmon/hwmon7/energy1_input", "1000000\n");
+  put(t, "class/hwmon/hwmon7/energy2_input", "1000000\n");
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  CHECK_TEXT(wtl_meter_name(m), "powercap+hwmon");
+  begin(m, &i);
+  t->now += 1;
+  draw(t, 50, 10);
+  put(t, "class/hwmon/hwmon5/energy1_input", "101000000\n");
+  put(t, "class/hwmon/hwmon7/energy1_input", "61000000\n");
+  end(m, &i);
+  CHECK(i.n == 6);
+  CHECK_NEAR(get(&i, "amdgpu-0")->joules, 200, 1e-6);
+  CHECK(get(&i, "amdgpu-0")->scope == WATTLE_SCOPE_DEVICE && !get(&i, "amdgpu-0")->nested);
+  CHECK_NEAR(get(&i, "amdgpu-1")->joules, 15, 1e-6);
+  CHECK(get(&i, "amdgpu-1")->nested); /* its watts are those of the package */
+  CHECK_NEAR(get(&i, "i915-0")->joules, 100, 1e-6);
+  CHECK_NEAR(get(&i, "xe-0")->joules, 60, 1e-6);
+  CHECK_TEXT(get(&i, "i915-0")->source, "hwmon i915 hwmon5 energy1_input");
+  begin(m, &i);
+  t->now += 1;
+  put(t, "class/hwmon/hwmon3/power1_average", "460000000\n"); /* beyond 1.5 times its limit */
+  put(t, "class/hwmon/hwmon5/energy1_input", "601000000\n");
+  end(m, &i);
+  CHECK(get(&i, "amdgpu-0")->provenance == WATTLE_UNAVAILABLE && get(&i, "i915-0")->provenance == WATTLE_UNAVAILABLE);
+  CHECK_CONTAINS(wtl_meter_why(m), "amdgpu-0: 1 reading beyond 450 W left out");
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+TESTS(TEST(processors_gpus_and_supply_are_rows_of_one_meter),
+      TEST(a_gpus_joules_belong_to_the_pe_whose_process_uses_it), TEST(a_gpu_that_others_use_too_is_divided),
+      TEST(a_gpu_without_known_users_belongs_to_the_node), TEST(pes_of_one_process_share_its_gpu),
+      TEST(without_a_sensor_of_the_processors_the_model_stands_beside_gpus), TEST(a_meter_that_was_asked_for_is_alone),
+      TEST(a_node_that_is_measured_whole_contains_its_gpus), TEST(two_meters_of_the_node_have_different_names),
+      TEST(gpus_of_other_makers_are_read_by_hwmon))
