@@ -57,7 +57,11 @@ class Launch:
 
 
 def find(home: Home, name: str, simulated: bool = False) -> Path:
-    """A program of apps/. Raises WattleError with the remedy where it is missing."""
+    """A program of apps/, or a user's program by its path. Raises WattleError with the remedy where it is missing."""
+    if os.sep in name:
+        if Path(name).is_file() and os.access(name, os.X_OK):
+            return Path(name)
+        raise WattleError(f"{name}: is not a program that can be started")
     path = home.root / "lib" / "wattle" / "apps" / ("simulated" if simulated else "") / name
     if not os.access(path, os.X_OK):
         needs = ["an mpicc with its mpi.h is found (Debian: libopenmpi-dev)"] if name.endswith("-mpi") else []

@@ -7,8 +7,9 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +23,7 @@ from wattle.study import measuring
 from wattle.study.hosts import NO_DEFAULT
 from wattle.study.place import Start
 
+Reader = Callable[[Path, IO[str]], Iterator[dict[str, Any]]]
 LAST_WORDS = 5  # lines of standard error that an error message repeats
 
 
@@ -87,28 +89,41 @@ def _fingerprint(home: Home, source: Path) -> str:
 
 
 def run(
-    home: Home, program: Path, arguments: Sequence[str], n_pes: int, start: Start, folder: Path | None = None
+    home: Home,
+    program: Path,
+    arguments: Sequence[str],
+    n_pes: int,
+    start: Start,
+    folder: Path | None = None,
+    read: Reader | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Runs the program and yields the JSON objects that it prints, one a line, as they arrive.
+    """Runs the program and yields the JSON objects that it prints, one a line, as they arrive. `read`: makes them from
+    its output; None: JSON is expected.
 
     `start` makes the command line of a job at its place. `folder`: where the profiles of its PEs go, in FOLDER/profile,
     which must not exist; None: a temporary folder. The program is ended if the reader stops early. Raises WattleError
     with the program's last messages if it fails or prints something else, and where its PEs were not at the place.
     """
     if not start.looks:
-        yield from _lines(home, program, arguments, n_pes, start, dict(os.environ))
+        yield from _lines(home, program, arguments, n_pes, start, dict(os.environ), read)
         return
     with ExitStack() as stack:
         base = Path(stack.enter_context(start.folder())) if folder is None else folder
         profiles = base / "profile"
         profiles.mkdir(files.FOLDER, parents=True)
         settings = {**os.environ, **NO_DEFAULT, "WATTLE_PROFILE_DIR": str(profiles)}
-        yield from _lines(home, program, arguments, n_pes, start, settings)
+        yield from _lines(home, program, arguments, n_pes, start, settings, read)
         start.look(profiles, n_pes)
 
 
 def _lines(
-    home: Home, program: Path, arguments: Sequence[str], n_pes: int, start: Start, environment: dict[str, str]
+    home: Home,
+    program: Path,
+    arguments: Sequence[str],
+    n_pes: int,
+    start: Start,
+    environment: dict[str, str],
+    read: Reader | None,
 ) -> Iterator[dict[str, Any]]:
     signal.siginterrupt(signal.SIGINT, True)  # otherwise polars restarts a read after Ctrl-C, and the signal is lost
     command = [*start(str(home.tool("oshrun")), n_pes), str(program), *arguments]
@@ -120,13 +135,20 @@ def _lines(
             raise WattleError(f"{command[0]} cannot be started: {error.strerror}") from None
         try:
             assert job.stdout is not None
-            yield from _objects(program, job.stdout)
+            yield from (read or _objects)(program, job.stdout)
             code = job.wait()
         finally:
             _end(job)
         if code != 0:
             words.seek(0)
             raise WattleError(f"{program.name} {_how(code)}: {_last(words.read())}")
+
+
+def shown(program: Path, lines: IO[str]) -> Iterator[dict[str, Any]]:
+    """Writes the output of a user's program to standard error. It holds no objects."""
+    for line in lines:
+        sys.stderr.write(line)
+    yield from ()
 
 
 def _objects(program: Path, lines: IO[str]) -> Iterator[dict[str, Any]]:

@@ -82,6 +82,10 @@ def _factor(values: Values) -> float:
     return max(found) / min(found) if min(found) > 0 else math.inf
 
 
+def _times(factor: float) -> str:
+    return f"a factor of {factor:.3g}" if math.isfinite(factor) else "an unknown factor, as one is not above zero"
+
+
 # ---- bandwidth and energy ----
 
 
@@ -137,7 +141,7 @@ def flat_at_first(a: Analysis) -> Outcome:
     changes = {p: _factor(v) for p, v in bulk.items()}
     held = [p for p, change in changes.items() if change <= 1.2]
     worst = max(changes, key=lambda p: changes[p])
-    ours = f"{_at(len(held), len(bulk), 'payloads')}; at most a factor of {changes[worst]:.2f}, at {units.size(worst)}"
+    ours = f"{_at(len(held), len(bulk), 'payloads')}; at most {_times(changes[worst])}, at {units.size(worst)}"
     why = f"{units.size(worst)}: {_amounts('cpu', bulk[worst], lambda n: units.several(n, 'fragment'))}."
     return _outcome(a, "cpu", ours, len(held) >= MOST * len(bulk), why)
 
@@ -149,7 +153,7 @@ def flat_with_payload(a: Analysis, metric: str, factor: float) -> Outcome:
     _enough(found, "numbers of fragments")
     changes = {n: _factor(v) for n, v in found.items()}
     held = [n for n, change in changes.items() if change <= factor]
-    ours = f"{_at(len(held), len(found), 'numbers of fragments')}; in one piece a factor of {changes[1]:.1f}"
+    ours = f"{_at(len(held), len(found), 'numbers of fragments')}; in one piece {_times(changes[1])}"
     why = f"In one piece: {_amounts(metric, found[1][:: len(found[1]) - 1], units.size)}."
     return _outcome(a, metric, ours, len(held) >= MOST * len(found), why)
 

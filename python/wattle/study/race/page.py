@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wattle import manifest as manifests
 from wattle import units
 from wattle.html.figures import Figure
 from wattle.html.page import Page
 from wattle.manifest import Manifest
+from wattle.study.race import own
 from wattle.study.race.judges import FMA, JOBS, MEMORY, PHASES, PROCESSES, at_clocks, clusters_of
 from wattle.study.race.study import SWEEP
 from wattle.study.sweep import page as sweep
@@ -20,6 +22,9 @@ SAVED = (("seconds", "time"), ("node", "energy"), ("edp", "EDP"), ("ed2p", "ED2P
 
 
 def build(directory: Path, record: Manifest) -> Page:
+    told = manifests.study(directory, record)
+    if told.has("program"):
+        return sweep.build(own.sweep_of(told.texts("program"), 1), directory, record, lambda a: [_jobs(a)])
     return sweep.build(SWEEP, directory, record, _sections)
 
 

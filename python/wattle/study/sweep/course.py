@@ -127,6 +127,7 @@ def _told(study: Sweep, plan: Plan, jobs: Sequence[Job], left_out: dict[str, str
             "quick": plan.quick,
             "rounds": plan.rounds,
             "knob": plan.knob.as_dict(),
+            **({"program": list(study.program)} if study.program else {}),
             **({"left_out": left_out} if left_out else {}),
         },
         **({"simulated": simulation.as_dict(plan.machine.cluster)} if plan.machine else {}),

@@ -81,7 +81,7 @@ def _page(
         subtitle=made.question,
         summary=summary(made, analysis, rows, record),
         record=record,
-        nav=_nav(sections),
+        nav=_nav(sections, bool(rows)),
         figures=[figure for section in sections for figure in section.figures],
         content={
             "a": analysis,
@@ -113,12 +113,12 @@ def _clusters(record: Manifest) -> list[str]:
     return list(dict.fromkeys(str(one.get("cluster", "?")) for one in by_series))
 
 
-def _nav(sections: Sequence[Section]) -> list[tuple[str, str]]:
+def _nav(sections: Sequence[Section], compares: bool) -> list[tuple[str, str]]:
     found = [("summary", "Summary"), ("result", "Results")]
     found += [(section.id, section.title) for section in sections]
     return [
         *found,
-        ("published", "Published"),
+        *([("published", "Published")] if compares else []),
         ("samples", "Samples"),
         ("method", "How measured"),
         ("manifest", "Manifest"),

@@ -61,7 +61,8 @@ class Job:
 @dataclass(frozen=True)
 class Sweep:
     """A study. `jobs`: those of a round. `table`: title, headings and lines of the command's output. `fits`: its
-    straight lines.
+    straight lines. `program`: a user's program with its arguments, in place of those of apps/; there are no published
+    figures of it.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Sweep:
     paper: str = "the dissertation (D: S. Jana, 2016)"
     says: Callable[[Analysis], str] = lambda a: ""  # further sentences for the summary
     fits: Callable[[Analysis], list[Fit]] = lambda a: []
+    program: tuple[str, ...] = ()
     at: str = "{x}"  # the swept value of the first series, as text
 
 

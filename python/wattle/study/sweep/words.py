@@ -18,7 +18,7 @@ def summary(made: Sweep, a: Analysis, rows: list[Row], record: Manifest, *, reas
         made.says(a),
         f"{_sentence(a.knob.words)}.",
         _joules(a, record),
-        f"{published.sentence(rows)} The reasons are {reasons}.",
+        f"{published.sentence(rows)} The reasons are {reasons}." if rows else "",
     ]
     if a.wrong:
         parts.insert(0, f"{units.several(a.wrong, 'sample')} failed verification: no result below can be trusted.")
