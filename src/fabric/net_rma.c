@@ -178,6 +178,8 @@ static void make_offer(wtl_net *net, offer *o, uint64_t offset)
   memcpy(o->key, &key, sizeof key);
   o->length = sizeof key + length;
   net->silent = true;
+  /* A thread that sleeps already relies on its doorbell. It wakes, and sleeps in naps from now on. */
+  net->callbacks.changed(net->callbacks.owner, (wtl_place){offset, WTL_NET_OPEN_SEGMENT}, n);
 }
 
 bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token)

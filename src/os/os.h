@@ -107,6 +107,15 @@ void wtl_futex_wake(_Atomic uint32_t *word, int n, enum wtl_futex_reach reach);
 /* Sets how the core rests from now on. Returns the previous value. */
 static inline enum wtl_os_idle_mode wtl_os_set_idle_mode(enum wtl_os_idle_mode how);
 
+/* The calling thread polls memory or the network while it sleeps on a futex, or no longer: in simulation, where each
+ * poll would be an event. So a store by a network card, or a message, ends the sleep. */
+static inline void wtl_os_poll(bool memory, bool network);
+
+/* Notes that the thread has passed `slept` seconds in naps, each twice as long as the one before: from `first` to
+ * `most` seconds. In simulation each nap that has ended counts as a wake-up. With `to_the_end` the present nap first
+ * goes on to its end. */
+void wtl_os_count_naps(double slept, double first, double most, bool to_the_end);
+
 /* Notes that the calling thread waits in the routine `call`, called at `site` of the program. 0, 0: it waits no longer.
  * The report of a deadlock names both. */
 static inline void wtl_os_note_wait(uint32_t call, uintptr_t site);

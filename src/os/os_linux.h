@@ -64,6 +64,11 @@ static inline enum wtl_os_idle_mode wtl_os_set_idle_mode(enum wtl_os_idle_mode h
   return how;
 }
 
+static inline void wtl_os_poll(bool memory, bool network)
+{
+  (void)memory, (void)network;
+}
+
 static inline void wtl_os_note_wait(uint32_t call, uintptr_t site)
 {
   (void)call, (void)site;

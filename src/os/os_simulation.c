@@ -1,5 +1,6 @@
 /* os_simulation.c - implements the port to simulation: the functions that need not be inline. */
 #include <link.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,17 @@ void wtl_futex_wake(_Atomic uint32_t *word, int n, enum wtl_futex_reach reach)
   if (!wtl_sim_is_awaited(word)) return;
   wtl_sim_catch_up();
   wtl_sim_wake(word, n);
+}
+
+void wtl_os_count_naps(double slept, double first, double most, bool to_the_end)
+{
+  double wake = wtl_sim_price()->wake, nap = first, end = 0; /* end: of the last nap with its wake-up */
+  unsigned naps = 0;
+  for (; end + nap <= slept; nap = fmin(2 * nap, most)) end += nap + wake, naps++;
+  bool wakes = end > slept; /* from the last nap, at this moment */
+  if (to_the_end) wtl_sim_pause(wakes ? end - slept : end + nap - slept);
+  wtl_sim_was_awake(naps * wake);
+  if (to_the_end && !wakes) wtl_sim_wake_up();
 }
 
 int wtl_os_event_open(void)

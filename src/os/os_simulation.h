@@ -45,6 +45,11 @@ static inline enum wtl_os_idle_mode wtl_os_set_idle_mode(enum wtl_os_idle_mode h
   return (enum wtl_os_idle_mode)wtl_sim_set_idle_mode((enum wtl_sim_idle_mode)how);
 }
 
+static inline void wtl_os_poll(bool memory, bool network)
+{
+  wtl_sim_poll(memory, network);
+}
+
 static inline void wtl_os_note_wait(uint32_t call, uintptr_t site)
 {
   wtl_sim_waits(call, site);

@@ -100,6 +100,13 @@ void leave_line(Turns *thread)
   if (line.last == thread) line.last = before;
 }
 
+/* The thread has left its line. */
+void unblock(Turns *thread)
+{
+  thread->word = nullptr;
+  go_on(thread);
+}
+
 void end_pause(void *thread, uint64_t number)
 {
   go_on(static_cast<Turns *>(thread));
@@ -111,7 +118,7 @@ void time_out(void *what, uint64_t number)
   Turns *thread = static_cast<Turns *>(what);
   if (thread->waits != number) return;
   leave_line(thread);
-  go_on(thread);
+  unblock(thread);
 }
 
 } // namespace
@@ -180,7 +187,7 @@ void wake(const void *word, int n)
   for (; n > 0 && thread; n--) {
     Turns *next = thread->behind;
     thread->woken = true;
-    go_on(thread);
+    unblock(thread);
     thread = next;
   }
   if (thread)
@@ -192,6 +199,15 @@ void wake(const void *word, int n)
 bool is_awaited(const void *word)
 {
   return lines.find(word) != lines.end();
+}
+
+bool rouse(Turns *thread)
+{
+  if (!thread->word) return false;
+  leave_line(thread);
+  thread->woken = true;
+  unblock(thread);
+  return true;
 }
 
 bool run(const std::function<bool()> &over, const std::function<double(double)> &advance)

@@ -27,7 +27,7 @@ struct Turns {
   char *stack = nullptr;
   uint64_t waits = 0; /* number of the present wait: a time limit of an earlier one has no effect */
   bool woken = false;
-  const void *word = nullptr; /* the word that the thread blocks on */
+  const void *word = nullptr; /* the word that the thread blocks on; nullptr: on none */
   Turns *behind = nullptr;    /* the next thread that blocks on it */
 };
 
@@ -52,6 +52,8 @@ bool block(const void *word, double seconds);
 /* Wakes up to `n` threads that block on `word`, in the order in which they blocked. */
 void wake(const void *word, int n);
 bool is_awaited(const void *word);
+/* Wakes this thread if it blocks, on any word. False: it does not. */
+bool rouse(Turns *thread);
 
 /*
  * Runs all threads until `over` returns true; it is called whenever no thread is ready. `advance(until)` advances the

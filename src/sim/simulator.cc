@@ -42,6 +42,8 @@ struct Pe;
 struct Thread : sim::Turns {
   Pe *pe = nullptr;
   bool serves = false; /* the report of a deadlock leaves it out */
+  bool polls_memory = false, polls_network = false;
+  bool has_seen = false; /* something has arrived for it while it did not block */
   void *(*run)(void *) = nullptr;
   void *arg = nullptr, *result = nullptr;
   unsigned call = 0; /* the routine in which it waits */
@@ -170,20 +172,37 @@ void run_program(sim::Turns *turns)
   }
 }
 
+void show(Thread *t)
+{
+  t->has_seen = !sim::rouse(t);
+}
+
 void deliver(int to, void *what)
 {
   Pe *pe = pes[static_cast<size_t>(to)].get();
   pe->inbox.push_back(what);
-  sim::wake(&pe->inbox, 1);
+  if (sim::is_awaited(&pe->inbox)) {
+    sim::wake(&pe->inbox, 1);
+    return;
+  }
+  for (auto &t : pe->threads)
+    if (t->polls_network) {
+      show(t.get());
+      pe->nudged = true; /* the thread that serves the network may have more to do with the message */
+    }
+}
+
+void count_bytes(int number, size_t n)
+{
+  Pe *pe = pes[static_cast<size_t>(number)].get();
+  pe->network_bytes += static_cast<double>(n);
+  pe->memory_bytes += static_cast<double>(n);
 }
 
 void count_bytes(int from, int to, size_t n)
 {
-  for (int i : {from, to}) {
-    Pe *pe = pes[static_cast<size_t>(i)].get();
-    pe->network_bytes += static_cast<double>(n);
-    pe->memory_bytes += static_cast<double>(n);
-  }
+  count_bytes(from, n);
+  count_bytes(to, n);
 }
 
 /* Returns the time that sending an MPI message takes of the sender's core at its clock. A message of at least `eager`
@@ -219,9 +238,11 @@ void read_machine(const s4u::Host *host)
   const char *khz = host->get_property("clocks_khz"), *watts = host->get_property("wattage_per_state"),
              *speeds = host->get_property("clock_speeds");
   auto number = [=](const char *property) { return number_of(host, property); };
-  prices = {number("wake_s"),    number("block_s"),       number("copy_s"),   number("copy_clock"),
-            number("message_s"), number("receive_s"),     number("byte_s"),   number("clock_change_s"),
-            number("leaves_s"),  number("acknowledge_s"), number("record_s"), number("segment_B")};
+  prices = {number("wake_s"),    number("block_s"),       number("copy_s"),          number("copy_clock"),
+            number("message_s"), number("receive_s"),     number("byte_s"),          number("clock_change_s"),
+            number("leaves_s"),  number("acknowledge_s"), number("record_s"),        number("segment_B"),
+            number("post_s"),    number("register_s"),    number("register_page_s"), number("fetch_s"),
+            number("latency_s"), number("rma") != 0};
   draws = {number("idle_w"),
            number("uncore_w"),
            number("uncore_w_plus_minus"),
@@ -247,7 +268,7 @@ void read_platform(const char *file, int n)
   s4u::Engine::set_config("network/TCP-gamma:0");
   s4u::Engine::set_config("network/crosstraffic:no");
   engine->load_platform(file);
-  sim::Network network = {0, 0, {}, deliver};
+  sim::Network network = {0, 0, 0, {}, deliver, count_bytes};
   for (int i = 0; i < n; i++) {
     s4u::Host *host = engine->host_by_name_or_null("pe-" + std::to_string(i));
     if (!host) fail(file, "there is no host pe-" + std::to_string(i));
@@ -256,6 +277,7 @@ void read_platform(const char *file, int n)
   read_machine(network.hosts.front());
   network.latency = latency = number_of(network.hosts.front(), "latency_s");
   network.bandwidth = number_of(network.hosts.front(), "bandwidth_Bps");
+  network.operation = number_of(network.hosts.front(), "operation_s");
   sim::open_wires(network);
   eager = static_cast<size_t>(number_of(network.hosts.front(), "eager_B"));
   sim::open_messaging({network.hosts, eager, latency, mpi_handed_over, mpi_taken});
@@ -495,6 +517,10 @@ void wtl_sim_was_awake(double seconds)
 
 bool wtl_sim_block(const void *word, double seconds)
 {
+  if (here()->has_seen) {
+    here()->has_seen = false;
+    return true;
+  }
   return sim::block(word, seconds);
 }
 
@@ -575,6 +601,31 @@ void wtl_sim_nudge(void)
   Pe *pe = here()->pe;
   pe->nudged = true;
   sim::wake(&pe->inbox, 1);
+}
+
+void wtl_sim_transfer(int from, int to, size_t n, double after, wtl_sim_step *step, void *what)
+{
+  count_bytes(from, n); /* at the other end when they are there: a PE may measure its joules */
+  sim::send(from, to, what, n, sim::STREAMS - 1, after, step);
+}
+
+void wtl_sim_later(double seconds, wtl_sim_step *step, void *what)
+{
+  sim::at(sim::now() + seconds, step, what, 0);
+}
+
+void wtl_sim_stored(int pe)
+{
+  for (auto &t : pes[static_cast<size_t>(pe)]->threads)
+    if (t->polls_memory) show(t.get());
+}
+
+void wtl_sim_poll(bool memory, bool network)
+{
+  Thread *t = here();
+  t->polls_memory = memory;
+  t->polls_network = network;
+  t->has_seen = false;
 }
 
 void wtl_sim_carry_out(void (*call)(void *), void *arguments, void (*over)(void *, uint64_t), void *what)

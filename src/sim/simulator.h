@@ -80,9 +80,16 @@ bool wtl_sim_set_clock(size_t clock);
  * `message` after which the message leaves. A message of more than `segment` bytes (0: no limit) leaves after its first
  * `segment` bytes, so that both ends copy at the same time. `acknowledge`: added for the receiver of every second
  * message in a row, if it has sent nothing back meanwhile.
+ *
+ * Of a network card that moves bytes by itself: `post`: starting a put or a get, and taking its completion. `enroll`:
+ * registering memory with the card, and `page`: each page of 4 KiB in it. `fetch`: from the card's request for bytes of
+ * memory until they come; the core has no part in it. `latency`: from one card to another. `has_cards`: the network has
+ * such cards.
  */
 typedef struct wtl_sim_prices {
   double wake, block, copy, copy_clock, message, receive, byte, clock_change, leaves, acknowledge, record, segment;
+  double post, enroll, page, fetch, latency;
+  bool has_cards;
 } wtl_sim_prices;
 const wtl_sim_prices *wtl_sim_price(void);
 
@@ -126,6 +133,24 @@ bool wtl_sim_has_message(void); /* no turn */
  * thread of a PE may call it at a time. */
 bool wtl_sim_await(double seconds);
 void wtl_sim_nudge(void);
+
+/* --- memory access by network cards ---
+ *
+ * A step of a card is called between turns, when no PE computes. Of this file it may only call wtl_sim_price,
+ * wtl_sim_transfer, wtl_sim_later, wtl_sim_stored and wtl_sim_hand_back. */
+typedef void wtl_sim_step(void *what, uint64_t zero);
+
+/* Sends `bytes` on the wire from the card of PE `from` to that of PE `to`, `after` seconds from now. At their arrival
+ * calls step(what, 0). Transfers between two PEs arrive in order. No core has part in it. No turn. */
+void wtl_sim_transfer(int from, int to, size_t bytes, double after, wtl_sim_step *step, void *what);
+/* Calls step(what, 0) `seconds` from now. No turn. */
+void wtl_sim_later(double seconds, wtl_sim_step *step, void *what);
+/* A card has stored into the memory of PE `pe`. Wakes its threads that block and poll memory. No turn. */
+void wtl_sim_stored(int pe);
+/* The calling thread polls memory or the network, or no longer. While it polls memory, a store by a card ends
+ * wtl_sim_block as wtl_sim_wake would, or the next one if the thread does not block. While it polls the network, so does
+ * a message if no thread waits in wtl_sim_await. No turn. */
+void wtl_sim_poll(bool memory, bool network);
 
 /* --- MPI --- */
 

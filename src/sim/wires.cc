@@ -16,11 +16,13 @@ namespace sim {
 
 namespace {
 
+struct Message;
+
 /* Messages from one PE to another that arrive in order. */
 struct Stream {
   uint64_t sent = 0, delivered = 0;
-  double left = 0;                                   /* time at which the last message left */
-  std::unique_ptr<std::map<uint64_t, void *>> early; /* messages that overtook earlier ones */
+  double left = 0;                                      /* time at which the last message left */
+  std::unique_ptr<std::map<uint64_t, Message *>> early; /* messages that overtook earlier ones */
 };
 
 struct Message {
@@ -29,6 +31,7 @@ struct Message {
   void *what;
   size_t bytes;
   Stream *stream;
+  Act arrived; /* of a transfer; else nullptr */
 };
 
 /* Times until which a PE's link is busy with short messages, in each direction. */
@@ -61,22 +64,39 @@ size_t flows;              /* activities that have not been taken from `landed` 
 constexpr double NEVER_S = 1e12;
 uint64_t messages, bytes;
 
+void hand_over(Message *m)
+{
+  m->stream->delivered++;
+  if (m->arrived) {
+    net.carried(m->to, m->bytes);
+    m->arrived(m->what, 0);
+  } else {
+    net.deliver(m->to, m->what);
+  }
+  delete m;
+}
+
 void deliver(Message *m)
 {
   Stream &s = *m->stream;
-  if (m->number == s.delivered) {
-    s.delivered++;
-    net.deliver(m->to, m->what);
-    while (s.early && !s.early->empty() && s.early->begin()->first == s.delivered) {
-      s.delivered++;
-      net.deliver(m->to, s.early->begin()->second);
-      s.early->erase(s.early->begin());
-    }
-  } else {
-    if (!s.early) s.early = std::make_unique<std::map<uint64_t, void *>>();
-    (*s.early)[m->number] = m->what;
+  if (m->number != s.delivered) {
+    if (!s.early) s.early = std::make_unique<std::map<uint64_t, Message *>>();
+    (*s.early)[m->number] = m;
+    return;
   }
-  delete m;
+  hand_over(m);
+  while (s.early && !s.early->empty() && s.early->begin()->first == s.delivered) {
+    Message *next = s.early->begin()->second;
+    s.early->erase(s.early->begin());
+    hand_over(next);
+  }
+}
+
+/* The time for which a short message keeps a link and, if it is a transfer, the card busy. */
+double busy(const Message *m)
+{
+  double carried = static_cast<double>(m->bytes) / net.bandwidth;
+  return m->arrived ? std::max(carried, net.operation) : carried;
 }
 
 void have_arrived(void *message, uint64_t)
@@ -89,7 +109,7 @@ void reach(void *message, uint64_t)
 {
   Message *m = static_cast<Message *>(message);
   Link &link = links[static_cast<size_t>(m->to)];
-  link.in = std::max(now(), link.in + static_cast<double>(m->bytes) / net.bandwidth);
+  link.in = std::max(now(), link.in + busy(m));
   if (link.in > now())
     at(link.in, have_arrived, m, 0);
   else
@@ -131,7 +151,7 @@ void leave(void *message, uint64_t)
     return;
   }
   Link &link = links[static_cast<size_t>(m->from)];
-  link.out = std::max(now(), link.out) + static_cast<double>(m->bytes) / net.bandwidth;
+  link.out = std::max(now(), link.out) + busy(m);
   at(link.out + net.latency, reach, m, 0);
 }
 
@@ -145,13 +165,13 @@ void open_wires(const Network &network)
   landing = s4u::Semaphore::create(0);
 }
 
-void send(int from, int to, void *what, size_t n, int stream, double after)
+void send(int from, int to, void *what, size_t n, int stream, double after, Act arrived)
 {
-  Stream &s = streams[static_cast<size_t>(from)][static_cast<uint64_t>(to) * 2 + static_cast<uint64_t>(stream)];
+  Stream &s = streams[static_cast<size_t>(from)][static_cast<uint64_t>(to) * STREAMS + static_cast<uint64_t>(stream)];
   messages++;
   bytes += n;
   s.left = std::max(s.left, now() + after);
-  at(s.left, leave, new Message{from, to, s.sent++, what, n, &s}, 0);
+  at(s.left, leave, new Message{from, to, s.sent++, what, n, &s, arrived}, 0);
 }
 
 void begin_apart()

@@ -6,6 +6,9 @@
  * the simulator only two additions. A longer message is a SimGrid flow, which shares links with other flows. Short
  * messages and flows do not slow each other down.
  *
+ * A transfer is a message from a network card to another one, which stores or reads memory by itself. It ends in a
+ * function of its sender, not at a PE. A short one keeps either card busy for at least the time of an operation.
+ *
  * Messages from one PE to another arrive in the order in which they were sent, within a stream.
  */
 #ifndef WTL_SIM_WIRES_H
@@ -23,16 +26,19 @@ namespace sim {
 constexpr size_t SHORT_BYTES = 1024;
 
 struct Network {
-  double latency, bandwidth; /* s; B/s */
+  double latency, bandwidth, operation; /* s; B/s; s: of a card, for a transfer */
   std::vector<simgrid::s4u::Host *> hosts;
-  void (*deliver)(int to, void *what); /* called when a message has arrived */
+  void (*deliver)(int to, void *what);   /* called when a message has arrived */
+  void (*carried)(int pe, size_t bytes); /* called when a transfer has arrived */
 };
 
 /* Sets the network. Called once, before any message. */
 void open_wires(const Network &network);
 
-/* Sends a message that leaves `after` seconds from now. */
-void send(int from, int to, void *what, size_t bytes, int stream, double after);
+/* Sends a message that leaves `after` seconds from now. `arrived`: called with `what` when it has arrived, instead of
+ * `deliver`; the message is a transfer. */
+void send(int from, int to, void *what, size_t bytes, int stream, double after, Act arrived = nullptr);
+constexpr int STREAMS = 3; /* 0 and 1: messages; 2: transfers */
 
 /* begin_apart announces, between turns, an activity of another SimGrid actor. The actor calls `land` at its end. Then
  * act(what, 0) is called between turns. */

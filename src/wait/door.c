@@ -48,6 +48,7 @@ typedef struct wait {
   bool counted;               /* the agent of active messages knows of it */
   bool on_network;            /* it sleeps on the network */
   bool on_other_core;         /* the event comes from another core */
+  bool naps;                  /* its present sleep is a nap, for some stores ring no doorbell */
 } wait;
 
 static void record(wait *w, enum wtl_stage stage)
@@ -145,15 +146,27 @@ static void publish(wait *w)
   if (!w->published && w->door->live && !wtl_door_is_in_agent()) w->published = wtl_door_publish(w->door, w->site);
 }
 
-/* Blocks a simulated PE between two polls until its doorbell rings, or until tick `until` (UINT64_MAX: no limit).
- * Time must pass in simulation, and an event for each poll_once would be too many. The core counts as spinning or
- * yielding meanwhile. */
+/* The first and the longest sleep where some stores ring no doorbell. Each sleep is twice as long as the one before. */
+#define SILENT_FIRST_S 50e-6
+#define SILENT_MOST_S 1e-3
+
+static bool is_silent(const wait *w)
+{
+  const wtl_progress_driver *p = &w->door->driver;
+  return p->silent && w->watch != WTL_WATCH_CONTROL && p->silent(p->agent);
+}
+
+/* Blocks a simulated PE between two polls until its doorbell rings, something arrives, or until tick `until`
+ * (UINT64_MAX: no limit). Time must pass in simulation, and an event for each poll_once would be too many. The core
+ * counts as spinning or yielding meanwhile. */
 static void await_ring(wait *w, uint64_t until)
 {
   uint64_t now = wtl_ticks(), left = until > now ? until - now : 0;
   enum wtl_os_idle_mode before = wtl_os_set_idle_mode(w->door->stages.yields ? WTL_OS_YIELDS : WTL_OS_SPINS);
+  wtl_os_poll(is_silent(w), true);
   wtl_bell_sleep(w->door->bell, NULL, w->watch, is_called, w,
                  until == UINT64_MAX ? INFINITY : (double)left * w->door->stages.ns_per_tick * 1e-9);
+  wtl_os_poll(false, false);
   wtl_os_set_idle_mode(before);
 }
 
@@ -213,14 +226,11 @@ static bool yield(wait *w, uint64_t limit)
   return true;
 }
 
-/* The first and the longest sleep where some stores ring no doorbell. Each sleep is twice as long as the one before. */
-#define SILENT_FIRST_S 50e-6
-#define SILENT_MOST_S 1e-3
-
-static bool is_silent(const wait *w)
+/* Ends a sleep if true. If stores may begin to come without a doorbell, the next sleep is a nap. */
+static bool is_over(void *arg)
 {
-  const wtl_progress_driver *p = &w->door->driver;
-  return p->silent && w->watch != WTL_WATCH_CONTROL && p->silent(p->agent);
+  const wait *w = arg;
+  return is_called(arg) || (!w->naps && is_silent(w));
 }
 
 /* The time limit of a sleep, in seconds. It finds stores through shmem_ptr, which ring no doorbell. Each check costs
@@ -230,7 +240,7 @@ static bool is_silent(const wait *w)
 static double longest_sleep(const wait *w)
 {
   const wtl_door *d = w->door;
-  /* In simulation every store rings the doorbell. A time limit would hide a deadlock there. */
+  /* In simulation every other store rings the doorbell. A time limit would hide a deadlock there. */
   if (WTL_OS_IS_SIMULATED) return INFINITY;
   uint64_t now = wtl_ticks();
   double slept_s = (double)(now - w->since) * d->stages.ns_per_tick * 1e-9;
@@ -281,13 +291,36 @@ static void take_what_came(wait *w)
   w->over = w->since;
 }
 
+/*
+ * Sleeps in naps in simulation, where a time limit would hide a deadlock and each nap would be an event. So the PE
+ * blocks until its doorbell rings or a network card has stored what it waits for. In the second case the nap then
+ * goes on to its end.
+ */
+static enum wtl_sleep sleep_in_naps(wait *w, const wtl_sleeper *sleeper, double first)
+{
+  wtl_door *d = w->door;
+  uint64_t began = wtl_ticks();
+  uint32_t rung = atomic_load_explicit(&d->bell->rung, memory_order_relaxed);
+  enum wtl_sleep how;
+  bool unrung;
+  wtl_os_poll(true, false);
+  do {
+    how = wtl_bell_sleep(d->bell, sleeper, w->watch, is_called, w, INFINITY);
+    unrung = how == WTL_SLEPT_WOKEN && atomic_load_explicit(&d->bell->rung, memory_order_relaxed) == rung;
+  } while (unrung && !is_called(w));
+  wtl_os_poll(false, false);
+  wtl_os_count_naps((double)(wtl_ticks() - began) * d->stages.ns_per_tick * 1e-9, fmin(first, d->sleep_max_s),
+                    fmin(SILENT_MOST_S, d->sleep_max_s), unrung);
+  return unrung ? WTL_SLEPT_OUT : how;
+}
+
 static void sleep_until_ready(wait *w)
 {
   wtl_door *d = w->door;
   const wtl_sleeper *sleeper = w->on_network ? &d->driver.sleeper : w->sleeper;
   for (double longest = SILENT_FIRST_S; !w->ready(w->arg) && !is_given_up(w);
        longest = fmin(2 * longest, SILENT_MOST_S)) {
-    bool silent = is_silent(w);
+    w->naps = is_silent(w);
     if (take_messages(w, WTL_STAGE_ASLEEP)) {
       poll_for_more(w);
       w->over = w->since;
@@ -295,12 +328,14 @@ static void sleep_until_ready(wait *w)
     }
     uint64_t asleep_at = wtl_ticks();
     wtl_os_set_idle_mode(WTL_OS_SLEEPS);
-    enum wtl_sleep how = wtl_bell_sleep(d->bell, sleeper, w->watch, is_called, w,
-                                        silent ? fmin(longest, d->sleep_max_s) : longest_sleep(w));
+    enum wtl_sleep how = w->naps && WTL_OS_IS_SIMULATED
+                             ? sleep_in_naps(w, sleeper, longest)
+                             : wtl_bell_sleep(d->bell, sleeper, w->watch, is_over, w,
+                                              w->naps ? fmin(longest, d->sleep_max_s) : longest_sleep(w));
     wtl_os_set_idle_mode(WTL_OS_SPINS);
     uint64_t now = wtl_ticks(), rung_at = atomic_load_explicit(&d->bell->rung_at, memory_order_relaxed);
     if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
-    if (how == WTL_SLEPT_OUT && !silent && is_called(w))
+    if (how == WTL_SLEPT_OUT && !w->naps && is_called(w))
       atomic_fetch_add_explicit(&d->rescues, 1, memory_order_relaxed);
     bool rung =
         how != WTL_SLEPT_OUT && rung_at > asleep_at && rung_at < now; /* it may have rung before the sleep began */

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from tree import HOME, ROOT
+from wattle.sim import cluster as clusters
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -17,17 +18,28 @@ def is_built() -> bool:
     return (HOME / "bin/wattle-simulator").exists()
 
 
-def build(folder: Path, *names: str, of: Path = PROGRAMS, suffix: str = ".c", compiler: str = "cc") -> Path:
+def build(
+    folder: Path,
+    *names: str,
+    of: Path = PROGRAMS,
+    suffix: str = ".c",
+    compiler: str = "cc",
+    words: tuple[str, ...] = (),
+) -> Path:
     for name in names:
-        words = [HOME / "bin/oshcc", "--sim", "-O2", "-g", of / f"{name}{suffix}", "-o", folder / name, "-lm"]
-        subprocess.run(words, check=True, env=os.environ | {"OSHCC_CC": compiler})
+        command = [HOME / "bin/oshcc", "--sim", "-O2", "-g", *words, of / f"{name}{suffix}", "-o", folder / name, "-lm"]
+        subprocess.run(command, check=True, env=os.environ | {"OSHCC_CC": compiler})
     return folder
 
 
-def free_cluster(folder: Path, **costs: float) -> Path:
-    """A machine on which nothing takes time but what a program says it computes, and `costs`."""
+def free_cluster(folder: Path, cards: bool = False, **costs: float) -> Path:
+    """A machine on which nothing takes time but what a program says it computes, and `costs`. `cards`: its network
+    moves bytes by itself.
+    """
     units = {"bandwidth": "B/s", "byte": "s/B", "eager": "B", "uncore": "W"}
     network = {"latency": 1e-12, "bandwidth": 1e15, "message": 0, "byte": 0}
+    if cards:
+        network |= dict.fromkeys(clusters.OF_CARDS, 0.0)
     core = {"block": 0, "wake": 0, "clock_change": 0, "uncore": 3}
     for key, value in costs.items():
         (core if key in core else network)[key] = value

@@ -17,9 +17,11 @@ TAGS = ("measured", "cited", "derived", "assumed")
 OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
 # Optional numbers of a network. The first two default to `message`, the others to 0.
 ALSO = {"receive": "s", "leaves": "s", "acknowledge": "s", "record": "s", "segment": "B"}
+# Of a network whose cards move bytes by themselves: all of them, or none.
+OF_CARDS = {"post": "s", "operation": "s", "fetch": "s", "register": "s", "register_page": "s"}
 OF_MPI = {"eager": "B"}  # optional as well, and never fitted
 EAGER = 65536  # bytes: SimGrid's default size from which an MPI sender waits for its receiver
-ANY_OF_NETWORK = OF_NETWORK | ALSO | OF_MPI
+ANY_OF_NETWORK = OF_NETWORK | ALSO | OF_CARDS | OF_MPI
 OF_CORE = {
     "wake": "s",
     "clock_change": "s",
@@ -62,6 +64,11 @@ class Cluster:
     def value(self, key: str) -> float:
         return self.numbers[key].value
 
+    @property
+    def has_cards(self) -> bool:
+        """Whether the network's cards move bytes by themselves (remote memory access by hardware)."""
+        return all(key in self.numbers for key in OF_CARDS)
+
     def with_value(self, key: str, value: float, how: str) -> Cluster:
         """A cluster with one number replaced. The new number is tagged as assumed."""
         changed = replace(self.numbers[key], value=value, plus_minus=0.0, tag="assumed", source="", how=how)
@@ -90,6 +97,9 @@ def network(name: str, own: Mapping[str, Number] | None = None) -> dict[str, Num
     if missing := [key for key in OF_NETWORK if key not in said]:
         raise WattleError(f"{path}: {missing[0]}: expected a number")
     numbers = said | {key: number for key, number in (own or {}).items() if key in ANY_OF_NETWORK}
+    lacks = [key for key in OF_CARDS if key not in numbers]
+    if lacks and len(lacks) < len(OF_CARDS):
+        raise WattleError(f"{path}: {lacks[0]}: expected with {', '.join(key for key in OF_CARDS if key not in lacks)}")
     none = {key: Number(0.0, 0.0, unit, "assumed", "", "Left out.") for key, unit in ALSO.items()}
     return none | dict.fromkeys(("receive", "leaves"), numbers["message"]) | numbers
 

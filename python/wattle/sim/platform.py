@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wattle.sim.cluster import Cluster
+from wattle.sim.cluster import OF_CARDS, Cluster
 from wattle.sim.node import Clock, Node
 
 # How a core waits: enum wtl_sim_idle_mode of src/sim/simulator.h, in its order.
@@ -36,6 +36,8 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "clocks_khz": ",".join(str(round(clock.ghz * 1e6)) for clock in node.clocks),
         "base_clock": str(node.base),
         **{f"{key}_s": repr(cluster.value(key)) for key in IN_SECONDS},
+        "rma": str(int(cluster.has_cards)),
+        **{f"{key}_s": repr(cluster.value(key) if cluster.has_cards else 0.0) for key in OF_CARDS},
         "bandwidth_Bps": repr(cluster.value("bandwidth")),
         "eager_B": str(round(min(EAGER_MOST, cluster.value("eager")))),
         "segment_B": repr(cluster.value("segment")),

@@ -4,7 +4,8 @@
  *
  * Like UCX over TCP (transport_ucx.c), it sends messages of up to WTL_NET_MOST bytes at once, and longer ones by
  * rendezvous if that mode is given. Then the target is notified first and asks for the data when it knows their place.
- * The sender's CPU sends them then, as on a network without hardware for it.
+ * The sender's CPU sends them then, as on a network without hardware for it. Puts and gets are those of the network
+ * card (card.h), if the cluster's network has such cards.
  *
  * A message that leaves at once is copied, as into a socket's buffer, and its sender continues. A message for which the
  * buffer has no space is not copied, and its sender is notified when the target has taken it. This bounds the memory.
@@ -16,6 +17,7 @@
 #include "base/error.h"
 #include "base/words.h"
 #include "fabric/net.h"
+#include "fabric/sim/card.h"
 #include "fabric/transport.h"
 #include "fabric/wire.h"
 #include "sim/libc_calls.h"
@@ -29,6 +31,7 @@ typedef struct sim {
   wtl_transport base; /* first: callers know only this */
   wtl_transport_callbacks callbacks;
   int me;
+  wtl_card *card;   /* NULL: the network moves no bytes by itself */
   size_t *buffered; /* bytes; never freed, for a message may be taken after its sender has ended */
   bool *unanswered; /* by PE: one message arrived and none went back; NULL if acknowledgements cost nothing */
 } sim;
@@ -36,6 +39,7 @@ typedef struct sim {
 enum parcel_kind { MESSAGE, TAKEN, WANTED, DATA };
 
 typedef struct parcel {
+  wtl_mail mail; /* first */
   enum parcel_kind kind;
   int from;
   unsigned message;
@@ -188,10 +192,13 @@ static void open_parcel(sim *s, parcel *p)
 
 static bool sim_progress(wtl_transport *t)
 {
-  parcel *p;
+  wtl_mail *mail;
   bool any = false;
-  while ((p = wtl_sim_take())) {
-    open_parcel(of(t), p);
+  while ((mail = wtl_sim_take())) {
+    if (mail->of_card)
+      wtl_card_complete(mail);
+    else
+      open_parcel(of(t), (parcel *)(void *)mail);
     any = true;
   }
   return any;
@@ -207,47 +214,81 @@ static bool sim_arm(wtl_transport *t)
   return !wtl_sim_has_message();
 }
 
+/* --- remote memory access --------------------------------------------------------------------------------------- */
+
 static bool sim_has_rma(wtl_transport *t, int pe)
 {
-  return false;
+  (void)pe;
+  return of(t)->card;
 }
 
 static int sim_offer(wtl_transport *t, void *start, size_t n, void *key, size_t *length)
 {
-  return -1;
+  if (!of(t)->card || *length < 1) return -1;
+  wtl_card_register(of(t)->card, start, n);
+  *(char *)key = 'k';
+  *length = 1;
+  return 0;
 }
 
 static void *sim_accept(wtl_transport *t, int pe, const void *key)
 {
-  return NULL;
+  (void)pe;
+  return of(t)->card && *(const char *)key == 'k' ? t : NULL;
 }
 
+static void sim_put(wtl_transport *t, int pe, const wtl_transport_rma *r)
+{
+  wtl_card_put(of(t)->card, pe, r);
+}
+
+static void sim_get(wtl_transport *t, int pe, const wtl_transport_rma *r)
+{
+  wtl_card_get(of(t)->card, pe, r);
+}
+
+static void sim_flush(wtl_transport *t, wtl_done_fn done, void *arg)
+{
+  wtl_card_flush(of(t)->card, done, arg);
+}
+
+/* --- start and stop --------------------------------------------------------------------------------------------- */
+
 static const wtl_transport_ops transport_sim;
+
+static void free_sim(sim *s)
+{
+  if (s->card) wtl_card_close(s->card);
+  free(s->unanswered);
+  free(s);
+}
+
+/* False: there is no memory. */
+static bool make_parts(sim *s, int n_pes)
+{
+  const wtl_sim_prices *price = wtl_sim_price();
+  if (!(s->buffered = calloc(1, sizeof *s->buffered))) return false;
+  if (price->acknowledge > 0 && !(s->unanswered = calloc((size_t)n_pes, sizeof *s->unanswered))) return false;
+  return !price->has_cards || (s->card = wtl_card_open(s->me)) != NULL;
+}
 
 static int sim_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot,
                      const wtl_transport_callbacks *callbacks, char *error, size_t size)
 {
   sim *s = calloc(1, sizeof *s);
-  if (!s || !(s->buffered = calloc(1, sizeof *s->buffered))) {
-    free(s);
+  (void)settings;
+  if (s) *s = (sim){.base = {&transport_sim}, .callbacks = *callbacks, .me = boot->pe};
+  if (!s || !make_parts(s, boot->n_pes)) {
+    if (s) free(s->buffered), free_sim(s);
     return snprintf(error, size, "no memory for the network"), WTL_EXIT_OSERR;
   }
-  s->base.ops = &transport_sim;
-  if (wtl_sim_price()->acknowledge > 0 && !(s->unanswered = calloc((size_t)boot->n_pes, sizeof *s->unanswered))) {
-    free(s->buffered);
-    free(s);
-    return snprintf(error, size, "no memory for the network"), WTL_EXIT_OSERR;
-  }
-  s->callbacks = *callbacks;
-  s->me = boot->pe;
   *out = &s->base;
   return 0;
 }
 
 static void sim_stop(wtl_transport *t)
 {
-  free(of(t)->unanswered);
-  free(t);
+  free_sim(of(t));
 }
 
 static const wtl_transport_ops transport_sim = {
@@ -263,6 +304,9 @@ static const wtl_transport_ops transport_sim = {
     .has_rma = sim_has_rma,
     .offer = sim_offer,
     .accept = sim_accept,
+    .put = sim_put,
+    .get = sim_get,
+    .flush = sim_flush,
 };
 
 /* This build has no other transport. */
