@@ -47,11 +47,35 @@ void measure_pause(void)
   now.cpu_seconds += cpu_seconds_now() - now.cpu_start;
 }
 
+static void take_joules(const char *name, measured *mine)
+{
+  int n = wattle_region_joules(now.meter, name, mine->joules, MEASURE_DOMAINS);
+  mine->n_domains = n < 0 ? 0 : n < MEASURE_DOMAINS ? n : MEASURE_DOMAINS;
+}
+
+void measure_part_begin(const char *name)
+{
+  if (now.meter) wattle_region_begin(now.meter, name);
+}
+
+void measure_part_end(const char *name)
+{
+  if (now.meter) wattle_region_end(now.meter, name);
+}
+
+void measure_part(const char *name, measured *mine)
+{
+  *mine = (measured){0};
+  if (!now.meter) return;
+  take_joules(name, mine);
+  for (int d = 0; d < mine->n_domains; d++)
+    if (mine->joules[d].provenance == WATTLE_MEASURED) mine->n_domains = 0;
+}
+
 void measure_own(measured *mine)
 {
   *mine = (measured){.seconds = now.seconds, .cpu_seconds = now.cpu_seconds};
-  int n = wattle_region_joules(now.meter, section, mine->joules, MEASURE_DOMAINS);
-  mine->n_domains = n < 0 ? 0 : n < MEASURE_DOMAINS ? n : MEASURE_DOMAINS;
+  take_joules(section, mine);
   wattle_energy_close(now.meter);
   now.meter = NULL;
 }

@@ -31,6 +31,13 @@ void measure_resume(void);
 void measure_pause(void);
 void measure_own(measured *mine);
 
+/* Bound a part of a piece. measure_part returns this PE's figures of all parts of that name. It
+ * is called before measure_own. A part that a sensor cannot resolve (it is shorter than
+ * an interval of the sensor's readings) has no figures: only modelled joules are given. */
+void measure_part_begin(const char *name);
+void measure_part_end(const char *name);
+void measure_part(const char *name, measured *mine);
+
 /* Divides the figures by the number of equal rounds. */
 void measure_divide(measured *m, double rounds);
 

@@ -8,7 +8,8 @@
  *   agent   an active message for each fragment (A), shmemx_am_quiet (B); its handler copies it to its place (G), on
  *           the receiver's agent thread (WATTLE_PROGRESS=agent); a barrier, in which the receiver waits (D)
  *
- * Letters are the phases of the dissertation's table 12.1. No two fragments share a cache line. Before each transfer
+ * Letters are the phases of the dissertation's table 12.1. With --phases all but G are metered, if the meter's joules
+ * are modelled: no sensor resolves them. G is part of other threads' time. No two fragments share a cache line. Before each transfer
  * both PEs clear its buffers from their caches; time and joules exclude that. Data are checked after each sample.
  * Time is the sender's; joules and CPU seconds are each PE's own.
  */
@@ -30,17 +31,19 @@
 #include "sample.h"
 
 enum { EX_USAGE = 64, LINE = 64, TAKE = 1, SOME = 16, SWEEP_BYTES = 64 << 20 };
-enum { PAYLOAD, HOW, REPEAT, LEAST, N_OPTIONS };
+enum { PAYLOAD, HOW, REPEAT, LEAST, METERED, N_OPTIONS };
 enum { DIRECT, ACTIVE, AGENT };
 enum { A, B, C, D, E, F, G, PHASES };
 
-static const char *const ways[] = {"direct", "active", "agent", NULL};
+static const char *const ways[] = {"direct", "active", "agent", NULL}, *const no_yes[] = {"no", "yes", NULL};
+static const char *const letters[PHASES] = {"A", "B", "C", "D", "E", "F", "G"};
 static bool any_wrong; /* on PE 0 */
 static option options[N_OPTIONS] = {
     [PAYLOAD] = {"payload", 524288, 1, 1 << 28, "bytes", NULL},
     [HOW] = {"how", DIRECT, 0, 0, "the receiver's work", ways},
     [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
     [LEAST] = {"least", 0.01, 0, 60, "shortest time of the transfers in a sample, in seconds", NULL},
+    [METERED] = {"phases", 0, 0, 0, "whether joules are reported for each phase", no_yes},
 };
 
 /* Symmetric, except for `user`. */
@@ -132,28 +135,52 @@ static void clear_caches(void)
 
 /* ---- the three ways ---- */
 
-static double lap(int which, double since)
+/* A phase that runs: its letter and its beginning. */
+static struct {
+  int which;
+  double since;
+} running;
+
+static void begin(int which)
 {
-  double t = seconds_now();
-  phase[which] += t - since;
-  return t;
+  if (options[METERED].value != 0) measure_part_begin(letters[which]);
+  running.which = which;
+  running.since = seconds_now();
+}
+
+static void end(void)
+{
+  phase[running.which] += seconds_now() - running.since;
+  if (options[METERED].value != 0) measure_part_end(letters[running.which]);
+}
+
+static void then(int which)
+{
+  end();
+  begin(which);
+}
+
+static void send_packed(void)
+{
+  begin(F);
+  for (long i = 0; i < n_fragments; i++) memcpy(mem.packed + (size_t)i * size, mem.source + (size_t)i * stride, size);
+  then(A);
+  shmem_putmem_nbi(mem.landed, mem.packed, size * (size_t)n_fragments, 1);
+  then(B);
+  shmem_quiet();
+  shmem_long_atomic_set(mem.flag, serial, 1);
+  then(C);
+  shmem_long_wait_until(mem.answer, SHMEM_CMP_EQ, serial);
+  end();
 }
 
 static void send(int how)
 {
-  double t = seconds_now();
   if (how == ACTIVE) {
-    for (long i = 0; i < n_fragments; i++) memcpy(mem.packed + (size_t)i * size, mem.source + (size_t)i * stride, size);
-    t = lap(F, t);
-    shmem_putmem_nbi(mem.landed, mem.packed, size * (size_t)n_fragments, 1);
-    t = lap(A, t);
-    shmem_quiet();
-    shmem_long_atomic_set(mem.flag, serial, 1);
-    t = lap(B, t);
-    shmem_long_wait_until(mem.answer, SHMEM_CMP_EQ, serial);
-    lap(C, t);
+    send_packed();
     return;
   }
+  begin(A);
   for (long i = 0; i < n_fragments; i++) {
     unsigned char *from = mem.source + (size_t)i * stride;
     if (how == DIRECT)
@@ -161,26 +188,26 @@ static void send(int how)
     else
       shmemx_am_request(1, TAKE, from, size);
   }
-  t = lap(A, t);
+  then(B);
   if (how == DIRECT)
     shmem_quiet();
   else
     shmemx_am_quiet();
-  lap(B, t);
+  end();
 }
 
 static void receive(int how)
 {
-  double t = seconds_now();
+  begin(D);
   if (how != ACTIVE) {
     job_barrier();
-    lap(D, t);
+    end();
     return;
   }
   shmem_long_wait_until(mem.flag, SHMEM_CMP_EQ, serial);
-  t = lap(D, t);
+  then(E);
   for (long i = 0; i < n_fragments; i++) memcpy(mem.target + (size_t)i * stride, mem.landed + (size_t)i * size, size);
-  lap(E, t);
+  end();
   shmem_long_atomic_set(mem.answer, serial, 0);
 }
 
@@ -242,9 +269,24 @@ static long rounds_for(int how)
   return rounds;
 }
 
+/* Prints ,"phases":{"A":{"energy":[...]},...} with the phases that this PE has and that are metered. */
+static void print_parts(const measured *parts)
+{
+  const char *before = "";
+  printf(",\"phases\":{");
+  for (int p = 0; p < G; p++) {
+    if (!parts[p].n_domains) continue;
+    printf("%s\"%s\":{", before, letters[p]);
+    measure_print_energy(&parts[p]);
+    putchar('}');
+    before = ",";
+  }
+  putchar('}');
+}
+
 static void measure(sample_case c, int repeat, int how)
 {
-  measured mine, each[2] = {{0}};
+  measured mine, each[2] = {{0}}, parts[PHASES] = {{0}}, both[2][PHASES] = {{{0}}};
   double took = 0, phases[2][PHASES] = {{0}};
   lay_out((long)c.x);
   fill();
@@ -253,6 +295,10 @@ static void measure(sample_case c, int repeat, int how)
   handler_s = 0;
   measure_prepare();
   for (long r = 0; r < rounds; r++) took += transfer(how);
+  for (int p = 0; p < G; p++) {
+    if (options[METERED].value != 0) measure_part(letters[p], &parts[p]);
+    measure_divide(&parts[p], (double)rounds);
+  }
   measure_own(&mine);
   measure_divide(&mine, (double)rounds);
   phase[G] = handler_s * (n_fragments < SOME ? (double)n_fragments : SOME); /* the first of each SOME were timed */
@@ -261,12 +307,14 @@ static void measure(sample_case c, int repeat, int how)
   bool right = job_sum(job_me() == 1 && !has_come(as_of)) == 0;
   job_gather(&mine, sizeof mine, each);
   job_gather(phase, sizeof phase, phases);
+  job_gather(parts, sizeof parts, both);
   if (job_me() != 0) return;
   each[1].seconds = each[0].seconds;
   any_wrong |= !right;
   for (int pe = 0; pe < 2; pe++) {
     sample_print(ways[how], pe ? "receiver" : "sender", c, repeat, &each[pe], right);
     sample_print_list("phase_s", phases[pe], PHASES);
+    print_parts(both[pe]);
     printf("}\n");
   }
   fflush(stdout);

@@ -81,14 +81,14 @@ def test_the_same_run_has_the_same_result_bit_for_bit(programs: Path, tmp_path: 
     assert (tmp_path / "one/simulation.json").read_bytes() == (tmp_path / "two/simulation.json").read_bytes()
 
 
-def test_a_run_takes_as_long_without_a_profile(programs: Path, tmp_path: Path) -> None:
+def test_a_run_takes_no_longer_without_a_profile(programs: Path, tmp_path: Path) -> None:
     """Calls without counts do not sleep because of the waits of other calls."""
     took = []
     for name, options in (("with", ()), ("without", ("--no-profile",))):
         done = simulate(tmp_path / name, programs / "halo", "--size", "64", "--steps", "50", n=4, options=options)
         assert done.returncode == 0, done.stderr
         took.append(result(tmp_path / name)["simulated_s"])
-    assert took[1] == pytest.approx(took[0], rel=0.05)
+    assert took[1] <= 1.05 * took[0]
 
 
 def test_a_put_of_what_the_network_takes_at_once_needs_no_handshake(programs: Path, tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from wattle.html.figures import Figure, Look, fragments_axis
 from wattle.html.page import Page
 from wattle.manifest import Manifest
-from wattle.study.receiver.judges import PUTS, WAYS
+from wattle.study.receiver.judges import PHASES, PUTS, WAYS
+from wattle.study.receiver.phases import phase_edp, phase_joules
 from wattle.study.receiver.study import SWEEP
 from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
@@ -15,7 +16,7 @@ from wattle.study.sweep.figures import OTHERS, bars, lines, look_of
 from wattle.study.sweep.page import Section
 from wattle.study.sweep.samples import WAITS
 
-PHASES = ("A initiate", "B complete", "C await unpacking", "D await arrival", "E unpack", "F pack", "G agent copies")
+NAMES = ("A initiate", "B complete", "C await unpacking", "D await arrival", "E unpack", "F pack", "G agent copies")
 COLOURS = ("--first", "--second", "--transfer", "--asleep", "--third", "--fourth", "--yield")
 WORDS = {
     "direct": "a non-blocking put for each fragment and a quiet; the receiver waits in a barrier (listing B.1).",
@@ -54,9 +55,10 @@ def _sections(a: Analysis) -> list[Section]:
         Section(
             "phases",
             "Phases",
-            "The time in each way, spinning: phases of table 12.1. Those of the sender and the receiver run "
-            "concurrently.",
-            [_phases(a)],
+            "Each way by the phases of table 12.1, spinning, in 1,024 fragments. Those of the sender and of "
+            "the receiver run concurrently. Joules are those of the PE that has the phase, its core and memory, where "
+            "the meter resolves a phase. The delay is the latency at the sender.",
+            _phases(a),
             wide=True,
         ),
     ]
@@ -73,17 +75,37 @@ def _series(a: Analysis, way: str, who: str) -> list[tuple[str, Look, list[Point
     return at or waits
 
 
-def _phases(a: Analysis) -> Figure:
-    counts = sorted({p.x or 0 for p in a.select(series=PUTS)})
-    few = counts[len(counts) // 2]
-    heads: list[str] = []
-    values: list[list[float]] = []
+def _points(a: Analysis) -> list[tuple[str, Point]]:
+    """The points whose phases are known, with their headings: spinning, at the clocks that were set."""
+    found = []
     for way in WAYS:
         for who in ("sender", "receiver"):
-            for point in a.select(series=PUTS, name=way, who=who, wait="spin", clock=None, x=few):
-                heads.append(f"{way}, {who}")
-                values.append([1e3 * s for s in a.medians(point, "phase_s", len(PHASES))])
+            for point in a.select(series=PHASES, name=way, who=who, wait="spin"):
+                found.append((f"{way}, {who}" + ("" if point.clock is None else f", {point.clock:g} GHz"), point))
+    return found
+
+
+def _bars(points: list[tuple[str, Point]], name: str, title: str, unit: str, values: list[list[float]]) -> Figure:
     parts = [
-        (name, colour, [v[k] for v in values]) for k, (name, colour) in enumerate(zip(PHASES, COLOURS, strict=True))
+        (phase, colour, [v[k] for v in values]) for k, (phase, colour) in enumerate(zip(NAMES, COLOURS, strict=True))
     ]
-    return bars("phases", f"{few:,.0f} fragments, spinning", heads, parts, "ms", "medians of the samples", 360)
+    heads = [head for head, _ in points]
+    return bars(name, title, heads, parts, unit, "medians of the samples", 120 + 24 * len(heads))
+
+
+def _phases(a: Analysis) -> list[Figure]:
+    """Time, joules and energy-delay product by phase. G is part of another thread's time and is not metered."""
+    points = _points(a)
+    if not points:
+        return []
+    seconds = [a.medians(point, "phase_s", len(NAMES)) for _, point in points]
+    found = [_bars(points, "phases", "Time", "ms", [[1e3 * s for s in row] for row in seconds])]
+    metered = [(head, point) for head, point in points if phase_joules(a, point, "own")]
+    for name, title, domain in (("phase-cpu", "CPU energy", "cpu"), ("phase-dram", "DRAM energy", "dram")):
+        rows = [phase_joules(a, point, domain) for _, point in metered]
+        if metered and any(map(any, rows)):
+            found.append(_bars(metered, name, title, "µJ", [[1e6 * j for j in row] for row in rows]))
+    if metered:
+        edp = [[1e9 * j for j in phase_edp(a, point)] for _, point in metered]
+        found.append(_bars(metered, "phase-edp", "Energy x delay of the transfer", "nJ·s", edp))
+    return found

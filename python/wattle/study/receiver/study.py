@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from wattle import units
-from wattle.study.receiver.judges import PLANES, PUTS, ROWS, WAYS, wanted_clocks
+from pathlib import Path
+from typing import Any
+
+from wattle import profile, units
+from wattle.study.receiver.judges import PHASES, PLANES, PUTS, ROWS, WAYS, wanted_clocks
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import Job, Plan, Sweep
 from wattle.study.sweep.samples import WAITS
 from wattle.units import si
 
 FRAGMENTS, QUICK_FRAGMENTS = tuple(4**k for k in range(9)), (1, 64, 1024, 65536)
+PHASES_AT = "1024"  # number of fragments whose phases are metered
 REPEATS = 4
 AGENT = (("WATTLE_PROGRESS", "agent"),)
+
+
+def _by_hardware(folder: Path, pes: int) -> dict[str, Any]:
+    """Bytes that the network moved by itself for the PEs of a job."""
+    network = profile.load(folder, pes).network if any((folder / "profile").glob("pe-*.json")) else None
+    return {"hardware_bytes": network.bytes["hardware"] if network else 0}
+
+
+def _job(series: str, words: tuple[str, ...], samples: int, wait: str = "spin", **more: Any) -> Job:
+    return Job(series, "receiver", words, samples, wait=wait, keep=_by_hardware, **more)
 
 
 def _jobs(plan: Plan) -> list[Job]:
@@ -23,14 +37,17 @@ def _jobs(plan: Plan) -> list[Job]:
         words = ("--how", way, "--repeat", str(repeats), "--least", "0" if plan.simulated else least, *cases)
         own = AGENT if way == "agent" else ()
         lines = 2 * len(cases) * repeats
-        found += [Job(PUTS, "receiver", words, lines, wait=wait, settings=own) for wait in WAITS]
+        metered = (*words[: -len(cases)], "--phases", "yes", PHASES_AT)
+        found.append(_job(PHASES, metered, 2 * repeats, settings=own))
+        found += [_job(PUTS, words, lines, wait=wait, settings=own) for wait in WAITS]
         for clock in wanted_clocks(plan.knob):
             at = (*own, ("WATTLE_CLOCKS", f"1={clock:g}"))
-            found.append(Job(PUTS, "receiver", words, lines, wait="spin", clock=clock, settings=at))
+            found.append(_job(PUTS, words, lines, clock=clock, settings=at))
+            found.append(_job(PHASES, metered, 2 * repeats, clock=clock, settings=at))
         if plan.knob.acts:  # D 12.7: all cores of one plane run at the highest clock that one of them requests
             low = wanted_clocks(plan.knob)[0]
             plane = (*own, ("WATTLE_CLOCKS", f"0-1={low:g}"), ("WATTLE_CLOCK_DOMAIN", "package"))
-            found.append(Job(PLANES, "receiver", words, lines, wait="spin", clock=low, settings=plane))
+            found.append(_job(PLANES, words, lines, clock=low, settings=plane))
     return found
 
 

@@ -130,7 +130,9 @@ def bars(
     note: str,
     height: int = 320,
 ) -> Figure:
-    """Horizontal bars, one for each heading, of parts in sequence: (name, colour, a value in ms for each heading)."""
+    """Horizontal bars, one for each heading, of parts in sequence: (name, colour, a value for each heading). `axis`:
+    the values' unit.
+    """
     traces: list[Trace] = [
         {
             "type": "bar",
@@ -139,7 +141,9 @@ def bars(
             "y": list(heads),
             "x": list(values),
             "marker": {"color": colour},
-            "customdata": [hover_text(head, [(name, f"{v:.3g} ms")]) for head, v in zip(heads, values, strict=True)],
+            "customdata": [
+                hover_text(head, [(name, f"{v:.3g} {axis}")]) for head, v in zip(heads, values, strict=True)
+            ],
             "hovertemplate": "%{customdata}<extra></extra>",
         }
         for name, colour, values in parts
