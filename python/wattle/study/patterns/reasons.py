@@ -16,8 +16,8 @@ ON_HOSTS = (
 )
 
 SIMULATION = (
-    "Time and watts come from the cluster's description, in which a processor carries every byte; the papers' cards "
-    "moved the bytes by themselves (D A.3)."
+    "Time and watts come from the cluster's description. Its network cards move the bytes of puts, as the papers' did "
+    "(D A.3), if it describes any; otherwise a processor carries every byte."
 )
 
 
