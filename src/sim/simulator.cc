@@ -185,8 +185,10 @@ void deliver(int to, void *what)
     sim::wake(&pe->inbox, 1);
     return;
   }
+  /* A thread that polls takes the message itself while the one that serves the network still wakes up. Networks without
+   * cards were fitted without this. */
   for (auto &t : pe->threads)
-    if (t->polls_network) {
+    if (prices.has_cards && t->polls_network) {
       show(t.get());
       pe->nudged = true; /* the thread that serves the network may have more to do with the message */
     }

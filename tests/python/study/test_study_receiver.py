@@ -1,5 +1,5 @@
-"""The study of clocks under a put: what moves the bytes decides whether its first implementation can be judged, and
-phases are those of the samples.
+"""The study of clocks under a put: its first implementation is judged only where no core of the receiver moves the
+bytes, and phases are those of the samples.
 """
 
 from __future__ import annotations
