@@ -3,9 +3,11 @@
 
 #include <mpi.h>
 
+#include "../common/clocks.h"
 #include "../common/job.h"
 
-enum { TAG = 1 };
+enum { TAG = 1, TAG_GO };
+static const double patience = 0.2; /* seconds for a message to leave that waits for no receiver */
 
 void messages_transfer(unsigned char *buffer, size_t size, long n)
 {
@@ -16,4 +18,23 @@ void messages_transfer(unsigned char *buffer, size_t size, long n)
     else
       MPI_Recv(at, (int)size, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
+}
+
+bool messages_leave_early(unsigned char *buffer, size_t size)
+{
+  unsigned char go = 0;
+  int left = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (job_me() == 0) {
+    MPI_Request request;
+    double begin = seconds_now();
+    MPI_Isend(buffer, (int)size, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, &request);
+    while (!left && seconds_now() - begin < patience) MPI_Test(&request, &left, MPI_STATUS_IGNORE);
+    MPI_Send(&go, 1, MPI_BYTE, 1, TAG_GO, MPI_COMM_WORLD);
+    if (!left) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Recv(&go, 1, MPI_BYTE, 0, TAG_GO, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(buffer, (int)size, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  return left;
 }

@@ -2,13 +2,15 @@
  * protocols.c - two-sided messages from rank 0 to rank 1 of two: a payload in fragments of the same size, one
  * message each (listing B.4 of the dissertation). Cases: PAYLOAD:FRAGMENTS, bytes and messages.
  *
- * The MPI and its network select the protocol, eager or rendezvous. Time, CPU seconds and joules are each rank's
+ * The MPI and its network select the protocol, eager or rendezvous; --probe finds out which. Time, CPU seconds and joules are each rank's
  * own, from the barrier before the first message to the return of the last call. Data are checked after each sample.
  */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../common/job.h"
 #include "../common/options.h"
@@ -16,12 +18,14 @@
 #include "messages.h"
 
 enum { EX_USAGE = 64, MOST_PAYLOAD = 1 << 28, MOST_FRAGMENTS = 1 << 24 };
-enum { REPEAT, LEAST, N_OPTIONS };
+enum { END_S = 3 }; /* seconds for MPI_Finalize */
+enum { REPEAT, LEAST, PROBE, N_OPTIONS };
 
 static bool any_wrong; /* on rank 0 */
 static option options[N_OPTIONS] = {
     [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
     [LEAST] = {"least", 0.01, 0, 60, "shortest time of the transfers in a sample, in seconds", NULL},
+    [PROBE] = {"probe", 0, 0, 0, "report whether a message of each size is eager: it leaves before its receive", NULL},
 };
 
 static unsigned char *buffer;
@@ -67,11 +71,22 @@ static long rounds_for(size_t payload, long fragments)
   return rounds;
 }
 
-static void measure(sample_case c, int repeat)
+/* Whether messages of a case are eager. The answer of each case is kept, because a rendezvous takes a while to find
+ * out. */
+static bool is_eager(int index, size_t size)
+{
+  static bool known[SAMPLE_MOST_CASES], eager[SAMPLE_MOST_CASES];
+  if (!known[index]) eager[index] = messages_leave_early(buffer, size);
+  known[index] = true;
+  return eager[index];
+}
+
+static void measure(sample_case c, int index, int repeat)
 {
   size_t payload = (size_t)c.x;
   long fragments = (long)c.y;
   measured mine, each[2] = {{0}};
+  bool eager = options[PROBE].value && is_eager(index, payload / (size_t)fragments);
   serial++;
   if (job_me() == 0)
     fill(payload);
@@ -88,6 +103,7 @@ static void measure(sample_case c, int repeat)
   any_wrong |= !right;
   for (int rank = 0; rank < 2; rank++) {
     sample_print("send", rank ? "receiver" : "sender", c, repeat, &each[rank], right);
+    if (options[PROBE].value) printf(",\"eager\":%s", eager ? "true" : "false");
     printf("}\n");
   }
   fflush(stdout);
@@ -117,6 +133,15 @@ static bool make_buffer(const sample_case *cases, int n)
   return (buffer = calloc(1, most)) != NULL;
 }
 
+/* MPICH 4.0 over TCP by UCX may wait for ever in MPI_Finalize, where one rank needs the progress of another that makes
+ * none. All results are printed by then. */
+static volatile sig_atomic_t result;
+
+static void leave(int signal)
+{
+  _exit(result);
+}
+
 int main(int argc, char **argv)
 {
   int words, n = 0;
@@ -139,9 +164,12 @@ int main(int argc, char **argv)
       printf("}\n");
     }
     for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
-      for (int i = 0; i < n; i++) measure(cases[i], repeat);
+      for (int i = 0; i < n; i++) measure(cases[i], i, repeat);
   }
   free(buffer);
+  result = code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+  signal(SIGALRM, leave);
+  alarm(END_S);
   job_end();
-  return code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+  return result;
 }

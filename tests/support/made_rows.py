@@ -4,6 +4,7 @@ its own: tests/python/study/test_study_rows.py asks for samples under which each
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -162,8 +163,13 @@ CONFIGURATIONS = ("TCP, rendezvous", "TCP, eager", "InfiniBand, rendezvous", "In
 Transfer = Callable[[str, float, float], tuple[float, float, float]]  # series, payload, messages: s, W sent, W received
 
 
-def protocols(transfer: Transfer) -> Callable[[], Analysis]:
-    """Samples of transfers that take the seconds and the watts of either CPU that the function gives."""
+Memory = Callable[[str, float, float], float]  # series, payload, messages: W of either rank's memory
+
+
+def protocols(transfer: Transfer, memory: Memory | None = None) -> Callable[[], Analysis]:
+    """Samples of transfers that take the seconds and the watts of either CPU that the function gives. Without `memory`,
+    its power follows the CPU's.
+    """
 
     def made() -> Analysis:
         rows = []
@@ -175,6 +181,8 @@ def protocols(transfer: Transfer) -> Callable[[], Analysis]:
                     for who, w in zip(("sender", "receiver"), watts, strict=True):
                         row = sweeps._row(job, "transfer", who, x, y, (0, 0, 0), s, s * w / 0.9)
                         rows.append(row | {"more_json": "{}", "verified": True})
+                        if memory:
+                            rows[-1]["dram_J"] = s * memory(series, x, y)
                         for domain in ("cpu", "dram"):
                             rows[-1] |= {f"{domain}_provenance": "measured", f"{domain}_source": "powercap package-0"}
         return Analysis(pl.DataFrame(rows, schema=SCHEMA), Knob("none", "no clocks under /sys"), Place())
@@ -207,6 +215,19 @@ def _published_protocols(series: str, x: float, y: float) -> tuple[float, float,
     per_joule = peak * m / (m + half[series])
     watts = (17.9 if x < 1024 else 17.1, 15.9) if series.startswith("TCP, r") else (16.4, 16.4)
     return x / per_joule / (sum(watts) / 0.9), *watts
+
+
+def _published_memory(series: str, x: float, y: float) -> float:
+    """More by eager TCP and in many messages, more for bulk and for long messages."""
+    eager = "eager" in series
+    if series.startswith("TCP"):
+        return (7.4 + 0.001 * y if eager else 7.0) + (0.5 if x > 32768 else 0.0)
+    return 7.0 + 0.1 * math.log2(x / y) if not eager else 7.0 + (1.0 if x > 32768 else 0.0)
+
+
+def _idle_memory(series: str, x: float, y: float) -> float:
+    """Less for bulk, for many and for eager messages."""
+    return 9.0 / (1 + x / 1e4) / (1 + y) * (0.5 if "eager" in series else 1.0)
 
 
 def _example(series: str, x: float, y: float) -> tuple[float, float, float]:
@@ -271,9 +292,9 @@ MADE = {
         good=[],
     ),
     "protocols": Made(
-        bad=[protocols(_no_protocol), protocols(_eager_loses)],
+        bad=[protocols(_no_protocol), protocols(_eager_loses, _idle_memory)],
         nothing=protocols(_no_protocol),
-        good=[protocols(_published_protocols), protocols(_example)],
+        good=[protocols(_published_protocols, _published_memory), protocols(_example)],
     ),
     "race": Made(
         bad=[

@@ -28,6 +28,7 @@ OPEN_MPI = {
 LIBRARIES = {"libmpi.so": ("openmpi", ("--bind-to", "none"), OPEN_MPI), "libmpich.so": ("mpich", (), {})}
 PRELOAD = "LD_PRELOAD"
 PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
+MPI_PACKAGES = {"-mpi": "libopenmpi-dev", "-openmpi": "libopenmpi-dev", "-mpich": "libmpich-dev"}  # to build programs
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ def find(home: Home, name: str, simulated: bool = False) -> Path:
         raise WattleError(f"{name}: is not a program that can be started")
     path = home.root / "lib" / "wattle" / "apps" / ("simulated" if simulated else "") / name
     if not os.access(path, os.X_OK):
-        needs = ["an mpicc with its mpi.h is found (Debian: libopenmpi-dev)"] if name.endswith("-mpi") else []
+        package = next((p for end, p in MPI_PACKAGES.items() if name.endswith(end)), "")
+        needs = [f"an mpicc with its mpi.h is found (Debian: {package})"] if package else []
         needs += ["there is SimGrid"] if simulated else []
         where = f" where {' and '.join(needs)}" if needs else ""
         raise WattleError(f"{path} is missing; `make build` builds it{where}")

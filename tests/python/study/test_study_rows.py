@@ -12,7 +12,13 @@ from wattle.study.published import Verdict
 STUDIES = [name for name in registry.names() if (registry.HERE / name / "published.toml").exists()]
 
 # Statements without a number, or of a machine that the text does not name. They are shown and never judged.
-NEVER_JUDGED = {"barrier/time-slope", "mst/versions", "patterns/floor", "patterns/payload"}
+NEVER_JUDGED = {
+    "barrier/time-slope",
+    "mst/versions",
+    "patterns/floor",
+    "patterns/payload",
+    "protocols/pinning",
+}
 
 # Statements that follow from the input of the study's program.
 NEVER_AGREES = {"race/process-groups"}

@@ -1,23 +1,25 @@
-"""`wattle study protocols`, which is always simulated."""
+"""`wattle study protocols`."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from wattle.study.options import AsJson, Output, Quick
-from wattle.study.place import DEFAULT_CLUSTER, SIMULATED, Place
-from wattle.study.protocols.study import SWEEP, check_place
+from wattle.errors import WattleError
+from wattle.study.options import AsJson, Link, On, Output, Quick, Rounds
+from wattle.study.place import LOCAL, SIMULATED, check_place
+from wattle.study.protocols import configurations
+from wattle.study.protocols.study import SWEEP
 from wattle.study.sweep.command import plan_of, study
 
 
 def command(
     quick: Quick = False,
     output: Output = None,
-    on: Annotated[str, typer.Option("--on", metavar="PLACE", help="Where: sim (simulated).")] = SIMULATED,
+    on: On = LOCAL,
+    link: Link = None,
+    rounds: Rounds = None,
     as_json: AsJson = False,
 ) -> None:
-    """Two-sided messages by TCP and InfiniBand, eager and rendezvous: bytes per joule, power at both ends."""
-    check_place(on)
-    study(SWEEP, plan_of(quick, None, Place(SIMULATED, cluster=DEFAULT_CLUSTER)), output, as_json)
+    """Two-sided messages, eager and rendezvous, by Open MPI and MPICH or simulated: bytes per joule, power."""
+    if on.startswith(f"{SIMULATED}:"):
+        names = " and ".join(dict.fromkeys(c.cluster for c in configurations.SIMULATED))
+        raise WattleError(f"--on {on}: this study simulates {names}; write --on {SIMULATED}")
+    study(SWEEP, plan_of(quick, rounds, check_place(on, link, simulates=True)), output, as_json)

@@ -7,31 +7,23 @@ calls (equation 7.1).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
 from wattle import units
 from wattle.study import published
+from wattle.study.protocols.configurations import (
+    ALL,
+    CALLED,
+    IB_EAGER,
+    IB_RENDEZVOUS,
+    SIMULATED,
+    TCP_EAGER,
+    TCP_RENDEZVOUS,
+    Configuration,
+)
 from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.units import si
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """A configuration. `cluster`: of the simulation. `eager`: all messages are eager, else none."""
-
-    name: str
-    cluster: str
-    eager: bool
-
-
-TCP_RENDEZVOUS = Configuration("TCP, rendezvous", "sandybridge-tcp", False)
-TCP_EAGER = Configuration("TCP, eager", "sandybridge-tcp", True)
-IB_RENDEZVOUS = Configuration("InfiniBand, rendezvous", "sandybridge-ib", False)
-IB_EAGER = Configuration("InfiniBand, eager", "sandybridge-ib", True)
-CONFIGURATIONS = (TCP_RENDEZVOUS, TCP_EAGER, IB_RENDEZVOUS, IB_EAGER)
-CALLED = {c.name: c for c in CONFIGURATIONS}
 
 NEAR = 0.9  # share of the best that still counts as the peak
 MORE = 1.01  # ratio from which a value counts as larger than another
@@ -59,7 +51,40 @@ def power(a: Analysis, sender: Point, who: str, metric: str = "cpu") -> float | 
 
 
 def senders(a: Analysis, of: Configuration, wait: str = "spin") -> list[Point]:
-    return a.select(series=of.name, who="sender", wait=wait)
+    """The sender's points, without those whose messages went by the other protocol."""
+    return [p for p in a.select(series=of.name, who="sender", wait=wait) if not strayed(a, p)]
+
+
+def strayed(a: Analysis, p: Point) -> bool:
+    """Whether messages of a real MPI went by another protocol than its settings ask for. A simulation says nothing."""
+    return any(told.value is not CALLED[p.series].eager for told in a.more(p, "eager"))
+
+
+def present(a: Analysis) -> list[Configuration]:
+    """The configurations that were simulated or measured."""
+    there = {p.series for p in a.points}
+    return [c for c in ALL if c.name in there]
+
+
+def pairs_of(a: Analysis) -> list[tuple[Configuration, Configuration]]:
+    """Eager and rendezvous of each transport and MPI."""
+    there = present(a)
+    return [
+        (e, r)
+        for e in there
+        for r in there
+        if e.eager and not r.eager and e.name.removesuffix("eager") == r.name.removesuffix("rendezvous")
+    ]
+
+
+def _of_sockets(a: Analysis, of: Configuration) -> None:
+    """For figures whose joules include the idle draw of both sockets, as the papers' and those of a simulation do."""
+    efficiencies(a, of)
+    if a.provenance == "modelled" and not a.simulated:
+        raise NotTestable(
+            "modelled joules of real ranks lack the idle draw of their sockets, so their watts and bytes per joule are "
+            "not those of a sensor"
+        )
 
 
 def bytes_of(p: Point) -> float:
@@ -68,6 +93,8 @@ def bytes_of(p: Point) -> float:
 
 
 def efficiencies(a: Analysis, of: Configuration) -> dict[Point, float]:
+    if of not in present(a):
+        raise NotTestable(f"{of.name} was not measured here")
     found = {p: value for p in senders(a, of) if (value := efficiency(a, p)) is not None}
     if not found:
         raise NotTestable("joules are not known here")
@@ -119,6 +146,7 @@ def _outcome(a: Analysis, ours: str, holds: bool, why: str = "") -> Outcome:
 
 
 def peak_of(a: Analysis, of: str, published: float) -> Outcome:
+    _of_sockets(a, CALLED[of])
     point, value = _peak(a, CALLED[of])
     receiver = a.like(point, who="receiver")
     last = a.center("seconds", receiver)
@@ -131,6 +159,7 @@ def peak_of(a: Analysis, of: str, published: float) -> Outcome:
 
 
 def pays_since(a: Analysis, of: str, published: int) -> Outcome:
+    efficiencies(a, CALLED[of])
     since = pays_from(a, CALLED[of])
     if since is None:
         raise NotTestable("joules are not known here")
@@ -146,7 +175,7 @@ def pays_since(a: Analysis, of: str, published: int) -> Outcome:
 
 
 def highest(a: Analysis) -> Outcome:
-    peaks = {c.name: _peak(a, c)[1] for c in CONFIGURATIONS}
+    peaks = {c.name: _peak(a, c)[1] for c in SIMULATED}
     first = max(peaks, key=lambda name: peaks[name])
     second = max(value for name, value in peaks.items() if name != first)
     return _outcome(
@@ -174,7 +203,11 @@ def _bandwidths(a: Analysis) -> str:
 
 
 def _ratio(a: Analysis, pairs: Iterable[tuple[Configuration, Configuration]], published: float, why: str) -> Outcome:
-    found = [(*_largest_ratio(a, over, under), over.name) for over, under in pairs]
+    there = present(a)
+    both = [pair for pair in pairs if set(pair) <= set(there)]
+    if not both:
+        raise NotTestable("no two of these transports and protocols were measured here")
+    found = [(*_largest_ratio(a, over, under), over.name) for over, under in both]
     ratio, point, over = max(found, key=lambda one: one[0])
     ours = f"{ratio:.1f} times at most, {over}, {_at(point)}"
     return _outcome(a, ours, published / 2 <= ratio <= published * 2, why)
@@ -183,7 +216,7 @@ def _ratio(a: Analysis, pairs: Iterable[tuple[Configuration, Configuration]], pu
 def eager_saves(a: Analysis) -> Outcome:
     """Judges that eager messages save at each payload and number of messages."""
     shares = []
-    for eager, not_eager in ((TCP_EAGER, TCP_RENDEZVOUS), (IB_EAGER, IB_RENDEZVOUS)):
+    for eager, not_eager in pairs_of(a):
         below = {(p.x, p.y): v for p, v in efficiencies(a, not_eager).items()}
         shares += [v >= MORE * below[p.x, p.y] for p, v in efficiencies(a, eager).items() if (p.x, p.y) in below]
     why = "For a message so long that the request hardly matters, the copies that a rendezvous saves do."
@@ -193,7 +226,7 @@ def eager_saves(a: Analysis) -> Outcome:
 def aggregating(a: Analysis) -> Outcome:
     """Judges that at each payload fewer messages give more bytes per joule."""
     steps = []
-    for c in CONFIGURATIONS:
+    for c in present(a):
         found = efficiencies(a, c)
         for payload in {p.x for p in found}:
             values = [v for p, v in sorted(found.items(), key=lambda item: item[0].y or 0) if p.x == payload]
@@ -207,6 +240,7 @@ def aggregating(a: Analysis) -> Outcome:
 
 
 def six_hundred(a: Analysis) -> Outcome:
+    _of_sockets(a, TCP_EAGER)
     value = _peak(a, TCP_EAGER)[1]
     least = min(efficiencies(a, TCP_EAGER).values())
     why = (
@@ -223,6 +257,7 @@ IN_A_CALL = (
 
 
 def watts(a: Analysis, who: str, lo: float, hi: float) -> Outcome:
+    _of_sockets(a, TCP_RENDEZVOUS)
     found = [w for p in senders(a, TCP_RENDEZVOUS) if (w := power(a, p, who)) is not None]
     if not found:
         raise NotTestable("joules are not known here")
@@ -231,6 +266,7 @@ def watts(a: Analysis, who: str, lo: float, hi: float) -> Outcome:
 
 
 def receiver_below(a: Analysis) -> Outcome:
+    _of_sockets(a, TCP_RENDEZVOUS)
     pairs = [
         (s, r)
         for p in senders(a, TCP_RENDEZVOUS)
@@ -245,6 +281,7 @@ def receiver_below(a: Analysis) -> Outcome:
 
 
 def bulk_draws_less(a: Analysis) -> Outcome:
+    _of_sockets(a, TCP_RENDEZVOUS)
     small = [w for p in senders(a, TCP_RENDEZVOUS) if (p.x or 0) < SMALL and (w := power(a, p, "sender")) is not None]
     bulk = [
         w
@@ -265,7 +302,7 @@ def example(a: Analysis, fragments: int, what: str, published: float, tolerance:
         if (v := _sent(a, p, what)) is not None
     }
     if not found:
-        raise NotTestable("was not measured")
+        raise NotTestable("InfiniBand was not measured here")
     unit = {"time": "s", "joules": "J", "watts": "W"}[what]
     ours = ", ".join(f"{name.split(', ')[1]} {si(v, unit)}" for name, v in found.items())
     holds = any(abs(v / published - 1) <= tolerance for v in found.values())
@@ -293,7 +330,7 @@ def dropped(a: Analysis, what: str, published: float) -> Outcome:
         if found:
             saved[c.name.split(", ")[1]] = found.median
     if not saved:
-        raise NotTestable("was not measured")
+        raise NotTestable("InfiniBand was not measured here")
     ours = ", ".join(f"{name} {units.percent(v)}" for name, v in saved.items())
     why = "An eager sender ends when its last message has left, and two copies of 16 KiB are most of that."
     return _outcome(a, ours, any(abs(v - published) <= 3 for v in saved.values()), why)
@@ -319,6 +356,76 @@ def infiniband_over_tcp(a: Analysis, published: float) -> Outcome:
     return _ratio(a, pairs, published, FAR)
 
 
+# ---- power of the memory ----
+
+APART = 1.05  # ratio from which a power of the memory counts as higher than another
+BY_BYTES = (
+    "Simulated memory draws its idle watts, and joules for the bytes that the processor and the network move. Where "
+    "the bytes take long, its watts hardly rise."
+)
+
+
+def memory(a: Analysis, of: str, who: str) -> dict[Point, float]:
+    """Watts of the memory of a rank, by the sender's point."""
+    _of_sockets(a, CALLED[of])
+    return {p: w for p in senders(a, CALLED[of]) if (w := power(a, p, who, "dram")) is not None}
+
+
+def _higher(a: Analysis, what: str, less: list[float], more: list[float]) -> Outcome:
+    """The outcome where the mean of `more` must be above that of `less`."""
+    if not less or not more:
+        raise NotTestable("such transfers were not measured")
+    low, high = (sum(watts) / len(watts) for watts in (less, more))
+    return _outcome(a, f"{high:.3g} W {what} {low:.3g} W", high >= APART * low, BY_BYTES)
+
+
+def memory_of_bulk(a: Analysis, of: str, who: str) -> Outcome:
+    """Judges that bulk payloads in one message draw more than small ones."""
+    found = memory(a, of, who)
+    small = [w for p, w in found.items() if (p.x or 0) < SMALL]
+    bulk = [w for p, w in found.items() if (p.x or 0) > BULK and p.y == 1]
+    return _higher(a, "for bulk, for small payloads", small, bulk)
+
+
+def memory_by_fragments(a: Analysis, of: str, who: str) -> Outcome:
+    """Judges that the largest payload draws more in many messages than in one."""
+    found = memory(a, of, who)
+    largest = max((p.x or 0 for p in found), default=0)
+    by_count = sorted(((p.y or 1, w) for p, w in found.items() if p.x == largest), key=lambda pair: pair[0])
+    if len(by_count) < 2:
+        raise NotTestable("one number of messages shows no effect")
+    (few, one), (many, other) = by_count[0], by_count[-1]
+    return _higher(a, f"in {units.several(int(many), 'message')}, in {few:.0f}", [one], [other])
+
+
+def memory_by_size(a: Analysis, of: str, who: str) -> Outcome:
+    """Judges that a message draws more, the longer it is: of the largest payload, from each length to the next."""
+    found = memory(a, of, who)
+    largest = max((p.x or 0 for p in found), default=0)
+    by_size = [w for p, w in sorted(found.items(), key=lambda item: bytes_of(item[0])) if p.x == largest]
+    if len(by_size) < 3:
+        raise NotTestable("fewer than three lengths were measured")
+    rises = sum(later > earlier for earlier, later in pairwise(by_size))
+    ours = f"{by_size[0]:.3g} to {by_size[-1]:.3g} W, higher at {rises} of {units.several(len(by_size) - 1, 'step')}"
+    return _outcome(a, ours, rises == len(by_size) - 1 and by_size[-1] >= APART * by_size[0], BY_BYTES)
+
+
+def memory_of_eager_receiver(a: Analysis) -> Outcome:
+    """Judges that the receiver's memory draws more where messages are eager."""
+    eager, other = (memory(a, c.name, "receiver") for c in (TCP_EAGER, TCP_RENDEZVOUS))
+    below = {(p.x, p.y): w for p, w in other.items()}
+    both = [(w, below[p.x, p.y]) for p, w in eager.items() if (p.x, p.y) in below]
+    return _higher(a, "by eager messages, by rendezvous", [r for _, r in both], [e for e, _ in both])
+
+
+def pinning(a: Analysis) -> Outcome:
+    """The cost of registering memory, which only a network card needs."""
+    if a.simulated:
+        raise NotTestable("the simulated two-sided messages register no memory")
+    names = " and ".join(sorted({c.transport for c in present(a)}))
+    raise NotTestable(f"{names} registers no memory, so there is no cost of pinning")
+
+
 ROWS = published.read(__file__).figures(
     peak_of,
     pays_since,
@@ -334,4 +441,9 @@ ROWS = published.read(__file__).figures(
     bulk_draws_less,
     example,
     dropped,
+    memory_of_bulk,
+    memory_by_fragments,
+    memory_by_size,
+    memory_of_eager_receiver,
+    pinning,
 )

@@ -10,7 +10,8 @@ from wattle import units
 from wattle.html.figures import Figure, Look, Trace, hover_text, line, spans_a_decade, value_axis
 from wattle.html.page import Page
 from wattle.manifest import Manifest
-from wattle.study.protocols.judges import CONFIGURATIONS, Configuration, bytes_of, efficiency, per_joule, power, senders
+from wattle.study.protocols.configurations import Configuration
+from wattle.study.protocols.judges import bytes_of, efficiency, per_joule, power, present, senders
 from wattle.study.protocols.study import SWEEP
 from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
@@ -22,7 +23,6 @@ LOOKS = (
     Look("--third", "diamond", "dashdot"),
     Look("--fourth", "circle-open", "dash"),
 )
-LEGEND: list[str | tuple[str, Look]] = [(c.name, look) for c, look in zip(CONFIGURATIONS, LOOKS, strict=True)]
 Value = Callable[[Analysis, Point], float | None]
 
 
@@ -34,6 +34,9 @@ def _sections(a: Analysis) -> list[Section]:
     payload = max(p.x or 0 for p in a.points)
     whole, cut = (lambda p: p.y == 1), (lambda p: p.x == payload)
     size = units.size(payload)
+    legend: list[str | tuple[str, Look]] = [(c.name, look) for c, look in zip(present(a), LOOKS, strict=False)]
+    bare = a.provenance == "modelled" and not a.simulated
+    idle = "without the idle draw of their socket" if bare else "including idle"
     ends = [
         _figure(a, f"{who}-{metric}", f"{whose} {what}", "W", _power(who, metric), cut, bytes_of, "bytes of a message")
         for who, whose in (("sender", "Sender's"), ("receiver", "Receiver's"))
@@ -49,15 +52,15 @@ def _sections(a: Analysis) -> list[Section]:
                 _figure(a, "whole", "A payload in one message", "B/J", efficiency, whole, _payload, "payload, bytes"),
                 _figure(a, "cut", f"{size} in messages", "B/J", efficiency, cut, bytes_of, "bytes of a message"),
             ],
-            LEGEND,
+            legend,
         ),
         Section(
             "power",
             "Power at both ends",
             f"{size} in several messages, spinning: watts of the rank's socket and of its memory during its calls, "
-            "including idle.",
+            f"{idle}.",
             ends,
-            LEGEND,
+            legend,
         ),
         Section(
             "asleep",
@@ -67,7 +70,7 @@ def _sections(a: Analysis) -> list[Section]:
             [
                 _figure(a, "slept", "A payload in one message", "", _over_spin, whole, _payload, "payload, bytes"),
             ],
-            LEGEND,
+            legend,
         ),
     ]
 
@@ -98,7 +101,7 @@ def _figure(
 ) -> Figure:
     traces = [
         t
-        for c, look in zip(CONFIGURATIONS, LOOKS, strict=True)
+        for c, look in zip(present(a), LOOKS, strict=False)
         if (t := _trace(a, c, look, unit, value, sorted(filter(of, senders(a, c)), key=x), x))
     ]
     sizes = sorted({int(v) for t in traces for v in t["x"]})

@@ -1,23 +1,17 @@
-"""The study of two-sided protocols: TCP and InfiniBand, eager and rendezvous, in bytes per joule. Simulated."""
+"""The study of two-sided protocols, eager and rendezvous, in bytes per joule: by real MPIs, or simulated by TCP and
+InfiniBand.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from wattle import units
-from wattle.errors import WattleError
 from wattle.sim import cluster as clusters
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
-from wattle.study.place import SIMULATED
-from wattle.study.protocols.judges import (
-    CONFIGURATIONS,
-    ROWS,
-    Configuration,
-    best,
-    efficiency,
-    pays_from,
-    per_joule,
-    power,
-)
+from wattle.study.protocols.configurations import MPICH, SHARED, SIMULATED, TCP, Configuration, measured
+from wattle.study.protocols.judges import ROWS, best, efficiency, pays_from, per_joule, power, present, strayed
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import Job, Plan, Sweep
 from wattle.units import si
@@ -28,15 +22,10 @@ MOST_FRAGMENTS, QUICK_MOST_FRAGMENTS = 16384, 1024
 EXAMPLE = ((32768, 2), (32768, 64))
 WAITS = ("spin", "adaptive")
 NEVER, ALWAYS = 1 << 30, 0  # message size in bytes from which a sender waits for its receiver
-
-
-def check_place(on: str) -> None:
-    """Raises WattleError for any place but the simulation. No option selects a protocol in all MPIs, and there is no
-    InfiniBand here.
-    """
-    if on != SIMULATED:
-        names = " and ".join(dict.fromkeys(c.cluster for c in CONFIGURATIONS))
-        raise WattleError(f"--on {on}: this study is simulated, on {names}; allowed: {SIMULATED}")
+REAL_PAYLOADS, REAL_QUICK_PAYLOADS = tuple(4**k for k in range(3, 11)), (1024, 32768, 1048576)
+REAL_COUNTS, REAL_QUICK_COUNTS = tuple(4**k for k in range(8)), (1, 16, 256)
+REPEATS, LEAST_S, QUICK_LEAST_S = 3, 0.01, 0.002
+TRIES = 3  # MPICH's launcher may fail at the end of a job whose ranks do not return from MPI_Finalize
 
 
 def machine(of: Configuration) -> Simulation:
@@ -53,18 +42,39 @@ def cases(quick: bool) -> list[tuple[int, int]]:
     return [*EXAMPLE, *((payload, n) for payload in payloads for n in counts if n <= payload and payload % n == 0)]
 
 
+def _real_cases(quick: bool, smallest: int) -> list[tuple[int, int]]:
+    """(payload, messages) for real MPIs, without messages that one of the protocols does not take."""
+    payloads, counts = (REAL_QUICK_PAYLOADS, REAL_QUICK_COUNTS) if quick else (REAL_PAYLOADS, REAL_COUNTS)
+    found = [*EXAMPLE, *((payload, n) for payload in payloads for n in counts)]
+    return [(payload, n) for payload, n in dict.fromkeys(found) if payload >= smallest * n]
+
+
 def _jobs(plan: Plan) -> list[Job]:
+    if not plan.simulated:
+        return _real_jobs(plan)
     words = [f"{payload}:{n}" for payload, n in cases(plan.quick)]
     return [
         Job(c.name, "protocols", ("--least", "0", *words), 2 * len(words), wait=wait, machine=machine(c))
-        for c in CONFIGURATIONS
+        for c in SIMULATED
         for wait in WAITS
     ]
 
 
+def _real_jobs(plan: Plan) -> list[Job]:
+    """Jobs of each MPI with its eager limit moved to either end: by TCP between nodes, else by shared memory."""
+    found = []
+    for c in measured(TCP if plan.place.across else SHARED):
+        words = [f"{payload}:{n}" for payload, n in _real_cases(plan.quick, c.smallest)]
+        least = QUICK_LEAST_S if plan.quick else LEAST_S
+        options = ("--probe", "--least", f"{least:g}", "--repeat", str(REPEATS), *words)
+        job = Job(c.name, f"protocols-{c.mpi}", options, 2 * REPEATS * len(words), settings=c.settings, optional=True)
+        found += [replace(job, wait=wait, tries=TRIES if c.mpi == MPICH else 1) for wait in WAITS]
+    return found
+
+
 def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     lines = []
-    for c in CONFIGURATIONS:
+    for c in present(a):
         found, since = best(a, c), pays_from(a, c)
         watts = [None if found is None else power(a, found[0], who) for who in ("sender", "receiver")]
         lines.append(
@@ -82,13 +92,17 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
 def _says(a: Analysis) -> str:
     points = [p for p in a.select(wait="spin", who="sender") if p.x == max(p.x or 0 for p in a.points) and p.y == 1]
     told = [f"{p.series} {per_joule(value)}" for p in points if (value := efficiency(a, p)) is not None]
-    return f"Bytes per joule of {units.size(points[0].x or 0)} in one message: {', '.join(told)}." if told else ""
+    wrong = [p for p in a.select(who="sender") if strayed(a, p)]
+    lost = f" {units.several(len(wrong), 'case')} went by the other protocol and are left out." if wrong else ""
+    if not told:
+        return lost.strip()
+    return f"Bytes per joule of {units.size(points[0].x or 0)} in one message: {', '.join(told)}.{lost}"
 
 
 SWEEP = Sweep(
     name="protocols",
     title="Protocols of two-sided messages",
-    question="How many bytes does a joule move by TCP and by InfiniBand, eagerly and by rendezvous?",
+    question="How many bytes does a joule move, by eager messages and by rendezvous?",
     jobs=_jobs,
     rows=ROWS,
     table=_table,

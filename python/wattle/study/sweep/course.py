@@ -54,6 +54,8 @@ def _jobs(study: Sweep, plan: Plan) -> tuple[list[Job], dict[str, str]]:
             left_out[job.program] = str(error)
         else:
             found.append(job)
+    if not found:
+        raise WattleError(next(iter(left_out.values())))
     return found, left_out
 
 
@@ -71,7 +73,15 @@ def _gather(name: str, jobs: Sequence[Job], plan: Plan, gathered: Gathered) -> N
             for k in range(len(jobs)):
                 job = jobs[(k + r * (len(jobs) // plan.rounds)) % len(jobs)]
                 number += 1
-                _run_job(home, job, plan, turns, Path(scratch) / str(number), (r, number), gathered, steps, site)
+                for left in reversed(range(job.tries)):
+                    folder = Path(scratch) / f"{number}-{left}"
+                    try:
+                        _run_job(home, job, plan, turns, folder, (r, number), gathered, steps, site)
+                        break
+                    except WattleError as error:
+                        if not left:
+                            raise
+                        console.note(f"{job.program} is started again: {error}")
 
 
 def _run_job(

@@ -31,7 +31,7 @@ class Job:
     mode and scaling. `clock`: GHz, for the report; the setting that requests it is in `settings`. `planned`: makes
     settings from the results of earlier jobs. `machine`: a simulated machine other than the study's. `keep`: reads
     further keys of the samples from a finished job's folder; by default the thresholds of transfers. `optional`: the
-    study runs without the job where its program is missing.
+    study runs without the job where its program is missing. `tries`: how often it is started until it succeeds.
     """
 
     series: str
@@ -48,6 +48,7 @@ class Job:
     machine: Simulation | None = None
     keep: Callable[[Path, int], dict[str, Any]] | None = None
     optional: bool = False
+    tries: int = 1
 
     def environment(self, acts: bool) -> dict[str, str]:
         found = {"WATTLE_WAIT": self.wait, "WATTLE_PROFILE": "on", **dict(self.settings)}
