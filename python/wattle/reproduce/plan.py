@@ -14,7 +14,17 @@ from wattle.study.place import HOSTS, LOCAL, SIMULATED, TWO_NODES
 # work kept busy. A full sweep that takes longer than some minutes was measured in part, and its time computed from its
 # share of the samples. They serve only for estimates, which follow the pace of the steps that have ended.
 USUAL: dict[str, dict[str, tuple[float | None, float | None]]] = {
-    "am": {LOCAL: (63, 776), SIMULATED: (7, None)},
+    "am": {LOCAL: (63, 780), SIMULATED: (7, 44)},
+    "barrier": {LOCAL: (247, 770), SIMULATED: (22, 45)},
+    "lsms": {LOCAL: (None, None), SIMULATED: (None, 93)},
+    "mst": {LOCAL: (128, 1060), SIMULATED: (209, 630)},
+    "pascol": {LOCAL: (112, None), SIMULATED: (98, None)},
+    "patterns": {LOCAL: (134, 565), SIMULATED: (21, 155)},
+    "protocols": {SIMULATED: (19, None)},
+    "race": {LOCAL: (87, 370), SIMULATED: (None, 1460)},
+    "receiver": {LOCAL: (None, None), SIMULATED: (None, 24)},
+    "slack": {LOCAL: (None, None), SIMULATED: (None, 11)},
+    "tsp": {LOCAL: (32, 173), SIMULATED: (None, 87)},
 }
 
 

@@ -76,8 +76,9 @@ def _on_nodes(place: Place, ours: Start, made: Nodes) -> Site:
 
 
 def _on_hosts(place: Place, ours: Start) -> Site:
-    def mpi(launcher: str, n: int) -> list[str]:
-        return [*_mpi_here(launcher, n), *EXPORTS, "--host", hosts.counted(place.hosts, place.share(n))]
+    def mpi(_: str, n: int) -> list[str]:
+        here = [mpirun(), *MPI_ALL, "--oversubscribe", "--bind-to", "none", *_yields(n, False), "-n", str(n)]
+        return [*here, *EXPORTS, "--host", hosts.counted(place.hosts, place.share(n))]
 
     def mpich(mpiexec: str, n: int) -> list[str]:
         return [mpiexec, "-n", str(n), "-hosts", hosts.counted(place.hosts, place.share(n))]
@@ -99,7 +100,10 @@ def _ours_here(oshrun: str, n: int) -> list[str]:
 
 
 def _mpi_here(_: str, n: int) -> list[str]:
-    return [mpirun(), *MPI_ALL, "--oversubscribe", "--bind-to", "none", *_yields(n, False), "-n", str(n)]
+    """On this node, or on the first one of a Slurm allocation of several."""
+    first = hosts.first_allocated()
+    at = ["--host", hosts.counted(first, [n])] if first else []
+    return [mpirun(), *MPI_ALL, "--oversubscribe", "--bind-to", "none", *_yields(n, False), *at, "-n", str(n)]
 
 
 def _mpich_here(mpiexec: str, n: int) -> list[str]:

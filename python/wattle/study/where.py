@@ -72,10 +72,18 @@ class Seen:
         """Adds the processes of one job."""
         for key in _once(p.node for p in found):
             mine = [p for p in found if p.node == key]
-            node = self.nodes.setdefault(key, Node(key[1], key[2]))
+            node = self._node(key)
             node.most = max(node.most, len(mine))
             node.paths = _once([*node.paths, *(path for p in mine for path in p.paths)])
         self.networks = _once([*self.networks, *(p.network for p in found if p.network)])
+
+    def _node(self, key: Key) -> Node:
+        """The node of a process, new or known. Processes of MPI do not know its number."""
+        same = [known for known in self.nodes if known[1:] == key[1:] and -1 in (known[0], key[0])]
+        if same and key not in self.nodes:
+            self.nodes = {key if known == same[0] and key[0] != -1 else known: n for known, n in self.nodes.items()}
+            key = key if key[0] != -1 else same[0]
+        return self.nodes.setdefault(key, Node(key[1], key[2]))
 
     def as_list(self) -> list[dict[str, object]]:
         return [node.as_dict() for node in self.nodes.values()]

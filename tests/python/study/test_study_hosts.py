@@ -184,6 +184,16 @@ def test_nodes_of_one_kernel_are_one_machine(tmp_path):
     assert "which are one machine, one PE on each" in there.words
 
 
+@pytest.mark.parametrize("mpi_first", [True, False])
+def test_processes_of_mpi_are_on_the_nodes_of_the_pes(tmp_path, mpi_first):
+    pes = profiles(tmp_path, 0, 1)
+    ranks = [where.Process(i, (-1, f"n{i}", f"id{i}")) for i in (0, 0, 1)]
+    there = Place("hosts", hosts=("n0", "n1"))
+    for found in (ranks, pes) if mpi_first else (pes, ranks):
+        there.seen.add(found)
+    assert [(node.host, node.most) for node in there.seen.nodes.values()] == [("n0", 2), ("n1", 1)]
+
+
 @pytest.mark.parametrize(
     ("nodes", "planned", "option", "shared", "words"),
     [
