@@ -262,13 +262,20 @@ def test_no_cpufreq_says_why(roots):
 )
 def test_counters_are_tried_out(roots, error, state, why):
     put(roots.proc, {"sys/kernel/perf_event_paranoid": "3\n"})
-    found = finding(counters.examine(roots, error), "instructions")
+    found = finding(counters.examine(roots, error), "instructions, cycles, last-level cache misses")
     assert found.state is state
     assert why in found.why
 
 
 def test_trying_the_counters_gives_an_errno_and_no_crash():
-    assert counters.count_instructions() in {0, *errno.errorcode}
+    assert all(counters.count(event) in {0, *errno.errorcode} for event in counters.EVENTS.values())
+
+
+def test_a_counter_that_is_missing_beside_others_is_named(roots, monkeypatch):
+    monkeypatch.setattr(counters, "count", lambda event: errno.ENOENT if event == 3 else 0)
+    section = counters.examine(roots)
+    assert finding(section, "instructions, cycles").state is State.YES
+    assert finding(section, "last-level cache misses").state is State.NO
 
 
 def test_what_the_cpu_offers_to_wait_with_is_read_from_its_flags(roots):

@@ -159,7 +159,7 @@ def test_the_least_of_each_metric_has_its_clock():
         "edp": 3.0,  # 33, 20, 18.3
         "e2dp": 2.0,  # 363, 200, 201.7
     }
-    assert "not right for it: the highest clock is 3 GHz" in own._least_words(found)
+    assert "not right for it: its least energy is not at the highest clock, 3 GHz" in own._least_words(found)
     assert "Race to halt is right" in own._least_words(made(lambda ghz: 10 / ghz))
     title, heads, lines = own._table(found)
     assert heads == ["clock", "time", "energy", "power", "EDP", "E2DP"]

@@ -96,6 +96,7 @@ def _least_words(a: Analysis) -> str:
     top = _points(a)[-1].clock or 0
     verdict = ""
     if "node" in found:
-        is_right = found["node"].clock == top
-        verdict = f" Race to halt is {'right' if is_right else 'not right'} for it: the highest clock is {top:g} GHz."
+        right = found["node"].clock == top
+        verdict = f" Race to halt is {'' if right else 'not '}right for it: its least energy is "
+        verdict += f"{'' if right else 'not '}at the highest clock, {top:g} GHz."
     return f"{next(iter(found.values())).name} has its least {said}.{verdict}{missing}"

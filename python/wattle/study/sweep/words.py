@@ -13,7 +13,7 @@ from wattle.study.sweep.plan import Sweep
 def summary(made: Sweep, a: Analysis, rows: list[Row], record: Manifest, *, reasons: str = "below") -> str:
     """One paragraph with numbers from the samples. `reasons`: where the reader finds the reasons of the verdicts."""
     parts = [
-        _waiting(made, a),
+        "" if made.program else _waiting(made, a),
         _fit(made, a),
         made.says(a),
         f"{_sentence(a.knob.words)}.",
