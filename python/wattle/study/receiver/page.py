@@ -81,16 +81,19 @@ def _points(a: Analysis) -> list[tuple[str, Point]]:
     for way in WAYS:
         for who in ("sender", "receiver"):
             for point in a.select(series=PHASES, name=way, who=who, wait="spin"):
-                found.append((f"{way}, {who}" + ("" if point.clock is None else f", {point.clock:g} GHz"), point))
+                clock = "base clock" if point.clock is None else f"{point.clock:g} GHz"
+                found.append((f"{way}, {who}" + (f", {clock}" if a.knob.acts else ""), point))
     return found
 
 
-def _bars(points: list[tuple[str, Point]], name: str, title: str, unit: str, values: list[list[float]]) -> Figure:
+def _bars(
+    points: list[tuple[str, Point]], name: str, title: str, unit: str, values: list[list[float]], note: str = ""
+) -> Figure:
     parts = [
         (phase, colour, [v[k] for v in values]) for k, (phase, colour) in enumerate(zip(NAMES, COLOURS, strict=True))
     ]
     heads = [head for head, _ in points]
-    return bars(name, title, heads, parts, unit, "medians of the samples", 120 + 24 * len(heads))
+    return bars(name, title, heads, parts, unit, f"medians of the samples{note}", 120 + 24 * len(heads))
 
 
 def _phases(a: Analysis) -> list[Figure]:
@@ -100,12 +103,13 @@ def _phases(a: Analysis) -> list[Figure]:
         return []
     seconds = [a.medians(point, "phase_s", len(NAMES)) for _, point in points]
     found = [_bars(points, "phases", "Time", "ms", [[1e3 * s for s in row] for row in seconds])]
+    note = ", joules modelled"  # a sensor resolves no phase
     metered = [(head, point) for head, point in points if phase_joules(a, point, "own")]
     for name, title, domain in (("phase-cpu", "CPU energy", "cpu"), ("phase-dram", "DRAM energy", "dram")):
         rows = [phase_joules(a, point, domain) for _, point in metered]
         if metered and any(map(any, rows)):
-            found.append(_bars(metered, name, title, "µJ", [[1e6 * j for j in row] for row in rows]))
+            found.append(_bars(metered, name, title, "µJ", [[1e6 * j for j in row] for row in rows], note))
     if metered:
         edp = [[1e9 * j for j in phase_edp(a, point)] for _, point in metered]
-        found.append(_bars(metered, "phase-edp", "Energy x delay of the transfer", "nJ·s", edp))
+        found.append(_bars(metered, "phase-edp", "Energy x delay of the transfer", "nJ·s", edp, note))
     return found
