@@ -6,7 +6,7 @@
  *   5 % of the joules    the sensor's own error, which is systematic (assumed, because few makers state one)
  *   step x mean watts    readings fall between two updates of the sensor, at both ends
  *   resolution           of a counter: one of its units at each end
- *   doubt                of watts: half of each change between two readings, for the time between them; and the highest
+ *   changes and gaps     of watts: half of each change between two readings, for the time between them; and the highest
  *                        watts seen, for the time in which the sensor could not be read. Of a counter: that of
  *                        counter.h
  * A reading beyond limit_w is impossible. It is a gap like a reading that fails, and it is counted.
