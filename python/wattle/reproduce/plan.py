@@ -16,6 +16,7 @@ from wattle.study.place import HOSTS, LOCAL, SIMULATED, TWO_NODES
 USUAL: dict[str, dict[str, tuple[float | None, float | None]]] = {
     "am": {LOCAL: (63, 780), SIMULATED: (7, 44)},
     "barrier": {LOCAL: (247, 770), SIMULATED: (22, 45)},
+    "fragments": {LOCAL: (45, 309), SIMULATED: (10, 59)},
     "lsms": {LOCAL: (None, None), SIMULATED: (None, 93)},
     "mst": {LOCAL: (128, 1060), SIMULATED: (209, 630)},
     "pascol": {LOCAL: (112, None), SIMULATED: (98, None)},

@@ -151,7 +151,7 @@ def test_one_repeat_gives_figures_and_no_verdict(bench, wattle: Wattle, tmp_path
     rows = json.loads((out / "results.json").read_text())["published"]
     assert {row["verdict"] for row in rows} == {"not testable here"}
     reason = "n = 1 repeat; a 95 % statement needs at least six."
-    assert sum(row["why"] == reason for row in rows) >= len(rows) - 2
+    assert sum(row["why"].startswith(reason) for row in rows) >= len(rows) - 2
     page = wattle("report", out)
     assert page.returncode == 0
     text = (out / "report.html").read_text()
