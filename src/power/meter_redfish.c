@@ -27,6 +27,7 @@
 #include "power/gauge.h"
 #include "power/http.h"
 #include "power/redfish_page.h"
+#include "power/watt_limit.h"
 
 enum { PAGE = 1 << 18, ADDRESS = WTL_REDFISH_PATH };
 static const double ask_every_s = 1;
@@ -37,6 +38,8 @@ static const double ask_every_s = 1;
 static const double step_s = 2;
 /* s, deadlines: for one reading, and at start for all pages that lead to it. */
 static const double reading_s = 3, finding_s = 5;
+/* A supply may deliver somewhat more than its capacity for a short time (assumed). */
+static const double supply_margin = 1.5;
 /* s; a search that failed after more than this is not repeated. */
 static const double slow_search_s = 1;
 
@@ -335,6 +338,7 @@ static void redfish_find(wtl_gauges *set, const wtl_meter_env *env, char *why, s
   wtl_gauge *g = wtl_gauge_add(set, &node);
   g->is_watts = true;
   g->step_s = step_s;
+  g->limit_w = wtl_watt_limit_rated(f.most_w, supply_margin, g->limit_w);
   root_of(r->url, root, sizeof root);
   snprintf(g->source, sizeof g->source, "%.50s %s", strstr(root, "://") + 3, f.name);
   if (set->sys->background) start_asking(r);

@@ -31,6 +31,10 @@ static void take_value(void *arg, const wtl_json_leaf *leaf)
     p->name = "PowerConsumedWatts";
   } else if (is_number && strcmp(leaf->path, "Reading") == 0) {
     r->sensor = leaf->number;
+  } else if (is_number &&
+             (strcmp(leaf->path, "PowerControl.0.PowerCapacityWatts") == 0 ||
+              strcmp(leaf->path, "PowerWatts.ReadingRangeMax") == 0 || strcmp(leaf->path, "ReadingRangeMax") == 0)) {
+    p->most_w = leaf->number;
   } else if (strcmp(leaf->path, "ReadingUnits") == 0) {
     r->is_in_watts = strcmp(leaf->text, "W") == 0;
   } else if (strcmp(leaf->path, "EnvironmentMetrics.@odata.id") == 0) {

@@ -6,6 +6,7 @@ enum { WTL_REDFISH_PATH = 512 };
 
 typedef struct wtl_redfish_page {
   double watts;     /* NaN: the page has none */
+  double most_w;    /* the highest watts that the page states as possible (capacity, range); 0: it states none */
   const char *name; /* name of the property with the watts; NULL: none */
   /* Paths of further pages; "": no link. */
   char metrics[WTL_REDFISH_PATH], power[WTL_REDFISH_PATH], member[WTL_REDFISH_PATH];

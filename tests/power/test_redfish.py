@@ -58,6 +58,21 @@ def test_a_sensors_own_address_is_used_unchanged() -> None:
         assert not degrees["usable"] and "has no watts" in degrees["why"]
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"PowerControl": [{"PowerConsumedWatts": 1300, "PowerCapacityWatts": 800}]},
+        {"PowerWatts": {"Reading": 1300, "ReadingRangeMax": 800}},
+        {"Reading": 1300, "ReadingUnits": "W", "ReadingRangeMax": 800},
+        {"PowerWatts": {"Reading": 4294967.295}},
+    ],
+)
+def test_watts_beyond_the_supplys_capacity_are_refused(page: dict) -> None:
+    with serving(Controller({"/p": page})) as controller:
+        found = look(controller, WATTLE_REDFISH=f"{controller.url}/p")
+        assert not found["usable"] and "beyond the watts that it can draw" in found["why"], found
+
+
 def test_joules_are_watts_times_seconds_and_say_where_they_are_from() -> None:
     with serving(Controller(modern())) as controller:
         done = subprocess.run(
