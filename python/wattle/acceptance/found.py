@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from wattle.acceptance.steps import NODE_SENSORS, SENSORS, energy_of
+from wattle.acceptance.steps import SENSORS, energy_of
 from wattle.acceptance.trial import Result
 from wattle.acceptance.untried import Tried
 from wattle.checked import read_json
@@ -33,7 +33,8 @@ def tried(folder: Path, results: Sequence[Result]) -> Tried:
     """A summary of the results. `results`: those of all chosen steps."""
     measured = joules(folder)
     steps = {r.name: r for r in results}
-    read = {str(m["meter"]) for m in measured if any(map(_is_measured, m["figures"]))}
+    joined = [str(m["meter"]) for m in measured if any(map(_is_measured, m["figures"]))]  # such as "powercap+nvml"
+    read = {name for names in joined for name in names.split("+")}
 
     def unread(step: str) -> str:
         said = next((m["why"] for m in measured if m["step"] == step), None)
@@ -43,7 +44,7 @@ def tried(folder: Path, results: Sequence[Result]) -> Tried:
     two_nodes = steps.get("two-nodes")
     return Tried(
         clocks=_no_clocks(folder, steps),
-        joules="" if read & set(NODE_SENSORS) else unread("energy"),
+        joules="" if any(_is_of_node(f) for m in measured for f in m["figures"]) else unread("energy"),
         two_nodes=two_nodes.state if two_nodes else None,
         sensors={name: "" if name in read else unread(energy_of(name)) for name in SENSORS},
     )
@@ -51,6 +52,11 @@ def tried(folder: Path, results: Sequence[Result]) -> Tried:
 
 def _is_measured(figure: dict[str, Any]) -> bool:
     return figure["provenance"] == "measured" and (figure["joules"] or 0) > 0
+
+
+def _is_of_node(figure: dict[str, Any]) -> bool:
+    """Whether it is measured, and not of an accelerator beside modelled processors."""
+    return _is_measured(figure) and figure["scope"] != "device"
 
 
 def _ended(result: Result | None, step: str) -> str:

@@ -169,6 +169,10 @@ def test_joules_that_no_sensor_gave_are_among_what_was_not_tried(tmp_path):
     assert why("a", "measured", "powercap") == ""
     assert why("b", "modelled") == "powercap: stand at 0"
     assert found.tried(tmp_path / "c", []).joules == "the step energy was not chosen"
+    gpu = {"joules": [fakes.figure("cpu", 3.0), fakes.figure("gpu-0", 9.0, "measured") | {"scope": "device"}]}
+    left(tmp_path / "d", "energy", {"node": gpu, "meter": {"name": "model+nvml", "why": "powercap: stand at 0"}})
+    tried = found.tried(tmp_path / "d", [ended("energy")])
+    assert (tried.joules, tried.sensors["nvml"]) == ("powercap: stand at 0", "")
 
 
 def test_a_failed_step_is_not_listed_as_not_chosen(tmp_path):
