@@ -194,7 +194,7 @@ HOSTS = b"a slots=2\nb[1-3]:2 # three\nnode[007,10-12] slots=1\n::1 slots=2\n"
 NETWORK = "sandybridge-ib"
 
 
-LONG_ALONE = ("barrier", "race", "receiver", "pascol", "protocols")  # other studies have the shared parts, too
+LONG_ALONE = ("barrier", "race", "receiver", "pascol", "protocols", "lsms")  # other studies have the shared parts, too
 
 
 def of_study_kinds() -> dict[str, Kind]:

@@ -24,6 +24,7 @@ from wattle.study.lsms import judges, recorded
 from wattle.study.lsms.study import SWEEP
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.published import Verdict
+from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import MODES, SCALINGS, Job, Plan
 from wattle.study.sweep.samples import WAITS
 from wattle.timeline import rows as timelines
@@ -64,6 +65,16 @@ def test_every_row_that_differs_has_a_reason():
     for physics in (sweeps.backwards, where(alike), where(power_is_constant), where(modes_save_nothing)):
         rows = published.judge(SWEEP.rows, sweeps.analysis("lsms", physics))
         assert all(row.why for row in rows if row.verdict is Verdict.DIFFERS)
+
+
+def test_a_study_without_transfers_judges_the_others():
+    whole = sweeps.analysis("lsms", sweeps.as_published)
+    a = Analysis(whole.frame.filter(pl.col("series") != judges.TRANSFER), whole.knob, whole.place)
+    rows = {row.id: row for row in published.judge(SWEEP.rows, a)}
+    assert rows["pattern-saves-mpi"].why == "mpi PQPQ was not measured."
+    assert SWEEP.table(a)[2]
+    assert SWEEP.says(a) == ""
+    assert rows["waiting-costs-mpi"].verdict is Verdict.AGREES
 
 
 def test_effects_within_the_margin_do_not_agree():

@@ -37,8 +37,9 @@ def of_pattern(a: Analysis, version: str, pattern: str, x: float) -> Point:
     return found[0]
 
 
-def sizes(a: Analysis) -> list[float]:
-    return sorted({p.x or 0.0 for p in a.select(series=TRANSFER)})
+def largest(a: Analysis) -> float:
+    """The most parameters of a transfer; 0 without transfers."""
+    return max((p.x or 0.0 for p in a.select(series=TRANSFER)), default=0.0)
 
 
 def ungoverned(a: Analysis, version: str, series: str, ratio: float) -> list[Point]:
@@ -105,7 +106,7 @@ def pattern_saves(a: Analysis, version: str) -> Outcome:
     """Judges that another pattern than PQPQ saves energy in the transfer stage."""
     _version(a, version)
     _known(a)
-    x = sizes(a)[-1]
+    x = largest(a)
     before = of_pattern(a, version, "PQPQ", x)
     savings = {p: c for p in PATTERNS[1:] if (c := a.saving("node", before, of_pattern(a, version, p, x)))}
     if not savings:
@@ -120,7 +121,7 @@ def _order(a: Analysis, version: str, metric: str) -> tuple[float, dict[str, Cen
     _version(a, version)
     if metric == "energy":
         _known(a)
-    x = sizes(a)[-1]
+    x = largest(a)
     if x <= MANY:
         raise NotTestable(f"no transfer of more than {MANY} parameters was measured")
     found = {p: c for p in PATTERNS if (c := a.center(KINDS[metric], of_pattern(a, version, p, x)))}

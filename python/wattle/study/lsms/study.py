@@ -15,8 +15,8 @@ from wattle.study.lsms.judges import (
     TIMELINE,
     TRANSFER,
     VERSIONS,
+    largest,
     most,
-    sizes,
     sync_s,
 )
 from wattle.study.sweep.analysis import Analysis, Point
@@ -114,7 +114,7 @@ Points = dict[str, Point | None]  # by version
 
 def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     """The transfer stage in each pattern, and a step with unequal work under each policy."""
-    ratio, x = most(a, SYNC), sizes(a)[-1]
+    ratio, x = most(a, SYNC), largest(a)
     lines = [_line(a, f"transfer, {pattern}", _transfers_by(a, pattern)) for pattern in PATTERNS]
     for policy in a.policies(series=SYNC):
         points = [p for p in a.select(series=SYNC, y=ratio) if p.policy == policy]
@@ -128,7 +128,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
 
 
 def _transfers_by(a: Analysis, pattern: str) -> Points:
-    return {v: next(iter(a.select(series=TRANSFER, name=f"{v} {pattern}", x=sizes(a)[-1])), None) for v in VERSIONS}
+    return {v: next(iter(a.select(series=TRANSFER, name=f"{v} {pattern}", x=largest(a))), None) for v in VERSIONS}
 
 
 def _line(a: Analysis, head: str, points: Points) -> list[str]:
@@ -151,7 +151,7 @@ def _says(a: Analysis) -> str:
         if times:
             best, worst = (of(times, key=lambda p: times[p]) for of in (min, max))
             told.append(f"{version} {best} ({times[worst] / times[best]:.1f} times as fast as {worst})")
-    return f"The fastest pattern for {sizes(a)[-1]:.0f} parameters: {', '.join(told)}." if told else ""
+    return f"The fastest pattern for {largest(a):.0f} parameters: {', '.join(told)}." if told else ""
 
 
 SWEEP = Sweep(
