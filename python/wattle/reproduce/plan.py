@@ -17,15 +17,15 @@ USUAL: dict[str, dict[str, tuple[float | None, float | None]]] = {
     "am": {LOCAL: (63, 780), SIMULATED: (7, 44)},
     "barrier": {LOCAL: (247, 770), SIMULATED: (22, 45)},
     "fragments": {LOCAL: (45, 309), SIMULATED: (10, 59)},
-    "lsms": {LOCAL: (None, None), SIMULATED: (None, 93)},
+    "lsms": {LOCAL: (None, None), SIMULATED: (96, 93)},
     "mst": {LOCAL: (128, 1060), SIMULATED: (209, 630)},
     "pascol": {LOCAL: (112, None), SIMULATED: (98, None)},
     "patterns": {LOCAL: (134, 565), SIMULATED: (21, 155)},
     "protocols": {SIMULATED: (19, None)},
-    "race": {LOCAL: (87, 370), SIMULATED: (None, 1460)},
-    "receiver": {LOCAL: (None, None), SIMULATED: (None, 24)},
-    "slack": {LOCAL: (None, None), SIMULATED: (None, 11)},
-    "tsp": {LOCAL: (32, 173), SIMULATED: (None, 87)},
+    "race": {LOCAL: (87, 370), SIMULATED: (493, 1460)},
+    "receiver": {LOCAL: (339, None), SIMULATED: (21, 24)},
+    "slack": {LOCAL: (181, None), SIMULATED: (11, 11)},
+    "tsp": {LOCAL: (40, 173), SIMULATED: (19, 87)},
 }
 
 
