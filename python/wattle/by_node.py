@@ -48,6 +48,10 @@ class Node:
         """The node's joules in a domain that are not attributed to any PE."""
         return find(self.reader.idle, domain) if self.reader else unavailable(domain)
 
+    def others(self, domain: str) -> Joules | None:
+        """The joules of other programs on the node. None where no sensor saw any."""
+        return find(self.reader.others, domain) if self.reader and self.reader.others else None
+
     def share(self, domain: str) -> Joules:
         """The joules of the PEs of the node that left a profile."""
         return total((find(pe.joules, domain) for pe in self.pes), domain=domain)
@@ -79,6 +83,7 @@ class Node:
             "joules": [self.joules(d).as_dict() for d in self.domains],
             "idle": [self.idle(d).as_dict() for d in self.domains],
             "nested": [figure.as_dict() for figure in self.nested],
+            "others": [found.as_dict() for d in self.domains if (found := self.others(d)) is not None],
             "interfaces": asdict(self.interfaces) if self.interfaces else None,
         }
 

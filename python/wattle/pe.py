@@ -152,7 +152,8 @@ class PE:
     sleeps: int | None
     joules: list[Joules]
     node: list[Joules]  # of the whole node; only in its reader's profile, else empty
-    idle: list[Joules]  # joules of the node that are attributed to no PE
+    idle: list[Joules]  # of the idle node
+    others: list[Joules]  # of other programs on the node, where a sensor saw them; else empty
     reads_node: bool  # whether it is the node's reader, even where there was nothing to read
     meter: dict[str, str]  # name of the meter and why no better one was used; empty except in the reader's profile
     modules: list[Module]

@@ -60,6 +60,7 @@ def read_pe(path: Path, number: int) -> PE:
         joules=_figures(document),
         node=_figures(document.get("node")) if has_node else [],
         idle=_figures(document.get("node"), "idle") if has_node else [],
+        others=_figures(document.get("node"), "others") if has_node and document.get("node").has("others") else [],
         reads_node=has_node,
         meter=_read_meter(document),
         modules=modules,

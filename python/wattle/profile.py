@@ -93,6 +93,11 @@ class RunProfile:
         """The joules of all nodes in a domain. Unavailable where those of one node are not known."""
         return self._of_nodes(domain, (node.joules(domain) for node in self.nodes))
 
+    def others_joules(self, domain: str) -> Joules | None:
+        """The joules of other programs, over the nodes whose sensor saw some. None where no node has any."""
+        found = [figure for node in self.nodes if (figure := node.others(domain)) is not None]
+        return total(found, domain=domain) if found else None
+
     def idle_joules(self, domain: str) -> Joules:
         """The joules of all nodes in a domain that are attributed to no PE."""
         return self._of_nodes(domain, (node.idle(domain) for node in self.nodes))

@@ -18,13 +18,11 @@ static double own_s(int who)
 load load_now(void)
 {
   load l = {(double)wtl_clock_ns() * 1e-9, NAN, NAN, own_s(RUSAGE_SELF) + own_s(RUSAGE_CHILDREN)};
-  double user, nice, system, idle, wait, irq, softirq, steal, hz = (double)sysconf(_SC_CLK_TCK);
+  l.busy_s = wtl_os_machine_cpu_seconds();
+  double steal;
   FILE *f = fopen("/proc/stat", "re");
-  if (f && fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle, &wait, &irq, &softirq,
-                  &steal) == 8) {
-    l.busy_s = (user + nice + system + irq + softirq) / hz;
-    l.stolen_s = steal / hz;
-  }
+  if (f && fscanf(f, "cpu %*f %*f %*f %*f %*f %*f %*f %lf", &steal) == 1)
+    l.stolen_s = steal / (double)sysconf(_SC_CLK_TCK);
   if (f) fclose(f);
   return l;
 }

@@ -11,6 +11,7 @@
 #include "pgas/far.h"
 #include "job/pe_governor.h"
 #include "record/file.h"
+#include "record/node_split.h"
 #include "team/barrier.h"
 #include "team/team_entry.h"
 
@@ -64,7 +65,7 @@ static void split_node(wtl_pe *self, wtl_node_joules *node)
   wattle_joules_t *part = calloc((size_t)self->n_local * WTL_MAX_DOMAINS, sizeof *part);
   size_t d = 0;
   for (int slot = 0; all && part && slot < self->n_local; slot++) all[slot] = self->accounts[slot].activity;
-  if (all && part) d = wtl_meter_finish(self->meter, all, (size_t)self->n_local, node->total, node->idle, part);
+  if (all && part) d = wtl_record_split_node(self->record, all, (size_t)self->n_local, node, part);
   for (size_t slot = 0; slot < (size_t)self->n_local; slot++) {
     wtl_account *theirs = &self->accounts[slot];
     memcpy(theirs->joules, part + slot * d, d * sizeof *part);

@@ -12,6 +12,7 @@
 #include "mpi/mpi_front.h"
 #include "node/cores.h"
 #include "record/file.h"
+#include "record/node_split.h"
 
 wtl_mpi_rank *wtl_mpi_self;
 
@@ -216,7 +217,7 @@ static void split(wtl_mpi_rank *self, const wtl_activity *all, wtl_node_joules *
 {
   size_t n = (size_t)self->n_local, domains = 0;
   wattle_joules_t *part = calloc(n * WTL_MAX_DOMAINS, sizeof *part);
-  if (part) domains = wtl_meter_finish(self->record.meter, all, n, node->total, node->idle, part);
+  if (part) domains = wtl_record_split_node(&self->record, all, n, node, part);
   for (size_t i = 0; i < n; i++) {
     each[i].n_domains = domains;
     wtl_record_rates(wtl_meter_machine(self->record.meter), &all[i], each[i].rate);

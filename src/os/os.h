@@ -77,6 +77,9 @@ static inline uint64_t wtl_clock_ns(void);
 /* Returns the processor time of the calling PE, in seconds. */
 static inline double wtl_os_cpu_seconds(void);
 
+/* Returns the CPU time of all programs of this machine since its start, in seconds. NaN: not known. */
+double wtl_os_machine_cpu_seconds(void);
+
 /* --- threads --- */
 
 /* Starts a thread of the library. It blocks all signals, because they belong to the program. Returns 0 or an error

@@ -172,6 +172,16 @@ bool wtl_os_is_program(const struct dl_phdr_info *info, int index)
   return index == 0;
 }
 
+double wtl_os_machine_cpu_seconds(void)
+{
+  double user, nice, system, idle, wait, irq, softirq, busy = NAN;
+  FILE *f = fopen("/proc/stat", "re");
+  if (f && fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle, &wait, &irq, &softirq) == 7)
+    busy = (user + nice + system + irq + softirq) / (double)sysconf(_SC_CLK_TCK);
+  if (f) fclose(f);
+  return busy;
+}
+
 void wtl_os_machine_id(char *id, size_t size)
 {
   int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);

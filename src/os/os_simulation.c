@@ -120,6 +120,11 @@ bool wtl_os_is_program(const struct dl_phdr_info *info, int index)
 }
 
 /* Each simulated PE has its own machine. */
+double wtl_os_machine_cpu_seconds(void)
+{
+  return NAN; /* the machine of the simulator is not the simulated one */
+}
+
 void wtl_os_machine_id(char *id, size_t size)
 {
   snprintf(id, size, "simulated-%d", wtl_sim_pe());

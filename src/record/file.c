@@ -159,6 +159,9 @@ static void write_pe_joules(const writer *w)
   write_joules_list(w->f, w->node->idle, d);
   fputs(",\"nested\":", w->f);
   write_joules_list(w->f, nested, wtl_meter_nested(self->meter, nested));
+  fputs(",\"others\":", w->f);
+  write_joules_list(w->f, w->node->others, w->node->others_cpu_s > 0 ? d : 0);
+  wtl_json_number_field(w->f, "others_cpu_s", w->node->others_cpu_s, 0);
   fputs("},\"meter\":{", w->f);
   wtl_json_text_field(w->f, "name", wtl_meter_name(self->meter), 1);
   wtl_json_text_field(w->f, "why", wtl_meter_why(self->meter), 0);

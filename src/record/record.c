@@ -22,6 +22,7 @@ void wtl_record_start(wtl_record *r)
 {
   r->start_tick = wtl_ticks();
   r->start_cpu_s = r->so_far.cpu_s = wtl_os_cpu_seconds();
+  if (r->meter) r->start_machine_s = wtl_os_machine_cpu_seconds();
   for (int stage = 0; stage < WTL_N_STAGES; stage++) r->door->ticks[stage] = 0;
   r->door->sleeps = 0;
   r->door->rings = 0;

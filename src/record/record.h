@@ -30,9 +30,13 @@ typedef struct wtl_rates {
   double active, spin, yield, asleep, byte;
 } wtl_rates;
 
-/* The node's joules by domain: the total, and the part that no process caused. */
+/*
+ * The node's joules by domain: the total, the part of the idle node, and that of other programs. others_cpu_s: the CPU
+ * time of other programs; 0: none, or not known, and `others` is not set.
+ */
 typedef struct wtl_node_joules {
-  wattle_joules_t total[WTL_MAX_DOMAINS], idle[WTL_MAX_DOMAINS];
+  wattle_joules_t total[WTL_MAX_DOMAINS], idle[WTL_MAX_DOMAINS], others[WTL_MAX_DOMAINS];
+  double others_cpu_s;
 } wtl_node_joules;
 
 /* The division of the node's joules, as one process needs it. */
@@ -54,6 +58,7 @@ typedef struct wtl_record {
   wtl_meter *meter; /* on the node's reader; NULL on the others */
   uint64_t start_tick;
   double start_cpu_s;
+  double start_machine_s; /* CPU time of all programs of this machine; only on the node's reader */
   wtl_ledger so_far;
   void (*write_network)(FILE *f, const void *arg); /* writes a JSON object or null; NULL: no network */
   const void *network;

@@ -12,7 +12,7 @@ from wattle.html.page import Page
 from wattle.manifest import machine_words
 from wattle.metrics import Spread
 from wattle.pe import add
-from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total
+from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total, unavailable
 from wattle.report import power_figures
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
@@ -199,6 +199,8 @@ def _joules_rows(view: View) -> list[dict[str, Any]]:
     if view.whole:
         idle, whole = ("idle, all nodes", "all nodes") if view.nodes else ("idle", "node")
         rows.append(_joules_row(idle, view.idle, view.domains))
+        if any(figure is not None for figure in view.others):
+            rows.append(_joules_row("other programs", [f or unavailable() for f in view.others], view.domains))
         rows.append(_joules_row(whole, view.whole, view.domains))
     return rows
 

@@ -119,8 +119,9 @@ def _show_nodes(view: View, console: Console) -> None:
         if view.one_machine:
             console.print(styled("[partly]{}[/partly]", view.one_machine))
         return
-    for node, idle in zip(view.whole, view.idle, strict=True) if shown_domains(view) else ():
-        console.print(f"Node, {node.domain}: {node}; of that idle: {idle}")
+    for node, idle, others in zip(view.whole, view.idle, view.others, strict=True) if shown_domains(view) else ():
+        rest = f"; other programs: {others}" if others is not None else ""
+        console.print(f"Node, {node.domain}: {node}; of that idle: {idle}{rest}", soft_wrap=True)
 
 
 def _show_external(view: View, console: Console) -> None:

@@ -62,6 +62,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
         "node": {
             "joules": _figures([profile.node_joules(d) for d in node_domains(profile)]),
             "idle": _figures([profile.idle_joules(d) for d in node_domains(profile)]),
+            "others": _figures([f for d in node_domains(profile) if (f := profile.others_joules(d)) is not None]),
         },
         "sites": [site.as_dict() for site in sites],
         **balances.as_dict(profile, node_domains(profile)),

@@ -96,6 +96,7 @@ class View:
     one_machine: str = ""
     idle: list[Joules] = field(default_factory=list)
     whole: list[Joules] = field(default_factory=list)  # of all nodes by domain, like idle
+    others: list[Joules | None] = field(default_factory=list)  # of other programs by domain; None: none was seen
     meters: list[tuple[dict[str, str], list[str]]] = field(default_factory=list)
     balance: Balance | None = None
     intensity: Intensity | None = None
@@ -150,6 +151,7 @@ def view(run: Run) -> View:
         one_machine=_one_machine(profile),
         idle=[profile.idle_joules(d) for d in domains],
         whole=[profile.node_joules(d) for d in domains],
+        others=[profile.others_joules(d) for d in domains],
         meters=profile.meters,
         balance=balance.balance(profile),
         intensity=balance.intensity(profile),

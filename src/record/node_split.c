@@ -1,0 +1,38 @@
+/* node_split.c - divides the joules of a node, with a share for other programs where a sensor saw them. */
+#include "record/node_split.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/os.h"
+
+/* Returns the CPU time of other programs since the start of the record; 0 if unknown or below the kernel's ticks. */
+static double others_cpu_s(const wtl_record *r, const wtl_activity *all, size_t n)
+{
+  double others = wtl_os_machine_cpu_seconds() - r->start_machine_s;
+  for (size_t i = 0; i < n; i++) others -= all[i].active_s + all[i].spin_s + all[i].yield_s;
+  double ticks = 2.0 * (double)sysconf(_SC_NPROCESSORS_ONLN) / (double)sysconf(_SC_CLK_TCK);
+  return others > ticks ? others : 0; /* also for NaN */
+}
+
+size_t wtl_record_split_node(const wtl_record *r, const wtl_activity *all, size_t n, wtl_node_joules *node,
+                             wattle_joules_t *part)
+{
+  node->others_cpu_s = wtl_meter_measures(r->meter) ? others_cpu_s(r, all, n) : 0;
+  size_t with_others = n + (node->others_cpu_s > 0);
+  wtl_activity *activity = calloc(with_others, sizeof *activity);
+  wattle_joules_t *joules = calloc(with_others * WTL_MAX_DOMAINS, sizeof *joules);
+  size_t domains = 0;
+  if (activity && joules) {
+    memcpy(activity, all, n * sizeof *all);
+    if (with_others > n) activity[n] = (wtl_activity){.wall_s = node->others_cpu_s, .active_s = node->others_cpu_s};
+    domains = wtl_meter_finish(r->meter, activity, with_others, node->total, node->idle, joules);
+    memcpy(part, joules, n * domains * sizeof *part);
+    if (with_others > n) memcpy(node->others, joules + n * domains, domains * sizeof *joules);
+  }
+  free(activity);
+  free(joules);
+  return domains;
+}
