@@ -181,9 +181,12 @@ def _nested(profile: RunProfile) -> list[str]:
     """A sentence for each node, or accelerator of a node, that is measured and in no sum. Parts of packages are left
     out, and sensors that stand still.
     """
-    several = len(profile.nodes) > 1
+
+    def of(label: str) -> str:
+        return f" of {label}" if len(profile.nodes) > 1 else ""
+
     return [
-        f"{j.domain}{f' of {label}' if several else ''}: {j} by {j.source}, in no sum because it overlaps with others."
+        f"In no sum, because it overlaps with other figures: {j.domain}{of(label)}, {j} by {j.source}."
         for node, label in zip(profile.nodes, labels(profile.nodes), strict=True)
         for j in node.nested
         if j.known and j.scope in ("node", "device")

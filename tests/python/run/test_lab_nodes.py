@@ -209,7 +209,7 @@ def test_the_supply_of_a_node_has_a_line_below_the_table(wattle: Wattle, tmp_pat
     profiles[2]["node"]["nested"] = [supply, fakes.figure("core-0", 3.0, "measured") | {"scope": "core"}]
     ready = fakes.write_profiles(tmp_path / "ready", profiles)
     text = " ".join(said(wattle, {"FAKE_PROFILES": str(ready)}).split())
-    assert re.search(r"node of node1: 5\S* ± \S+ k?J measured by hwmon hwmon1 power1_average, in no sum", text)
+    assert re.search(r"In no sum, .*: node of node1, 5\S* ± \S+ k?J measured by hwmon hwmon1 power1_average\.", text)
     assert "core-0" not in text
 
 
