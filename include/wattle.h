@@ -103,8 +103,8 @@ typedef struct wattle_region {
  * Opens a meter and starts to count. A missing sensor is no error; wattle_energy_why then has the reason.
  *
  * Names of meters:
- * - "auto" or NULL: the meter that WATTLE_METER names; by default the best sensor of the processors, else the model, and
- *   beside it the sensors of all GPUs and of the whole node
+ * - "auto" or NULL: the meter that WATTLE_METER names; by default the best sensor of the processors, else the model,
+ *   and beside it the sensors of all GPUs and of the whole node
  * - "powercap": the Linux powercap sensors
  * - "perf", "cray", "hwmon": perf's PMU `power`, HPE Cray's pm_counters, Linux hwmon
  * - "nvml": NVIDIA GPUs, and no other part of the node
@@ -149,8 +149,8 @@ const char *wattle_energy_why(const wattle_energy_t *e);
  * Returns the number of domains, which is the same for every read of this handle.
  *
  * The model has "cpu" and "dram" (joules of this process beyond idle, scope process), and "cpu-idle" and "dram-idle"
- * (idle power of the node, scope node). Sensors have the domains of the machine, such as "package-0", "dram-0", "gpu-0",
- * and nested "core-0", "psys" and "node".
+ * (idle power of the node, scope node). Sensors have the domains of the machine, such as "package-0", "dram-0",
+ * "gpu-0", and nested "core-0", "psys" and "node".
  *
  * @param[in] e  the handle
  * @return number of domains, at most 64; 0 if e is NULL

@@ -17,7 +17,7 @@ void wtl_am_wait_for_space(wtl_am *am, wtl_site *site, int slot);
 /* Waits until the message at `position` has been handled. */
 void wtl_am_wait_until_past(wtl_am *am, wtl_site *site, int slot, enum wtl_am_way way, uint32_t position);
 
-/* Watches for space for pending replies to `slot`; -1: none are pending. This PE is woken when there is space for one. */
+/* Watches for space for pending replies to `slot`; -1: none are pending. It wakes this PE when there is space. */
 void wtl_am_watch_space(wtl_am *am, int slot);
 
 /* Publish the position up to which this PE has taken messages, for the thread that takes them. publish_head returns

@@ -260,10 +260,10 @@ static void large_sent(void *arg)
 }
 
 /*
- * The pieces of a long get are answered on a connection of their own (RENDEZVOUS_UNORDERED). Otherwise this PE's own requests would
- * arrive behind them, and two PEs that get from each other would alternate on a line that carries both directions. A
- * shorter answer arrives together with the messages after it, so its target wakes up only once. If this PE has
- * requested nothing during MUTUAL pieces, it has nothing to delay, and one connection takes less time than two.
+ * The pieces of a long get are answered on a connection of their own (RENDEZVOUS_UNORDERED). Otherwise this PE's own
+ * requests would arrive behind them, and two PEs that get from each other would alternate on a line that carries both
+ * directions. A shorter answer arrives together with the messages after it, so its target wakes up only once. If this
+ * PE has requested nothing during MUTUAL pieces, it has nothing to delay, and one connection takes less time than two.
  */
 enum { MUTUAL = 64 };
 

@@ -43,7 +43,7 @@ typedef void (*wtl_done_fn)(void *arg);
 enum wtl_transport_send_mode {
   WTL_SEND_EAGER,           /* leaves without an answer of its target */
   WTL_SEND_RENDEZVOUS,      /* may ask its target first, if that is better for long messages */
-  WTL_SEND_EAGER_UNORDERED, /* eager, on a connection of its own: messages that are queued on the other do not delay it */
+  WTL_SEND_EAGER_UNORDERED, /* eager, on another connection: messages that are queued on the first do not delay it */
   WTL_SEND_RENDEZVOUS_UNORDERED /* like RENDEZVOUS, on a third connection: it does not delay others */
 };
 

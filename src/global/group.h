@@ -37,8 +37,8 @@ void wtl_group_reduce(wtl_pe *self, wtl_site *site, wtl_group *g, void *x, size_
 
 /*
  * With SHMEM_DEBUG, before another call: compares the words of all members (check/group_arguments.c). It is like
- * wtl_team_compare (team.h), for groups other than the world. It leaves words[WTL_PUBLISHED_SERIAL] unchanged. A member that
- * waits long reports once the PE for which it waits.
+ * wtl_team_compare (team.h), for groups other than the world. It leaves words[WTL_PUBLISHED_SERIAL] unchanged. A
+ * member that waits long reports once the PE for which it waits.
  */
 int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t words[WTL_PUBLISHED_WORDS],
                       uint64_t theirs[WTL_PUBLISHED_WORDS]);

@@ -7,8 +7,8 @@
 /* Publishes whether this PE wants a governor. Must be called before the first barrier. */
 void wtl_governed_request(wtl_pe *self);
 
-/* Collective over the node, after all its PEs have called wtl_governed_request and a barrier. Also starts the governor of
- * transfers, if the settings ask for it. */
+/* Collective over the node, after all its PEs have called wtl_governed_request and a barrier. Also starts the governor
+ * of transfers, if the settings ask for it. */
 void wtl_governed_start(wtl_pe *self);
 
 /* Called at the end of the program. After it this PE changes no clock. */

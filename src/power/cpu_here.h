@@ -1,4 +1,4 @@
-/* cpu_here.h - the processors of this machine, as /proc/cpuinfo shows them, and the clock that a core really runs at. */
+/* cpu_here.h - the processors of this machine, as /proc/cpuinfo shows them, and the clock of a busy core. */
 #ifndef WTL_POWER_CPU_HERE_H
 #define WTL_POWER_CPU_HERE_H
 

@@ -74,7 +74,7 @@ static bool has_processors(const wtl_meter_ops *kind, void *state)
   return found;
 }
 
-/* The meter that the settings ask for: the only kind, or in `auto` the best one. Returns NULL if it cannot be opened. */
+/* The meter that the settings ask for: one kind, or in `auto` the best one. Returns NULL if it cannot be opened. */
 static void *open_main(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_env *env)
 {
   char why[1024] = "", grant[1024] = "";

@@ -5,16 +5,17 @@
  *                                      socket with its memory. It contains "CPU Power" and "SysIO Power", and "Module
  *                                      Power" contains it. Each is a device of its own.
  *   acpi_power_meter elsewhere         a power supply of the node; a battery (power1_is_battery) is left out
- *   amd_energy, zenergy                energyN_input in uJ, named by energyN_label: first "Ecore000" for each core, then
- *                                      "Esocket0" for each NUMA node, which shows the counter of its package. Cores are
- *                                      left out.
+ *   amd_energy, zenergy                energyN_input in uJ, named by energyN_label: first "Ecore000" for each core,
+ *                                      then "Esocket0" for each NUMA node, which shows the counter of its package.
+ *                                      Cores are left out.
  *
- *   amdgpu                             power1_average (or power1_input) in uW of a GPU; of one in the processor's package
- *                                      (without power1_cap_max) it contains the processor
+ *   amdgpu                             power1_average (or power1_input) in uW of a GPU; of one in the processor's
+ *                                      package (without power1_cap_max) it contains the processor
  *   i915, xe                           energy1_input of a GPU's card in uJ, or energy2_input of its package
  *
- * The ACPI driver has its files, `name` too, in the folder of the ACPI device, hwmonN/device; newer kernels have some of
- * them in hwmonN. Other sensors (of a disk, a network card, a battery) do not belong to the processors and are ignored.
+ * The ACPI driver has its files, `name` too, in the folder of the ACPI device, hwmonN/device; newer kernels have some
+ * of them in hwmonN. Other sensors (of a disk, a network card, a battery) do not belong to the processors and are
+ * ignored.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -3,9 +3,9 @@
  *
  * It needs CAP_PERFMON or perf_event_paranoid <= 0 in place of a readable energy_uj. Its 64-bit counters do not wrap.
  * The PMU has one event for each domain, and `cpumask` has the CPU of each package or die on which it is opened. Intel
- * counts by die, AMD by package: kernels before 6.12 list a CPU of each die of AMD's packages, too, so their events show
- * one counter. core and uncore (in perf: gpu) are contained in their package; psys contains the packages and is opened
- * once.
+ * counts by die, AMD by package: kernels before 6.12 list a CPU of each die of AMD's packages, too, so their events
+ * show one counter. core and uncore (in perf: gpu) are contained in their package; psys contains the packages and is
+ * opened once.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

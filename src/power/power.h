@@ -69,15 +69,16 @@ typedef struct wtl_meter wtl_meter;
 /*
  * Opens the meter that the settings ask for. `auto` takes the best sensor of the processors, else the model, and beside
  * it the sensors of all accelerators and of the node. A missing sensor is no error: `auto` then takes the model, and
- * `powercap` takes `none`, because a user who asks for measured joules gets no modelled ones. wtl_meter_why has the reason.
- * Returns NULL with the reason in `error` for a wrong machine profile.
+ * `powercap` takes `none`, because a user who asks for measured joules gets no modelled ones. wtl_meter_why has the
+ * reason. Returns NULL with the reason in `error` for a wrong machine profile.
  */
 wtl_meter *wtl_meter_open(const wtl_settings *settings, char *error, size_t size);
 void wtl_meter_close(wtl_meter *m);
 const char *wtl_meter_name(const wtl_meter *m); /* "powercap", "model", "none", "powercap+nvml", ... */
 /*
  * Returns why no better meter is used and how to grant access, which readings were left out as impossible so far, and
- * which domains stand still; "" if there is nothing to say. The meter owns the text, which is valid until the next call.
+ * which domains stand still; "" if there is nothing to say. The meter owns the text, which is valid until the next
+ * call.
  */
 const char *wtl_meter_why(wtl_meter *m);
 const wtl_machine *wtl_meter_machine(const wtl_meter *m); /* the profile of the split and the model; NULL: none */

@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CLOCK has no length: `addr` is kHz, `call` the clock domain. `COLLECTIVE` is a collective call, or a part of one, that
- * no PE leaves before all have arrived; its waits and calls are spans of their own. */
+/* CLOCK has no length: `addr` is kHz, `call` the clock domain. `COLLECTIVE` is a collective call, or a part of one,
+ * that no PE leaves before all have arrived; its waits and calls are spans of their own. */
 enum wtl_span {
   WTL_SPAN_SPIN,
   WTL_SPAN_YIELD,

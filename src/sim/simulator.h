@@ -148,8 +148,8 @@ void wtl_sim_later(double seconds, wtl_sim_step *step, void *what);
 /* A card has stored into the memory of PE `pe`. Wakes its threads that block and poll memory. No turn. */
 void wtl_sim_stored(int pe);
 /* The calling thread polls memory or the network, or no longer. While it polls memory, a store by a card ends
- * wtl_sim_block as wtl_sim_wake would, or the next one if the thread does not block. While it polls the network, so does
- * a message if no thread waits in wtl_sim_await. No turn. */
+ * wtl_sim_block as wtl_sim_wake would, or the next one if the thread does not block. While it polls the network, so
+ * does a message if no thread waits in wtl_sim_await. No turn. */
 void wtl_sim_poll(bool memory, bool network);
 
 /* --- MPI --- */

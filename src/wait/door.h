@@ -33,9 +33,9 @@
  * ticks up to tick `until`, in which nothing arrived. `resume` ends the wait. `silent`: stores may come from hardware,
  * which rings no doorbell, so a sleep is short.
  *
- * A PE that is alone on its node is woken by the network only. It sleeps on the network itself, on `sleeper`, and the agent
- * stays idle: one wake-up instead of two. One thread at a time may do so: the one for which `begin_sleep` returned
- * true, until it calls `end_sleep`.
+ * A PE that is alone on its node is woken by the network only. It sleeps on the network itself, on `sleeper`, and the
+ * agent stays idle: one wake-up instead of two. One thread at a time may do so: the one for which `begin_sleep`
+ * returned true, until it calls `end_sleep`.
  */
 typedef struct wtl_progress_driver {
   void *agent;

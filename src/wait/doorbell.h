@@ -70,9 +70,9 @@ typedef struct wtl_sleeper {
 
 /*
  * Sleeps until the doorbell rings, `ready` is true or `seconds` have passed. `ready` is called after the sleeper is
- * counted in `asleep` and before it sleeps. `sleeper` is where to sleep, for one thread at a time; NULL: on the doorbell.
- * Returns SLEPT_NOT if `ready` was true or the doorbell rang before the sleep began, and SLEPT_OUT if the time passed
- * without a ring.
+ * counted in `asleep` and before it sleeps. `sleeper` is where to sleep, for one thread at a time; NULL: on the
+ * doorbell. Returns SLEPT_NOT if `ready` was true or the doorbell rang before the sleep began, and SLEPT_OUT if the
+ * time passed without a ring.
  */
 enum wtl_sleep wtl_bell_sleep(wtl_bell *b, const wtl_sleeper *sleeper, wtl_watch watch, bool (*ready)(void *),
                               void *arg, double seconds);

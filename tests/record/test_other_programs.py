@@ -118,7 +118,7 @@ def of_cpu(figures: list[dict]) -> float:
 
 @pytest.mark.parametrize("pes", [1, 2])
 def test_each_program_has_its_part_of_the_sensor(tmp_path, program, sensor, pes):
-    """Another program computes all the time. Whatever else the machine does also counts as another program."""
+    """Another program computes all the time. All other work of the machine counts as another program, too."""
     other = subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"])
     try:
         profiles, (joules, busy) = run(tmp_path, program, sensor, pes)

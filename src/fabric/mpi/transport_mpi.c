@@ -2,10 +2,10 @@
  * transport_mpi.c - the transport by MPI: messages by two-sided calls. It is compiled once for each MPI, into the
  * module that also boots by it (node/boot_mpi_module.c), so it uses the MPI of this process.
  *
- * DESIGN. It has two communicators of its own. On `control` each message begins, as | lead | header | data |, in the order
- * of sending, which MPI keeps. Data that are sent later follow on `bulk`. There the n-th receive from a PE matches the
- * n-th send of that PE. So for each message that announces data a receive is posted, in the order of arrival, even if
- * the data are dropped.
+ * DESIGN. It has two communicators of its own. On `control` each message begins, as | lead | header | data |, in the
+ * order of sending, which MPI keeps. Data that are sent later follow on `bulk`. There the n-th receive from a PE
+ * matches the n-th send of that PE. So for each message that announces data a receive is posted, in the order of
+ * arrival, even if the data are dropped.
  *
  * MPI has no descriptor that becomes readable. A timer wakes a thread that sleeps, after a sixteenth of the time in
  * which nothing has moved. So no wait becomes longer by more than that.

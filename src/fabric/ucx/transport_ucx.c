@@ -282,8 +282,8 @@ static bool ucx_arm(wtl_transport *t)
 
 /* --- paths ------------------------------------------------------------------------------------------------------- */
 
-/* UCX describes the transports ("lanes") of an endpoint only in text, one a line: "lane[0]: 2:tcp/eth0.0 md[1] ...". The
- * caller frees it. NULL: no memory. */
+/* UCX describes the transports ("lanes") of an endpoint only in text, one a line: "lane[0]: 2:tcp/eth0.0 md[1] ...".
+ * The caller frees it. NULL: no memory. */
 static char *description(ucp_ep_h ep)
 {
   char *words = NULL;
