@@ -26,7 +26,7 @@ QUICK_ACROSS_MOST_PAYLOAD_FRAGMENTS = 1024
 # flight. Six repeats are the minimum for 95 % confidence.
 SIMULATED_REPEATS, SIMULATED_MIN_TIME_S = 6, 0.0
 SIMULATED_ITERATIONS = 1
-QUICK_SIMULATED_MOST_FRAGMENTS = 1024
+QUICK_MANY_PES_MOST_FRAGMENTS = 1024  # of simulated pairs of PEs at the same time
 SIMULATED_ARGUMENTS = ["--no-pin", "--clear", "none"]  # a simulation has no caches
 
 
@@ -44,8 +44,8 @@ class Plan:
     @property
     def fragments(self) -> list[int]:
         most = QUICK_ACROSS_MOST_FRAGMENTS if self.quick and self.place.across else MOST_FRAGMENTS
-        if self.quick and self.place.simulated:
-            most = QUICK_SIMULATED_MOST_FRAGMENTS
+        if self.quick and self.place.simulated and self.place.pes > 2:
+            most = QUICK_MANY_PES_MOST_FRAGMENTS
         return [n for n in _powers_dividing(self.payload) if n <= most]
 
     @property

@@ -121,6 +121,8 @@ def call_rate(a: Analysis) -> str:
         f"A non-blocking put takes {units.seconds(each(a, 'PPQ', few))} at {few} fragments and "
         f"{units.seconds(each(a, 'PPQ', many))} at {many}"
     )
+    if a.place.simulated:
+        return f"{start}."
     if a.place.across:
         return f"{start}: many small ones travel in one message, which is impossible for a blocking put."
     return (
