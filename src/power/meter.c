@@ -11,6 +11,7 @@
 #include "power/machine.h"
 #include "power/meter_set.h"
 #include "power/split.h"
+#include "power/trace.h"
 
 struct wtl_meter {
   wtl_meter_set set;
@@ -21,6 +22,7 @@ struct wtl_meter {
   bool stood_still[WTL_MAX_DOMAINS]; /* a figure of this domain was left out, because it counted nothing */
   size_t n_nested;
   wattle_joules_t nested[WTL_MAX_DOMAINS]; /* of the last wtl_meter_finish */
+  wtl_power_trace *trace;                  /* NULL: none */
 };
 
 /* Adds one line to the reasons: why a kind was not used, and how access is granted. */
@@ -171,6 +173,7 @@ wtl_meter *wtl_meter_open(const wtl_settings *settings, char *error, size_t size
 void wtl_meter_close(wtl_meter *m)
 {
   if (!m) return;
+  wtl_power_trace_free(m->trace);
   wtl_meter_set_close(&m->set);
   wtl_machine_free(m->machine);
   free(m);
@@ -251,6 +254,35 @@ size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, dou
 void wtl_meter_start(wtl_meter *m)
 {
   wtl_meter_mark(m, &m->start);
+}
+
+/* Nested domains of cores are left out, because their package has a trace. The node or a GPU may be nested, too. */
+static bool is_traced(const wtl_meter *m, size_t d)
+{
+  wattle_scope_t scope = m->set.domain[d].scope;
+  if (!wtl_meter_set_measures(&m->set, d) || scope == WATTLE_SCOPE_PROCESS || scope == WATTLE_SCOPE_CORE) return false;
+  return !m->set.domain[d].nested || scope == WATTLE_SCOPE_NODE || scope == WATTLE_SCOPE_DEVICE;
+}
+
+static void read_set(void *set, wtl_mark *mark)
+{
+  wtl_meter_set_read(set, mark);
+}
+
+void wtl_meter_trace(wtl_meter *m, double every_s)
+{
+  static const double least_s = 1e-3;
+  bool wanted[WTL_MAX_DOMAINS];
+  if (!m->sys->background || m->trace || !(every_s > 0)) return;
+  for (size_t d = 0; d < m->set.n_domains; d++) wanted[d] = is_traced(m, d);
+  m->trace = wtl_power_trace_make(wanted, m->set.n_domains, fmax(every_s, least_s));
+  if (m->trace) wtl_power_trace_start(m->trace, read_set, &m->set);
+}
+
+size_t wtl_meter_watts(const wtl_meter *m, size_t d, const char **name, const wtl_watts **point)
+{
+  *name = d < m->set.n_domains ? m->set.domain[d].name : "";
+  return wtl_power_trace_points(m->trace, d, point);
 }
 
 /* A figure of a node, and how it is divided. */
@@ -335,6 +367,7 @@ size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_j
                         wattle_joules_t *part)
 {
   wtl_mark now;
+  wtl_power_trace_stop(m->trace);
   wtl_meter_mark(m, &now);
   double wall_s = now.at - m->start.at;
   wattle_joules_t *model = wtl_meter_machine(m) ? malloc((n + 1) * sizeof *model) : NULL;

@@ -63,6 +63,12 @@ size_t wtl_machine_clocks(const wtl_machine *m);                  /* number of c
 double wtl_machine_clock_ghz(const wtl_machine *m, size_t clock); /* GHz; NaN if there is no such clock */
 size_t wtl_machine_base_clock(const wtl_machine *m);              /* index of the base clock */
 
+/* Mean watts of a domain in an interval of the monotonic clock. */
+typedef struct wtl_watts {
+  uint64_t begin_ns, end_ns;
+  double watts;
+} wtl_watts;
+
 /* A meter of the node. One process of the node opens it. */
 typedef struct wtl_meter wtl_meter;
 
@@ -82,6 +88,18 @@ const char *wtl_meter_name(const wtl_meter *m); /* "powercap", "model", "none", 
  */
 const char *wtl_meter_why(wtl_meter *m);
 const wtl_machine *wtl_meter_machine(const wtl_meter *m); /* the profile of the split and the model; NULL: none */
+
+/*
+ * Keeps the watts of a sensor's domains over time, read each every_s seconds (at least 1 ms) until wtl_meter_finish.
+ * Does nothing for a meter without a sensor of the node.
+ */
+void wtl_meter_trace(wtl_meter *m, double every_s);
+
+/*
+ * The kept watts of domain number `d` (below WTL_MAX_DOMAINS), after wtl_meter_finish. Returns the number of points.
+ * Name and points belong to the meter.
+ */
+size_t wtl_meter_watts(const wtl_meter *m, size_t d, const char **name, const wtl_watts **point);
 
 /* Starts an interval. A meter reads a sensor that wraps in the background, often enough. */
 void wtl_meter_start(wtl_meter *m);

@@ -15,6 +15,7 @@
 #include "os/os.h"
 #include "profile/modules.h"
 #include "record/recorded.h"
+#include "record/power_file.h"
 #include "record/timeline_file.h"
 
 static const char *const stage_names[WTL_N_STAGES] = {"spin", "yield", "asleep"};
@@ -322,4 +323,5 @@ void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_j
   free(w.sites);
   free(w.modules);
   wtl_record_write_timeline(self);
+  if (node) wtl_record_write_power(self); /* otherwise the meter is still being read */
 }

@@ -33,6 +33,7 @@ void wtl_record_start(wtl_record *r)
   if (r->settings->timeline.bytes > 0 && r->profile->on) {
     wtl_profile_keep_timeline(r->profile, (size_t)r->settings->timeline.bytes);
     r->door->noted = r->profile;
+    if (r->meter) wtl_meter_trace(r->meter, r->settings->timeline_power.seconds);
   }
 }
 

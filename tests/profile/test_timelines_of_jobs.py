@@ -5,24 +5,29 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import otf2
 import pytest
 from jobs import HOME, clean_environment
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
 from preload import BOTH, ENVIRONMENT, Mpi
 from tree import PACKAGE
-from wattle import info, profile
+from wattle import files, info, profile
+from wattle.timeline import watts
 from wattle.timeline.rows import leaves, load, rows
 
 EVENT_BYTES = 32
 
 
-def run(directory: Path, size: str, *words: object) -> None:
-    command = [sys.executable, "-m", "wattle", "run", "--timeline", "--meter", "model"]
+def run(directory: Path, size: str, *words: object, meter: str = "model", **more: str) -> None:
+    command = [sys.executable, "-m", "wattle", "run", "--timeline", "--meter", meter]
     command += ["--set", f"WATTLE_TIMELINE={size}", "-o", str(directory), *map(str, words)]
-    environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE)}
+    environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE), **more}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert "spans kept" in " ".join(done.stderr.split())
@@ -67,3 +72,50 @@ def test_an_mpi_job(mpi: Mpi, tmp_path: Path, monkeypatch) -> None:
     program = mpi.compile("sums.c", tmp_path)
     run(tmp_path / "run", "64K", "--mpi", "--", mpi.tool("mpirun"), "-n", 2, program)
     check(tmp_path / "run", 64 << 10, monkeypatch)
+
+
+@contextmanager
+def package(root: Path) -> Iterator[Path]:
+    """A made-up /sys with a package whose counter advances by 1 J with each update, some each 10 ms."""
+    zone = root / "class" / "powercap" / "intel-rapl:0"
+    zone.mkdir(parents=True)
+    (zone / "name").write_text("package-0\n")
+    (zone / "max_energy_range_uj").write_text("262143328850\n")
+    energy, stop = zone / "energy_uj", threading.Event()
+    energy.write_text("1000000\n")
+
+    def advance() -> None:
+        joules = 1
+        while not stop.wait(0.01):
+            joules += 1
+            files.write_atomically(energy, f"{joules}000000\n")
+
+    thread = threading.Thread(target=advance)
+    thread.start()
+    try:
+        yield root
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("every", ["2ms", "0"])
+def test_a_sensors_watts_are_beside_the_timeline(tmp_path: Path, every: str) -> None:
+    directory = tmp_path / "run"
+    settings = ["--set", f"WATTLE_TIMELINE_POWER={every}", "-n", 2, "--", HOME / "lib/wattle/apps/slack"]
+    with package(tmp_path / "sys") as root:
+        run(directory, "64K", *settings, "--instances", 20, "1", meter="powercap", WATTLE_SYSFS=str(root))
+    found = watts.load(directory / "profile", {0: "here", 1: "here"})
+    if every == "0":
+        assert found == []
+        return
+    (power,) = found
+    assert (power.scope, power.source) == ("package-0", "powercap")
+    assert len(power.at_s) >= 2
+    assert all(w > 0 for w in power.watts)
+    (timeline, *_) = load(directory / "profile")
+    begin, end = (1e-9 * int(ns) for ns in timeline.ns(np.array([timeline.start_tick, timeline.end_tick]), False))
+    assert begin - 0.5 <= power.at_s[0] <= power.at_s[-1] <= end + 0.5
+    trace = proto.Trace()
+    trace.ParseFromString((directory / "timeline.pftrace").read_bytes())
+    assert "power, W, package-0, powercap" in {p.track_descriptor.name for p in trace.packet}

@@ -40,7 +40,15 @@ from wattle.calibrate import prices
 from wattle.calibrate.show import show as show_prices
 from wattle.clocks import file as plans
 from wattle.errors import WattleError
+from wattle.external import kept as external
+from wattle.external import log as meter_log
+from wattle.external.given import given
+from wattle.external.kept import External, Interval
+from wattle.external.load import Pattern
+from wattle.external.trace import Trace
 from wattle.pe import STATES
+from wattle.power import Power
+from wattle.provenance import Joules, Provenance
 from wattle.run import hosts
 from wattle.sim import simulation
 from wattle.study import registry
@@ -194,6 +202,23 @@ HOSTS = b"a slots=2\nb[1-3]:2 # three\nnode[007,10-12] slots=1\n::1 slots=2\n"
 NETWORK = "sandybridge-ib"
 
 
+METER_LOG = b"# a meter\ntime,power_W\n" + b"".join(b"%d,%d.5\n" % (100 + k, 50 + k) for k in range(10))
+
+
+def with_watts(run: Path) -> Path:
+    """A run that has an external meter and the watts of a sensor."""
+    figure = Joules(40.0, 3.0, Provenance.MEASURED, "pdu.csv power_W", "node", "node", 2.0, 2.0)
+    power = Power("node", "pdu.csv power_W", [100.0, 101.0], [20.0, 21.0])
+    patterns = [Pattern(90.0, 99.0, 0.5, ((91.0, 92.0), (93.0, 94.0))), Pattern(103.0, 112.0, 0.5, ((104.0, 105.0),))]
+    clock = {"idle_w": 10.0, "busy_w": 30.0, "words": "an offset"}
+    times = [Interval("", 100.0, 102.0)]
+    made = External("pdu.csv", ["every=1"], patterns, times, 0.0, "", clock, {"": [figure]}, [power])
+    external.write(run, made)
+    document = {"schema": 1, "pe": 0, "every_s": 0.01, "power": [vars(power)]}
+    (run / "profile" / "power-00000.json").write_bytes(mutants.json_text(document).encode())
+    return run
+
+
 LONG_ALONE = ("barrier", "race", "receiver", "pascol", "protocols", "lsms")  # other studies have the shared parts, too
 
 
@@ -243,6 +268,22 @@ KINDS: dict[str, Kind] = {
         lambda folder: with_timelines(a_run(folder / "run")) / "profile" / "pe-00001.json",
         mutants.of_json,
         lambda path: of_sim(path.parents[1])[4:],
+    ),
+    "external meter": Kind(
+        lambda folder: with_watts(a_run(folder / "run")) / "external.json",
+        mutants.of_json,
+        lambda path: of_run(path.parent)[:1],
+    ),
+    "watts of a sensor": Kind(
+        lambda folder: with_watts(a_run(folder / "run")) / "profile" / "power-00000.json",
+        mutants.of_json,
+        lambda path: of_run(path.parents[1])[:1],
+    ),
+    "log of a meter": Kind(
+        lambda folder: written_to(folder / "log" / "log.csv", METER_LOG),
+        mutants.of_lines,
+        lambda path: [lambda: Trace(meter_log.read(given(path, []))[0]).drawn(101.5, 108.5)],
+        CHEAP,
     ),
     "benchmark": Kind(
         lambda folder: benches.make(folder / "bench.json"),

@@ -16,6 +16,9 @@ CALLS = ["shmem_double_put", "shmem_barrier_all"]
 Event = tuple[int, int, int, int, int]  # begin and end in ticks since START, address, call, span
 
 
+END_REALTIME_NS = 1_700_000_000_000_000_000
+
+
 def head(pe: int = 0, n_pes: int = 2, spans: Sequence[int] = (0,), length: int = 2_000_000, **changes: Any) -> dict:
     threads = [
         {"spans": n, "seen": n + 5, "left_out": 5, "left_out_s": 0.001, "least_s": 1e-6, "bytes": 2048} for n in spans
@@ -27,7 +30,7 @@ def head(pe: int = 0, n_pes: int = 2, spans: Sequence[int] = (0,), length: int =
         "start_tick": hex(START),
         "end_tick": hex(START + length),
         "end_monotonic_ns": hex(5_000_000_000),
-        "end_realtime_ns": hex(1_700_000_000_000_000_000),
+        "end_realtime_ns": hex(END_REALTIME_NS),
         "ns_per_tick": NS_PER_TICK,
         "ns_per_span": 50.0,
         "threads": threads,

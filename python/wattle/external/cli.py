@@ -10,7 +10,7 @@ import typer
 from wattle import console, manifest
 from wattle.console import plain
 from wattle.errors import WattleError
-from wattle.external import kept, reading
+from wattle.external import kept
 from wattle.external.given import given
 
 
@@ -28,12 +28,15 @@ def external(
     Its load patterns are found in the log, which gives the offset and the drift of
     the meter's clock. Exit code 1: the log cannot be used.
     """
+    from wattle.external import drawing, reading
+
     record = manifest.read(directory)
     before = kept.load(directory)
     chosen = settings if settings is not None else before.settings if before else []
     found = reading.read(directory, given(log, chosen))
     record.extra["external"] = dict(kept.summary(found))
     manifest.write(directory, record)
+    drawing.draw(directory, record, found)
     if json:
         console.print_json(found.as_dict())
     if found.why:

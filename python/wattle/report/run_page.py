@@ -12,6 +12,7 @@ from wattle.html.page import Page
 from wattle.manifest import machine_words
 from wattle.metrics import Spread
 from wattle.pe import add
+from wattle.power import Power
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total, unavailable
 from wattle.report import power_figures
 from wattle.report import run_figures as drawn
@@ -20,6 +21,7 @@ from wattle.run import counts
 from wattle.run.view import Line, View
 from wattle.run.view import view as view_of
 from wattle.sites import MergedSite
+from wattle.timeline import watts
 
 SITES_SHOWN = 25
 PES_SHOWN = 64
@@ -150,12 +152,20 @@ def _power(view: View) -> list[Figure]:
     """The figure of watts over time, from the start of the shown run."""
     external = view.external
     began = [one.begin_s for one in external.intervals if one.name == view.interval] if external else []
-    return power_figures.figures(external.power if external else [], began[0] if began else None)
+    return power_figures.figures([*_sensor(view), *(external.power if external else [])], began[0] if began else None)
+
+
+def _sensor(view: View) -> list[Power]:
+    """The watts of the nodes' sensors, which a run with a timeline has."""
+    hosts = {pe.pe: pe.host for pe in view.profile.pes} if view.profile is not None else {}
+    return watts.load(view.run.middle.directory / "profile", hosts)
 
 
 def _power_words(view: View) -> list[str]:
-    """The joules of an external meter, and the clock of its log."""
-    return [*view.external.words(view.interval), f"{view.external.meter_words}."] if view.external else []
+    """The joules of an external meter and the clock of its log; of a sensor, where its watts are from."""
+    domains = ", ".join(power.scope for power in _sensor(view))
+    found = [f"The sensor's readings while the job ran: {domains}."] if domains else []
+    return [*view.external.words(view.interval), f"{view.external.meter_words}.", *found] if view.external else found
 
 
 # ---- tables ----

@@ -250,6 +250,7 @@ def _read_meter(session: Session, where: Path, record: Manifest) -> None:
         return
     record.extra["external"] = dict(external_kept.summary(found))
     manifest.keep(where, record)
+    _draw_watts(where, record, found)
     if found.why:
         console.error(f"external meter: {found.why}; read a later log with `wattle external {_short(where)} LOG`")
 
@@ -258,6 +259,16 @@ def _write_metrics(file: Path, where: Path) -> None:
     """Writes the metrics. A failure is reported and does not change the program's exit code."""
     try:
         openmetrics.write(file, runs.load(where, allow_damaged=True))
+    except WattleError as error:
+        console.error(str(error))
+
+
+def _draw_watts(where: Path, record: Manifest, found: external_kept.External) -> None:
+    """Adds the watts of the external meter to the timelines. A failure is reported."""
+    from wattle.external import drawing  # imported after the job, because it starts threads
+
+    try:
+        drawing.draw(where, record, found)
     except WattleError as error:
         console.error(str(error))
 

@@ -8,15 +8,15 @@ from typing import Any
 
 from wattle.console import visible
 from wattle.errors import WattleError
-from wattle.timeline.rows import Row, Slice
+from wattle.timeline.rows import Row, Slice, Track
 
 FOLDER = "timeline-otf2"
 RESOLUTION = 1_000_000_000  # nanoseconds
 
 
-def write(folder: Path, rows: list[Row]) -> Path:
-    """Writes a location for each thread, a region for each call, and metrics for clock and joules. Returns the anchor
-    file.
+def write(folder: Path, rows: list[Row], tracks: list[Track] | None = None) -> Path:
+    """Writes a location for each thread, a region for each call, and metrics for clock and joules. Each of `tracks` is
+    a location with a metric. Returns the anchor file.
     """
     try:
         import otf2
@@ -30,13 +30,13 @@ def write(folder: Path, rows: list[Row]) -> Path:
 
     try:
         with closing(Writer(str(folder), timer_resolution=RESOLUTION)) as trace:
-            _write(trace, rows, otf2.enums.Type.DOUBLE)
+            _write(trace, rows, tracks or [], otf2.enums.Type.DOUBLE)
     except Error as error:  # from the C library, which has printed more on standard error
         raise WattleError(f"{folder}: cannot be written: {error.description}") from None
     return folder / "traces.otf2"
 
 
-def _write(trace: Any, rows: list[Row], real: Any) -> None:
+def _write(trace: Any, rows: list[Row], tracks: list[Track], real: Any) -> None:
     """Writes the trace. `real`: the type of a metric's values."""
     made = trace.definitions
     nodes: dict[str, object] = {}
@@ -67,6 +67,11 @@ def _write(trace: Any, rows: list[Row], real: Any) -> None:
                 metrics = [(at, metric(row.ghz_name, "GHz"), v) for at, v in row.ghz]
                 metrics += [(at, metric(f"joules, {row.joules_from}", "J"), v) for at, v in row.joules]
             _events(out, slices, metrics, region)
+    if tracks:
+        group = made.location_group("power of the nodes", system_tree_parent=next(iter(nodes.values())))
+    for track in tracks:
+        out = trace.event_writer_from_location(made.location(visible(track.name), group=group))
+        _events(out, [], [(at, metric(visible(track.name), track.unit), v) for at, v in track.values], region)
 
 
 def _events(out: object, slices: list[Slice], metrics: list[tuple], region: object) -> None:

@@ -12,21 +12,34 @@ from pathlib import Path
 
 from wattle import files
 from wattle.console import visible
-from wattle.timeline.rows import Row, Slice
+from wattle.timeline.rows import Row, Slice, Track
 
 NAME = "timeline.pftrace"
 BEGIN, END, COUNTER = 1, 2, 4  # TrackEvent.Type
 MONOTONIC = 3  # BuiltinClock
 SEQUENCE = 1
 UUIDS = 16  # largest number of tracks of a PE
+NODES = 1 << 40  # first number of the tracks of nodes, beyond those of PEs
+NODES_PID = 1 << 30
 
 
-def write(path: Path, rows: list[Row]) -> Path:
-    """Writes one process for each PE, with the PE's row, its other threads, its clock and its joules."""
+def write(path: Path, rows: list[Row], tracks: list[Track] | None = None) -> Path:
+    """Writes one process for each PE, with the PE's row, its other threads, its clock and its joules; and one for the
+    power of the nodes, with `tracks`.
+    """
     with files.writing(path) as out:
         for packet in packets(rows):
             out.write(_field(1, packet))
+        for packet in _of_nodes(tracks or []):
+            out.write(_field(1, packet))
     return path
+
+
+def _of_nodes(tracks: list[Track]) -> Iterator[bytes]:
+    if tracks:
+        yield _descriptor(_number(1, NODES) + _field(3, _number(1, NODES_PID) + _text(6, "power of the nodes")))
+    for k, track in enumerate(tracks):
+        yield from _counter(NODES + 1 + k, NODES, track.name, track.unit, track.values)
 
 
 def packets(rows: list[Row]) -> Iterator[bytes]:

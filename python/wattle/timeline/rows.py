@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from wattle.checked import read_json
 from wattle.errors import WattleError
 from wattle.pe import PE
+from wattle.power import Power
 from wattle.profile import RunProfile
 from wattle.timeline.file import Span, Timeline, read
 
@@ -49,6 +50,15 @@ class Row:
     joules: list[tuple[int, float]] = field(default_factory=list)
     joules_from: str = ""  # provenance and source
     others: list[list[Slice]] = field(default_factory=list)  # slices of the PE's other threads
+
+
+@dataclass(frozen=True)
+class Track:
+    """A counter of the whole node. `values`: pairs (ns from the first PE's start, value)."""
+
+    name: str
+    unit: str
+    values: list[tuple[int, float]]
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,16 @@ def rows(
     found = [_row(t, pes.get(t.pe), same, zero, watts, names) for t in timelines]
     _add_clocks(found, timelines, profile, same, zero)
     return found
+
+
+def tracks(powers: Iterable[Power], timelines: list[Timeline]) -> list[Track]:
+    """The watts of meters on the time of the rows."""
+    zero = min(int(t.ns(np.array([t.start_tick], dtype=np.uint64), False)[0]) for t in timelines)
+    return [
+        Track(p.title, "W", [(round(at * 1e9) - zero, w) for at, w in zip(p.at_s, p.watts, strict=True)])
+        for p in powers
+        if p.at_s
+    ]
 
 
 def _row(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from wattle import console, profile, symbols, units
 from wattle.errors import WattleError
+from wattle.power import Power
 from wattle.profile import RunProfile
 from wattle.provenance import significant
-from wattle.timeline import otf2_trace, perfetto
-from wattle.timeline.rows import Cost, cost, load, rows
+from wattle.timeline import otf2_trace, perfetto, watts
+from wattle.timeline.file import Timeline
+from wattle.timeline.rows import Cost, cost, load, rows, tracks
 
 
 def write(directory: Path, machine: Mapping[str, Any]) -> dict[str, Any]:
@@ -19,13 +22,8 @@ def write(directory: Path, machine: Mapping[str, Any]) -> dict[str, Any]:
     folder = directory / "profile"
     timelines = load(folder)
     found = profile.load(directory, timelines[0].n_pes, allow_damaged=True)
-    made = rows(timelines, found, machine, _lines(found))
     price = cost(timelines, folder)
-    try:
-        trace = perfetto.write(directory / perfetto.NAME, made)
-        archive = otf2_trace.write(directory / otf2_trace.FOLDER, made)
-    except OSError as error:
-        raise WattleError(f"{directory}: the timeline cannot be written: {error.strerror or error}") from None
+    trace, archive = _write(directory, timelines, found, machine, [])
     share = _share(price, found)
     _say(trace, archive, price, share)
     return {
@@ -39,6 +37,33 @@ def write(directory: Path, machine: Mapping[str, Any]) -> dict[str, Any]:
         "price_s": price.price_s,
         "share_of_time": share,
     }
+
+
+def again(directory: Path, machine: Mapping[str, Any], powers: list[Power]) -> None:
+    """Writes the timeline of a run directory again, with the watts of an external meter. Does nothing where the run has
+    no timeline.
+    """
+    folder = directory / "profile"
+    if not (directory / perfetto.NAME).exists():
+        return
+    timelines = load(folder)
+    found = profile.load(directory, timelines[0].n_pes, allow_damaged=True)
+    shutil.rmtree(directory / otf2_trace.FOLDER, ignore_errors=True)
+    _write(directory, timelines, found, machine, powers)
+
+
+def _write(
+    directory: Path, timelines: list[Timeline], found: RunProfile, machine: Mapping[str, Any], powers: list[Power]
+) -> tuple[Path, Path]:
+    """Writes both files, with the watts of the nodes' meters and of `powers`."""
+    made = rows(timelines, found, machine, _lines(found))
+    measured = watts.load(directory / "profile", {pe.pe: pe.host for pe in found.pes})
+    whole = tracks([*measured, *powers], timelines)
+    try:
+        trace = perfetto.write(directory / perfetto.NAME, made, whole)
+        return trace, otf2_trace.write(directory / otf2_trace.FOLDER, made, whole)
+    except OSError as error:
+        raise WattleError(f"{directory}: the timeline cannot be written: {error.strerror or error}") from None
 
 
 def _lines(found: RunProfile) -> dict[tuple[str, int], str]:

@@ -13,9 +13,10 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
 from wattle import profile
 from wattle.console import visible
 from wattle.errors import DamagedFile, WattleError
-from wattle.timeline import otf2_trace, perfetto
+from wattle.power import Power
+from wattle.timeline import otf2_trace, perfetto, watts, written
 from wattle.timeline.file import read
-from wattle.timeline.rows import cost, load, rows
+from wattle.timeline.rows import cost, load, rows, tracks
 
 SPIN, YIELD, ASLEEP, CALL, CLOCK = range(5)
 PUT, BARRIER = 0, 1
@@ -244,3 +245,75 @@ def test_a_timeline_of_no_bytes_is_refused(wattle: fakes.Wattle, tmp_path):
     done = wattle("run", "--timeline", "--set", "WATTLE_TIMELINE=0", "--", "true")
     assert done.returncode == 2
     assert "--timeline and WATTLE_TIMELINE=0: 0 keeps none; leave one out" in done.stderr
+
+
+# ---- watts of meters ----
+
+
+def watts_of(folder: Path, pe: int = 0, **changes: object) -> Path:
+    """The watts that the node's reader left: 100 W in the first half of the job's millisecond, then 50 W."""
+    zero = (timelines.END_REALTIME_NS - 1_000_000) / 1e9
+    power = {"scope": "package-0", "source": "powercap", "at_s": [zero + 250e-6, zero + 750e-6], "watts": [100, 50]}
+    document = {"schema": 1, "pe": pe, "every_s": 0.01, "power": [power | changes]}
+    path = folder / f"power-{pe:05d}.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_the_sensors_watts_are_a_counter_of_the_node(run, tmp_path):
+    watts_of(run / "profile")
+    found = load(run / "profile")
+    made = tracks(watts.load(run / "profile", {0: "node0", 1: "node0"}), found)
+    assert [(t.name, t.unit) for t in made] == [("power, W, package-0, powercap", "W")]
+    assert [(pytest.approx(ns, abs=1000), value) for ns, value in made[0].values] == [(250_000, 100), (750_000, 50)]
+
+    trace = proto.Trace()
+    trace.ParseFromString(perfetto.write(tmp_path / perfetto.NAME, rows_of(run), made).read_bytes())
+    described = {p.track_descriptor.uuid: p.track_descriptor for p in trace.packet if p.HasField("track_descriptor")}
+    (track,) = [uuid for uuid, t in described.items() if t.name == "power, W, package-0, powercap"]
+    assert described[described[track].parent_uuid].process.process_name == "power of the nodes"
+    pids = [t.process.pid for t in described.values() if t.HasField("process")]
+    assert len(set(pids)) == len(pids)
+    values = [p.track_event.double_counter_value for p in trace.packet if p.track_event.track_uuid == track]
+    assert values == [100, 50]
+
+    archive = otf2_trace.write(tmp_path / "otf2", rows_of(run), made)
+    with otf2.reader.open(str(archive)) as opened:
+        events = [(place.name, event.value) for place, event in opened.events if hasattr(event, "value")]
+    assert [value for name, value in events if name == "power, W, package-0, powercap"] == [100, 50]
+
+
+def test_watts_of_several_nodes_name_their_host(tmp_path):
+    watts_of(tmp_path, 0)
+    watts_of(tmp_path, 2)
+    found = watts.load(tmp_path, {0: "a", 1: "a", 2: "b", 3: "b"})
+    assert [power.scope for power in found] == ["a package-0", "b package-0"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"at_s": [1.0]}, "has 1 moments and 2 readings"),
+        ({"at_s": [2.0, 1.0]}, "expected ascending moments"),
+        ({"watts": ["x", 1]}, "expected a number"),
+        ({"scope": 3}, "scope"),
+    ],
+)
+def test_damaged_watts_are_named_with_what_is_wrong(tmp_path, changes, words):
+    watts_of(tmp_path, **changes)
+    with pytest.raises(DamagedFile, match=words):
+        watts.load(tmp_path, {0: "a"})
+
+
+def test_a_timeline_is_written_again_with_the_watts_of_an_external_meter(run):
+    watts_of(run / "profile")
+    written.write(run, timelines.MACHINE)
+    first = (run / perfetto.NAME).read_bytes()
+    zero = (timelines.END_REALTIME_NS - 1_000_000) / 1e9
+    written.again(run, timelines.MACHINE, [Power("node", "pdu.csv power_W", [zero], [300.0])])
+    second = (run / perfetto.NAME).read_bytes()
+    assert b"pdu.csv power_W" not in first
+    assert b"pdu.csv power_W" in second
+    assert b"powercap" in first
+    with otf2.reader.open(str(run / otf2_trace.FOLDER / "traces.otf2")) as opened:
+        assert "power, W, node, pdu.csv power_W" in {place.name for place, _ in opened.events}
