@@ -9,7 +9,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -44,16 +44,38 @@ class Series:
     step_s: float
 
 
+def check(given: Given) -> None:
+    """Checks the heading and the readings so far of a log that may just have begun. Raises DamagedFile."""
+    heads, lines, rows = _table(given.file, _text(given))
+    time = _time_column(given, heads)
+    for columns in _columns(given, heads, time).values():
+        for name in columns:
+            _numbers(given.file, name, [row[_column(given.file, heads, name)] for row in rows], lines)
+            _unit(given, name)
+    if rows:
+        _times(given.file, heads[time], [row[time] for row in rows], lines)
+
+
+def _text(given: Given) -> str:
+    """The complete lines. The logger may be writing the last one."""
+    text = input_files.read_text(given.file, limits.TABLE_BYTES).removeprefix("\ufeff")
+    return text[: text.rfind("\n") + 1]
+
+
+def _columns(given: Given, heads: Sequence[str], time: int) -> Mapping[str, tuple[str, ...]]:
+    return given.columns or {"node": (_only_column(given.file, heads, time),)}
+
+
 def read(given: Given) -> list[Series]:
     """The series of the log, one for each scope. Raises DamagedFile with the line and column of the first error."""
-    text = input_files.read_text(given.file, limits.TABLE_BYTES).removeprefix("\ufeff")
-    whole = text[: text.rfind("\n") + 1]  # the logger may be writing the last line
-    heads, first, rows = _table(given.file, whole)
+    heads, first, rows = _table(given.file, _text(given))
+    if len(rows) < LEAST_READINGS:
+        raise DamagedFile(given.file, f"holds {len(rows)} readings; expected at least {LEAST_READINGS}")
     time = _time_column(given, heads)
     at = _times(given.file, heads[time], [row[time] for row in rows], first)
     step = median(b - a for a, b in pairwise(at))
     found = []
-    for scope, columns in (given.columns or {"node": (_only_column(given.file, heads, time),)}).items():
+    for scope, columns in _columns(given, heads, time).items():
         where = [_column(given.file, heads, name) for name in columns]
         units = {_unit(given, name) for name in columns}
         if len(units) > 1:
@@ -84,8 +106,6 @@ def _table(file: Path, text: str) -> tuple[list[str], list[int], list[list[str]]
     for n, row in zip(numbers, rows[1:], strict=True):
         if len(row) != len(heads):
             raise DamagedFile(file, f"line {n}: has {len(row)} columns; the heading has {len(heads)}")
-    if len(numbers) < LEAST_READINGS:
-        raise DamagedFile(file, f"holds {len(numbers)} readings; expected at least {LEAST_READINGS}")
     return heads, numbers, rows[1:]
 
 

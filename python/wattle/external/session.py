@@ -30,7 +30,7 @@ class Session:
         self.patterns: list[Pattern] = []
         self.apart = 0.0
         if given.file.is_file() and given.file.stat().st_size:
-            log.read(given)
+            log.check(given)
         elif given.file.exists() and not given.file.is_file():
             raise WattleError(f"--meter-log {given.file}: is no file")
 

@@ -127,3 +127,21 @@ def test_columns_of_one_scope_have_one_unit(tmp_path):
 def test_a_wrong_setting_is_refused(setting, words):
     with pytest.raises(WattleError, match=words):
         given.given(Path("x.csv"), [setting])
+
+
+@pytest.mark.parametrize("rows", ["", "100,50\n", ROWS, "100,0\n101,0\n"])
+def test_a_log_that_has_just_begun_passes_the_check_at_the_start(tmp_path, rows):
+    path = tmp_path / "pdu.csv"
+    path.write_text(f"time,power_W\n{rows}")
+    log.check(given.given(path, []))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("time,load\n", "its name has no unit"), ("time,power_W\n5,x\n", "line 2"), ("time,W\n5,1\n4,1\n", "earlier")],
+)
+def test_a_log_that_begins_wrong_does_not_pass_the_check_at_the_start(tmp_path, text, words):
+    path = tmp_path / "pdu.csv"
+    path.write_text(text)
+    with pytest.raises(DamagedFile, match=words):
+        log.check(given.given(path, []))
