@@ -98,7 +98,7 @@ def words(facts: dict[str, Any]) -> str:
     text = f"Cores {facts['cores']}, {way}. Other programs and the kernel used {amount} there"
     text += f", {significant(share, 2)} % of the time"
     named = [f"{one['name']} {significant(one['cpu_s'], 2)} s" for one in facts["programs"]]
-    text += f"; of those that still run: {', '.join(named)}" if named else ""
+    text += f"; programs that still run and were there last: {', '.join(named)}" if named else ""
     stolen = facts["stolen_s"]
     text += f"; the host of the virtual machine took {significant(stolen, 3)} s" if stolen else ""
     return f"{text}."

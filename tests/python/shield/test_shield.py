@@ -224,7 +224,7 @@ def proc(folder: Path, busy: int, stolen: int, programs: dict[int, tuple[str, in
 
 def test_others_are_the_busy_time_of_the_cores_less_ours(tmp_path):
     tick = 1 / os.sysconf("SC_CLK_TCK")
-    before = others.now({1}, proc(tmp_path / "a", 100, 2, {7: ("kworker/1:0", 10, 1), 8: ("daemon (x)", 5, 0)}))
+    before = others.now({1}, proc(tmp_path / "a", 100, 2, {7: ("kworker/1:0", 10, 0), 8: ("daemon (x)", 5, 0)}))
     programs = {7: ("kworker/1:0", 40, 1), 8: ("daemon (x)", 500, 0), 9: ("new", 20, 1)}
     after = others.now({1}, proc(tmp_path / "b", 1100, 12, programs))
     found = others.between(before, after, 900 * tick, 1)
