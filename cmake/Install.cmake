@@ -30,7 +30,7 @@ endif()
 
 # ---- the installed tree ----
 install(TARGETS wattle wattle-shmem wattle-net-ucx armci armci-static LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
-install(TARGETS oshrun wattle-info wattle-calibrate wattle-clock-guard wattle-bench-patterns wattle-bench-am wattle-bench-network
+install(TARGETS oshrun wattle-info wattle-meter wattle-calibrate wattle-clock-guard wattle-bench-patterns wattle-bench-am wattle-bench-network
   RUNTIME DESTINATION bin)
 install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)
 install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_SOURCE_DIR}/include/wattle_sim.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h

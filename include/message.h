@@ -89,21 +89,21 @@ void armci_msg_snd(int tag, void *buf, int bytes, int to);
 /**
  * Waits for a message with a tag from one process. A message that is longer than the buffer ends the job.
  *
- * @param[in]  tag   the tag
- * @param[out] buf   receives the bytes
- * @param[in]  room  size of `buf` in bytes, 0 or more
- * @param[out] came  receives the length of the message in bytes; may be NULL
- * @param[in]  from  sending process
+ * @param[in]  tag       the tag
+ * @param[out] buf       receives the bytes
+ * @param[in]  size      size of `buf` in bytes, 0 or more
+ * @param[out] received  receives the length of the message in bytes; may be NULL
+ * @param[in]  from      sending process
  */
 void armci_msg_rcv(int tag, void *buf, int size, int *received, int from);
 
 /**
  * Waits for a message with a tag from any process. A message that is longer than the buffer ends the job.
  *
- * @param[in]  tag   the tag
- * @param[out] buf   receives the bytes
- * @param[in]  room  size of `buf` in bytes, 0 or more
- * @param[out] came  receives the length of the message in bytes; may be NULL
+ * @param[in]  tag       the tag
+ * @param[out] buf       receives the bytes
+ * @param[in]  size      size of `buf` in bytes, 0 or more
+ * @param[out] received  receives the length of the message in bytes; may be NULL
  * @return the sending process
  */
 int armci_msg_rcvany(int tag, void *buf, int size, int *received);

@@ -21,6 +21,7 @@ COMMANDS = (
     "doctor",
     "calibrate",
     "run",
+    "energy",
     "top",
     "study",
     "compare",
@@ -111,8 +112,8 @@ def _add_commands(arguments: list[str]) -> None:
         if name in GROUPS:
             app.add_typer(getattr(loaded, f"{name}_app"), name=name)
         else:
-            # The arguments after the first plain word of `run` and `sim` belong to the program.
-            settings = {"allow_interspersed_args": False} if name in ("run", "sim") else None
+            # The arguments after the first plain word of `run`, `energy` and `sim` belong to the program.
+            settings = {"allow_interspersed_args": False} if name in ("run", "sim", "energy") else None
             app.command(name, context_settings=settings)(getattr(loaded, name))
 
 

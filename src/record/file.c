@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/new_file.h"
 #include "os/os.h"
+#include "power/figure.h"
 #include "profile/modules.h"
 #include "record/recorded.h"
 #include "record/power_file.h"
@@ -34,27 +35,6 @@ typedef struct writer {
   wtl_module *modules;
   size_t n_modules;
 } writer;
-
-static void write_joules_list(FILE *f, const wattle_joules_t *list, size_t n)
-{
-  static const char *const provenance[] = {"unavailable", "modelled", "measured"};
-  static const char *const scope[] = {"process", "core", "package", "dram", "node", "device"};
-  putc('[', f);
-  for (size_t i = 0; i < n; i++) {
-    if (i) putc(',', f);
-    putc('{', f);
-    wtl_json_text_field(f, "domain", list[i].domain, 1);
-    wtl_json_text_field(f, "provenance", provenance[list[i].provenance], 0);
-    wtl_json_text_field(f, "source", list[i].source, 0);
-    wtl_json_text_field(f, "scope", scope[list[i].scope], 0);
-    wtl_json_number_field(f, "joules", list[i].joules, 0);
-    wtl_json_number_field(f, "uncertainty", list[i].uncertainty, 0);
-    wtl_json_number_field(f, "interval_s", list[i].interval_s, 0);
-    wtl_json_number_field(f, "covered_s", list[i].covered_s, 0);
-    putc('}', f);
-  }
-  putc(']', f);
-}
 
 static double site_wait_s(const writer *w, const wtl_site *s)
 {
@@ -148,20 +128,20 @@ static void write_pe_joules(const writer *w)
   size_t d = w->share ? w->share->n_domains : 0;
   wattle_joules_t nested[WTL_MAX_DOMAINS];
   wtl_json_key(w->f, "joules", 0);
-  write_joules_list(w->f, d ? w->share->mine : NULL, d);
+  wtl_figures_json(w->f, d ? w->share->mine : NULL, d);
   wtl_json_key(w->f, "node", 0);
   if (!w->node) {
     fputs("null", w->f);
     return;
   }
   fputs("{\"joules\":", w->f);
-  write_joules_list(w->f, w->node->total, d);
+  wtl_figures_json(w->f, w->node->total, d);
   fputs(",\"idle\":", w->f);
-  write_joules_list(w->f, w->node->idle, d);
+  wtl_figures_json(w->f, w->node->idle, d);
   fputs(",\"nested\":", w->f);
-  write_joules_list(w->f, nested, wtl_meter_nested(self->meter, nested));
+  wtl_figures_json(w->f, nested, wtl_meter_nested(self->meter, nested));
   fputs(",\"others\":", w->f);
-  write_joules_list(w->f, w->node->others, w->node->others_cpu_s > 0 ? d : 0);
+  wtl_figures_json(w->f, w->node->others, w->node->others_cpu_s > 0 ? d : 0);
   wtl_json_number_field(w->f, "others_cpu_s", w->node->others_cpu_s, 0);
   fputs("},\"meter\":{", w->f);
   wtl_json_text_field(w->f, "name", wtl_meter_name(self->meter), 1);
@@ -236,9 +216,9 @@ static void write_recorded(const writer *w)
   bool known = wtl_recorded_joules(w->self->noted_prices, &ran, &would, &saved);
   wtl_json_key(w->f, "recorded", 0);
   fputs("{\"joules\":", w->f);
-  write_joules_list(w->f, &would, 1);
+  wtl_figures_json(w->f, &would, 1);
   fputs(",\"saved\":", w->f);
-  write_joules_list(w->f, &saved, 1);
+  wtl_figures_json(w->f, &saved, 1);
   wtl_json_text_field(w->f, "why", known ? "" : "the machine profile knows one clock only", 0);
   putc('}', w->f);
 }

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from wattle import carbon as carbons
-from wattle import console, info, limits, manifest, paths, runs, stopping, units
+from wattle import console, info, limits, manifest, openmetrics, paths, runs, stopping, units
 from wattle.checked import shown
 from wattle.clocks import file as plans
 from wattle.console import styled
@@ -22,7 +22,8 @@ from wattle.external.options import MeterLog, MeterSet
 from wattle.external.session import Session
 from wattle.manifest import Manifest
 from wattle.run import directory as directories
-from wattle.run import job, openmetrics, target
+from wattle.run import job, target
+from wattle.run import metrics as run_metrics
 from wattle.run import mpi as mpi_jobs
 from wattle.run.hosts import Hosts
 from wattle.run.hosts import given as hosts_given
@@ -96,8 +97,7 @@ def run(
     _check_range("--repeat", repeat, REPEATS_MOST)
     chosen = _chosen_settings(settings or [], meter, machine, profile)
     grams = carbons.intensity(carbon) if carbon is not None else None
-    if metrics is not None and not metrics.absolute().parent.is_dir():
-        raise WattleError(f"--metrics {metrics}: the folder does not exist")
+    openmetrics.check(metrics)
     if timeline:
         if not profile:
             raise WattleError("--timeline and --no-profile: a timeline is written with the profile; leave one out")
@@ -258,7 +258,7 @@ def _read_meter(session: Session, where: Path, record: Manifest) -> None:
 def _write_metrics(file: Path, where: Path) -> None:
     """Writes the metrics. A failure is reported and does not change the program's exit code."""
     try:
-        openmetrics.write(file, runs.load(where, allow_damaged=True))
+        openmetrics.keep(file, run_metrics.metrics(runs.load(where, allow_damaged=True)))
     except WattleError as error:
         console.error(str(error))
 

@@ -206,6 +206,6 @@ def test_pages_are_installed(prefix: Path) -> None:
 
 
 def test_an_installed_tool_finds_the_machine_profiles_beside_itself(prefix: Path) -> None:
-    done = run(prefix / "bin" / "wattle-info")
+    done = run("env", "WATTLE_MACHINE=unknown", prefix / "bin" / "wattle-info")
     assert done.returncode == 0, done.stderr
-    assert str(prefix) in done.stdout
+    assert f"{prefix}/share/wattle/machines/unknown.yaml" in done.stdout

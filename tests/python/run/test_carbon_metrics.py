@@ -6,10 +6,10 @@ import fakes
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.parser import text_string_to_metric_families as prometheus_families
-from wattle import carbon, runs
+from wattle import carbon, openmetrics, runs
 from wattle.errors import WattleError
 from wattle.provenance import Joules, Provenance, unavailable
-from wattle.run import openmetrics
+from wattle.run.metrics import metrics
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_carbon_is_shown_kept_and_in_json(wattle, tmp_path):
 
 def test_metrics_are_valid_for_openmetrics_and_for_node_exporter(tmp_path):
     run = runs.load(fakes.make_run(tmp_path / "run", carbon_g_per_kwh=100.0))
-    text = openmetrics.text(run)
+    text = openmetrics.text(metrics(run))
     families = {family.name: family for family in text_string_to_metric_families(text)}
     assert {"wattle_run_pes", "wattle_node_energy_joules", "wattle_pe_energy_joules", "wattle_pe_state_seconds"} <= set(
         families
@@ -69,7 +69,7 @@ def test_metrics_are_valid_for_openmetrics_and_for_node_exporter(tmp_path):
 def test_an_unavailable_figure_is_no_metric(tmp_path):
     nothing = {"joules": [fakes.figure("cpu", None, provenance="unavailable")]}
     run = runs.load(fakes.make_run(tmp_path / "run", [fakes.pe_profile(0, 1, **nothing)]))
-    text = openmetrics.text(run)
+    text = openmetrics.text(metrics(run))
     assert "wattle_pe_energy_joules" not in text
     assert "wattle_run_pes" in text
 

@@ -1,0 +1,1 @@
+"""The command `wattle energy`: the joules of any program."""

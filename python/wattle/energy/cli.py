@@ -1,0 +1,119 @@
+"""The command `wattle energy`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wattle import carbon as carbons
+from wattle import console, info, manifest, openmetrics, units
+from wattle.console import styled
+from wattle.energy import meter as meters
+from wattle.energy.meter import PARTS, Metered
+from wattle.errors import WattleError
+from wattle.openmetrics import Metric
+from wattle.provenance import Joules
+from wattle.tables import provenance_words, table
+
+WORDS = {"program": "this program", "others": "other programs", "idle": "idle node", "node": "node"}
+
+
+def energy(
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="PROGRAM", help="Any program and its arguments, best after --.", show_default=False),
+    ],
+    meter: Annotated[str | None, typer.Option(metavar="METER", help="Sets WATTLE_METER.")] = None,
+    machine: Annotated[str | None, typer.Option(metavar="PROFILE", help="Sets WATTLE_MACHINE.")] = None,
+    carbon: Annotated[
+        str | None, typer.Option(metavar="INTENSITY", help="Also give kWh and CO2, at this intensity: 380g/kWh.")
+    ] = None,
+    metrics: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the figures as OpenMetrics text, for node_exporter.")
+    ] = None,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="One JSON document on standard output; the program's goes to standard error."),
+    ] = False,
+) -> int:
+    """Run any program and show the joules of its process tree.
+
+    The program needs no MPI, no OpenSHMEM and no library of Wattle. Standard input, output and error, signals and the
+    exit code are those of the program. The table goes to standard error.
+
+    A sensor's joules are divided among this program, other programs and the idle node by their CPU time. Without a
+    sensor, they are modelled from the CPU time. Processes that the program starts through a service, such as containers
+    of a daemon, are other programs.
+    """
+    grams = carbons.intensity(carbon) if carbon is not None else None
+    openmetrics.check(metrics)
+    chosen = {
+        name: value for name, value in (("WATTLE_METER", meter), ("WATTLE_MACHINE", machine)) if value is not None
+    }
+    environment = {**os.environ, **chosen}
+    known = info.ask(environment)
+    info.check_machine(known)
+    if shutil.which(command[0]) is None:
+        raise WattleError(f"{command[0]}: no such program")
+    with console.lenient():
+        found = meters.run(command, environment, 2 if json else None)
+        emitted = None if grams is None else carbons.of(found.total("program"), grams)
+        if metrics is not None:
+            openmetrics.keep(metrics, _metrics(found, grams))
+        if json:
+            console.print_json(found.as_dict() | ({"carbon": emitted.as_dict()} if emitted else {}))
+        else:
+            numbers = {"machine_title": known.machine.get("title"), "machine_numbers": known.machine.get("numbers")}
+            _show(found, manifest.machine_words(numbers), emitted)
+    return found.outcome.exit_code
+
+
+def _show(found: Metered, machine: str, emitted: carbons.Carbon | None) -> None:
+    outcome = found.outcome
+    console.err.print()
+    words = f"{units.seconds(outcome.wall_s)} from start to end, {units.seconds(outcome.cpu_s)} of CPU time"
+    console.err.print(styled("[title]{}[/title]: {}", shlex.join(found.command), words), soft_wrap=True)
+    shown = table()
+    shown.add_column("joules")
+    for part in PARTS:
+        if found.joules[part]:
+            shown.add_column(WORDS[part], justify="right")
+    for i, figure in enumerate(found.joules["node"]):
+        cells = [str(found.joules[part][i]) for part in PARTS if found.joules[part]]
+        shown.add_row(figure.domain, *cells)
+    console.err.print(shown)
+    modelled = provenance_words(found.joules["node"]) != "measured"
+    model = f" of {machine}" if machine and modelled else ""
+    why = f" ({found.why.rstrip('.')})" if found.why else ""
+    console.err.print(styled("[faint]Meter {}{}{}. ±: about 95 % confidence.[/faint]", found.meter, model, why))
+    if emitted is not None:
+        domains = found.total("program").domain
+        console.err.print(f"Electricity of this program{f', {domains}' if domains else ''}: {emitted}")
+
+
+def _metrics(found: Metered, grams: float | None) -> list[Metric]:
+    name = {"program": Path(found.command[0]).name}
+    energy_, width = [], []
+    for part in PARTS:
+        for figure in found.joules[part]:
+            labels = {**name, "part": part, **openmetrics.labels_of(figure)}
+            energy_ += openmetrics.value(labels, figure.joules)
+            width += openmetrics.value(labels, figure.uncertainty)
+    made = [
+        Metric("program_exit_code", "", "Exit code of the program.", [(name, float(found.outcome.exit_code))]),
+        Metric("program_duration", "seconds", "Time from start to end.", [(name, found.outcome.wall_s)]),
+        Metric("program_cpu", "seconds", "CPU time of the process tree.", [(name, found.outcome.cpu_s)]),
+        Metric("program_energy", "joules", "Energy of the program, of others, of the idle node, and of all.", energy_),
+        Metric("program_energy_half_width", "joules", "Half-width of the range of about 95 % confidence.", width),
+    ]
+    total: Joules = found.total("program")
+    if grams is not None and total.joules is not None:
+        labels = {**name, "provenance": "modelled"}
+        emitted = total.joules / carbons.JOULES_PER_KWH * grams
+        made.append(Metric("program_co2", "grams", f"CO2 at {grams:g} g/kWh, as given.", [(labels, emitted)]))
+    return made

@@ -1,0 +1,93 @@
+"""Meters any program: starts wattle-meter, runs the program, and reads the joules of both."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wattle import paths
+from wattle.checked import Checked
+from wattle.energy import tree
+from wattle.energy.tree import Outcome
+from wattle.errors import WattleError
+from wattle.provenance import Joules, read_joules, total
+
+PARTS = ("program", "others", "idle", "node")
+END_S = 20.0  # time for reading the sensors at the end
+
+
+@dataclass(frozen=True)
+class Metered:
+    """A program and its joules. `joules`: by part of PARTS, one figure for each domain; `others` is empty where no
+    sensor saw other programs. `nested`: figures that other domains contain, or that contain them.
+    """
+
+    command: list[str]
+    outcome: Outcome
+    meter: str
+    why: str
+    others_cpu_s: float
+    joules: dict[str, list[Joules]]
+    nested: list[Joules]
+
+    def total(self, part: str) -> Joules:
+        """The joules of a part over the domains that are known. Unavailable where none is."""
+        known = [figure for figure in self.joules[part] if figure.known]
+        return total(known, domain=" and ".join(figure.domain for figure in known))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "schema": 1,
+            "kind": "energy",
+            "command": self.command,
+            "exit_code": self.outcome.exit_code,
+            "wall_s": self.outcome.wall_s,
+            "cpu_s": self.outcome.cpu_s,
+            "others_cpu_s": self.others_cpu_s,
+            "meter": {"name": self.meter, "why": self.why},
+            "joules": {part: [figure.as_dict() for figure in self.joules[part]] for part in PARTS},
+            "nested": [figure.as_dict() for figure in self.nested],
+        }
+
+
+def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | None) -> Metered:
+    """Runs the program between the two readings of the meter. Its process tree counts, until its first process ends."""
+    meter = subprocess.Popen(
+        [str(paths.tool("wattle-meter"))],
+        env=dict(environment),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Ctrl-C ends the program, and the meter is read afterwards
+    )
+    try:
+        if not meter.stdout or not meter.stdout.readline():
+            raise WattleError((meter.communicate()[1] or "wattle-meter ended").strip().splitlines()[0])
+        outcome = tree.run(command, environment, stdout, {meter.pid})
+        answer, _ = meter.communicate(f"{outcome.cpu_s!r}\n", timeout=END_S)
+        return _read(list(command), outcome, answer)
+    except subprocess.TimeoutExpired:
+        raise WattleError(f"the meter gave no figures within {END_S:g} s") from None
+    finally:
+        meter.kill()
+        meter.wait()
+
+
+def _read(command: list[str], outcome: Outcome, answer: str) -> Metered:
+    try:
+        document = Checked("wattle-meter", json.loads(answer))
+    except json.JSONDecodeError:
+        raise WattleError("wattle-meter ended without figures") from None
+    return Metered(
+        command,
+        outcome,
+        document.text("meter"),
+        document.text("why"),
+        document.number("others_cpu_s") or 0.0,
+        {part: [read_joules(entry) for entry in document.items(part)] for part in PARTS},
+        [read_joules(entry) for entry in document.items("nested")],
+    )

@@ -1,0 +1,71 @@
+"""Runs a program as a shell does, and counts the CPU time of its process tree. Processes that it leaves go on."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from wattle.errors import WattleError
+from wattle.run.job import PR_SET_CHILD_SUBREAPER, descendants
+
+FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # the terminal sends them to the program, too
+PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
+TICKS = os.sysconf("SC_CLK_TCK")
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of a program. `exit_code` is 128 + n where signal n ended it. `cpu_s` is the CPU time of its process
+    tree, in seconds; that of processes which still run is counted until now.
+    """
+
+    exit_code: int
+    wall_s: float
+    cpu_s: float
+
+
+def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | None, others: set[int]) -> Outcome:
+    """Runs the program to its end. `others`: child processes of this one that do not belong to it."""
+    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    started = time.monotonic()
+    program: subprocess.Popen[bytes] | None = None
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        if program is not None and number in PASSED_ON:
+            os.kill(program.pid, number)
+
+    # A handler, because an ignored signal would stay ignored in the program. One that is ignored now stays so.
+    watched = [n for n in (*FROM_TERMINAL, *PASSED_ON) if signal.getsignal(n) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, pass_on) for number in watched}
+    try:
+        program = subprocess.Popen(list(command), env=dict(environment), stdout=stdout)
+        _, status, usage = os.wait4(program.pid, 0)
+        wall_s = time.monotonic() - started
+        program.returncode = os.waitstatus_to_exitcode(status)
+        cpu_s = usage.ru_utime + usage.ru_stime + sum(_cpu_s(pid) for pid in descendants() if pid not in others)
+    except OSError as error:
+        raise WattleError(f"{command[0]} cannot be started: {error.strerror}") from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        _libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+    code = program.returncode
+    return Outcome(128 - code if code < 0 else code, wall_s, cpu_s)
+
+
+def _cpu_s(pid: int) -> float:
+    """CPU time of a process and of its children that ended; 0 where the process has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(int(field) for field in fields[11:15]) / TICKS

@@ -1,0 +1,74 @@
+"""The figures of a run as OpenMetrics. With repeats they are those of the repeat with the median time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wattle.carbon import JOULES_PER_KWH
+from wattle.openmetrics import Labels, Metric, Sample, labels_of, value
+from wattle.pe import PE, STATES
+from wattle.profile import RunProfile
+from wattle.provenance import Joules
+from wattle.run.summary import node_domains
+from wattle.runs import Run
+
+HALF_WIDTH = "Half-width of the range of about 95 % confidence."
+
+
+def metrics(run: Run) -> list[Metric]:
+    """All metrics of a run."""
+    record, profile = run.manifest, run.middle.profile
+    name = {"run": run.directory.name}
+    found = [
+        Metric("run_exit_code", "", "Exit code of the program.", value(name, record.exit_code)),
+        Metric("run_duration", "seconds", "Time from start to end of the job.", value(name, record.wall_s)),
+    ]
+    if profile is None:
+        return found
+    nodes, pes = list(_nodes(name, profile)), list(_pes(name, profile))
+    found += [
+        Metric("run_pes", "", "PEs of the job.", value(name, profile.n_pes)),
+        Metric("node_energy", "joules", "Energy of a node during the run.", _joules(nodes)),
+        Metric("node_energy_half_width", "joules", HALF_WIDTH, _half_widths(nodes)),
+        Metric("pe_energy", "joules", "Energy that a PE caused beyond idle.", _joules(pes)),
+        Metric("pe_energy_half_width", "joules", HALF_WIDTH, _half_widths(pes)),
+        Metric("pe_state", "seconds", "Time of a PE in each state.", list(_states(name, profile))),
+    ]
+    grams = record.extra.get("carbon_g_per_kwh")
+    if grams is not None:
+        emitted = [({**labels, "provenance": "modelled"}, j / JOULES_PER_KWH * grams) for labels, j in _joules(nodes)]
+        found.append(Metric("node_co2", "grams", f"CO2 at {grams:g} g/kWh, as given.", emitted))
+    return found
+
+
+def _nodes(run: Labels, profile: RunProfile) -> Iterator[tuple[Labels, Joules]]:
+    for node in profile.nodes:
+        for domain in node_domains(profile):
+            parts = {"all": node.joules(domain), "idle": node.idle(domain), "others": node.others(domain)}
+            for part, figure in parts.items():
+                if figure is not None:
+                    yield {**run, "host": node.host, "part": part}, figure
+
+
+def _pes(run: Labels, profile: RunProfile) -> Iterator[tuple[Labels, Joules]]:
+    for pe in profile.pes:
+        for figure in pe.joules:
+            yield _of_pe(run, pe), figure
+
+
+def _joules(figures: list[tuple[Labels, Joules]]) -> list[Sample]:
+    return [s for labels, f in figures for s in value({**labels, **labels_of(f)}, f.joules)]
+
+
+def _half_widths(figures: list[tuple[Labels, Joules]]) -> list[Sample]:
+    return [s for labels, f in figures for s in value({**labels, **labels_of(f)}, f.uncertainty)]
+
+
+def _states(run: Labels, profile: RunProfile) -> Iterator[Sample]:
+    for pe in profile.pes:
+        for state in STATES:
+            yield from value({**_of_pe(run, pe), "state": state}, pe.state_s[state])
+
+
+def _of_pe(run: Labels, pe: PE) -> Labels:
+    return {**run, "host": pe.host, "pe": str(pe.pe)}

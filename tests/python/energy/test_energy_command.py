@@ -1,0 +1,155 @@
+"""`wattle energy` runs any program as a shell does, and gives the joules of its process tree."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from tree import HOME, PACKAGE
+
+BUSY = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
+KNOWN = """
+name: known
+sockets: 1
+idle:
+  cpu: {value: 10, plus_minus: 1, unit: W, tag: assumed, how: a test}
+  dram: {value: 2, plus_minus: 1, unit: W, tag: assumed, how: a test}
+dram:
+  per_byte: {value: 1e-9, plus_minus: 0, unit: J/B, tag: assumed, how: a test}
+clocks:
+  - ghz: 2
+    base: true
+    active: {value: 5, plus_minus: 1, unit: W, tag: assumed, how: a test}
+    spin: {value: 5, plus_minus: 1, unit: W, tag: assumed, how: a test}
+    yield: {value: 5, plus_minus: 1, unit: W, tag: assumed, how: a test}
+    asleep: {value: 0, plus_minus: 0, unit: W, tag: assumed, how: a test}
+"""
+
+
+@pytest.fixture
+def energy(wattle, tmp_path):
+    """Runs `wattle energy` with the real meter tool and a machine of known watts, without a sensor."""
+    (tmp_path / "known.yaml").write_text(KNOWN)
+    (tmp_path / "sys").mkdir()
+    env = {
+        "WATTLE_HOME": str(HOME),
+        "WATTLE_MACHINE": str(tmp_path / "known.yaml"),
+        "WATTLE_SYSFS": str(tmp_path / "sys"),
+    }
+    return lambda *words, **more: wattle("energy", *words, env=env | more.pop("env", {}), **more)
+
+
+def figure(document: dict, part: str, domain: str) -> dict:
+    return next(f for f in document["joules"][part] if f["domain"] == domain)
+
+
+def test_modelled_joules_are_watts_times_cpu_time(energy):
+    found = json.loads(energy("--json", "--", "sh", "-c", BUSY).stdout)
+    cpu = figure(found, "program", "cpu")
+    assert cpu["provenance"] == "modelled"
+    assert cpu["joules"] == pytest.approx(5 * found["cpu_s"], rel=1e-6)
+    assert figure(found, "idle", "cpu")["joules"] == pytest.approx(10 * found["wall_s"], rel=0.5, abs=0.5)
+    assert found["joules"]["others"] == []
+
+
+def test_bytes_that_nobody_counts_leave_memory_unavailable(energy):
+    found = json.loads(energy("--json", "true").stdout)
+    for part in ("program", "node"):
+        assert figure(found, part, "dram") | {"source": ""} == figure(found, part, "dram") | {
+            "source": "",
+            "joules": None,
+            "provenance": "unavailable",
+        }
+    assert figure(found, "idle", "dram")["provenance"] == "modelled"
+
+
+def test_children_and_what_they_leave_count(energy):
+    shell = f"({BUSY}) & ({BUSY}); wait; ({BUSY}); sleep 30 & echo $!"
+    done = energy("--json", "--", "sh", "-c", shell)
+    found = json.loads(done.stdout)
+    one = json.loads(energy("--json", "--", "sh", "-c", BUSY).stdout)
+    assert found["cpu_s"] > 1.5 * one["cpu_s"]
+    left = int(done.stderr.split()[0])
+    os.kill(left, signal.SIGTERM)  # it still runs: a program's services are not ended
+
+
+def test_the_table_goes_to_standard_error_and_the_exit_code_is_the_programs(energy):
+    done = energy("--", "sh", "-c", "echo out; exit 3")
+    assert (done.returncode, done.stdout) == (3, "out\n")
+    assert "of CPU time" in done.stderr
+    assert "this program" in done.stderr
+    assert max(map(len, done.stderr.splitlines())) <= 80
+
+
+def test_a_program_that_a_signal_ends_has_128_more(energy):
+    assert energy("--", "sh", "-c", "kill -9 $$").returncode == 137
+
+
+def test_sigterm_is_passed_on_and_the_joules_are_shown(environment, tmp_path):
+    shell = "touch began; trap 'exit 7' TERM; while :; do sleep 0.05; done"
+    words = [sys.executable, "-m", "wattle", "energy", "--", "sh", "-c", shell]
+    env = {**environment, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE)}
+    process = subprocess.Popen(words, env=env, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not (tmp_path / "began").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(0.2)
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 7
+    assert "of CPU time" in said
+
+
+def test_a_sensor_is_divided_among_the_program_others_and_idle(energy, tmp_path):
+    zone = tmp_path / "sys/class/powercap/intel-rapl:0"
+    zone.mkdir(parents=True)
+    for name, text in (("name", "package-0"), ("energy_uj", "1000000"), ("max_energy_range_uj", "262143328850")):
+        (zone / name).write_text(text + "\n")
+    shell = f"{BUSY}; echo 9000000 >{zone}/energy_uj"
+    other = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+    try:
+        found = json.loads(energy("--json", "--meter", "powercap", "--", "sh", "-c", shell).stdout)
+    finally:
+        other.kill()
+        other.wait()
+    parts = {part: figure(found, part, "package-0")["joules"] for part in ("program", "others", "idle", "node")}
+    assert parts["node"] == pytest.approx(8)
+    assert parts["program"] + parts["others"] + parts["idle"] == pytest.approx(8)
+    assert parts["others"] / parts["program"] == pytest.approx(found["others_cpu_s"] / found["cpu_s"], rel=1e-3)
+    assert figure(found, "node", "package-0")["provenance"] == "measured"
+
+
+def test_carbon_and_metrics_are_those_of_the_program(energy, tmp_path):
+    file = tmp_path / "energy.prom"
+    done = energy("--json", "--carbon", "360g/kWh", "--metrics", file, "--", "sh", "-c", BUSY)
+    found = json.loads(done.stdout)
+    joules = figure(found, "program", "cpu")["joules"]
+    assert found["carbon"]["co2_g"] == pytest.approx(joules / 3.6e6 * 360)
+    families = {f.name: f for f in text_string_to_metric_families(Path(file).read_text())}
+    energies = families["wattle_program_energy_joules"].samples
+    samples = {(s.labels["part"], s.labels["domain"]): s.value for s in energies}
+    assert samples["program", "cpu"] == pytest.approx(joules)
+    assert ("program", "dram") not in samples
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("no-such-program",), "no-such-program: no such program"),
+        (("--carbon", "x", "true"), "such as 380g/kWh"),
+        (("--metrics", "no/such.prom", "true"), "the folder does not exist"),
+        (("--machine", "no-such", "true"), "no-such"),
+    ],
+)
+def test_a_wrong_use_is_one_line_and_runs_nothing(energy, words, message):
+    done = energy(*words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "of CPU time" not in done.stderr
