@@ -224,7 +224,9 @@ def test_the_version_is_the_same_everywhere() -> None:
     cmake = re.search(r"project\(wattle VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
     package = re.search(r'__version__ = "([^"]+)"', (ROOT / "python/wattle/__init__.py").read_text(encoding="utf-8"))
     assert cmake and package and cmake[1] == package[1]
-    assert f"## {cmake[1]}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = changes.split("\n## [")[1]  # the version, or the next version that the first sentences announce
+    assert newest.startswith(f"{cmake[1]}]") or re.match(rf"Unreleased\]\n\n[^#]*\b{re.escape(cmake[1])} ", newest)
 
 
 def test_the_settings_page_is_up_to_date() -> None:
