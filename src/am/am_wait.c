@@ -44,7 +44,8 @@ static void report_handler(const waiting *w)
 {
   wtl_message_print(
       "active messages: handler %d has waited for %.3g s for the mutex at %p, and no other handler of this PE can "
-      "run; if the thread that holds it waits for one, or for a PE that does, this is a deadlock",
+      "run; if the thread that holds the mutex waits for such a handler, or for a PE that waits for one, this is a "
+      "deadlock",
       wtl_am_here.id, w->patience_s, w->arg);
 }
 

@@ -153,10 +153,15 @@ void wtl_net_flow_close(wtl_net_flow *flow); /* no operation may be pending */
 wtl_net_bins *wtl_net_bins_of(wtl_net *net, wtl_net_flow *flow, int pe);
 
 /*
- * Requests completion from PE `pe`, or with -1 from all PEs to which `flow` sent anything. The operations are complete
- * when all of this holds: the bin of the turn before is empty; wtl_net_flow_turn has closed the bin of this turn, and
- * it has been empty since; for operations by hardware, a flush of the whole network is over. The caller then calls
- * wtl_net_flow_flushed. `bins` are those that wtl_net_bins_of returns for `flow` and `pe`.
+ * Requests completion from PE `pe`, or with -1 from all PEs to which `flow` sent anything. A bin counts the pending
+ * operations of one turn, and a turn ends when a wait closes its bin (wtl_net_bins). The operations are complete when
+ * three conditions hold:
+ *
+ * 1. The bin of the turn before is empty.
+ * 2. wtl_net_flow_turn has closed the bin of this turn, and this bin has been empty once since then.
+ * 3. For operations by hardware: a flush of the whole network that covers them is over.
+ *
+ * The caller then calls wtl_net_flow_flushed. `bins` are those that wtl_net_bins_of returns for `flow` and `pe`.
  */
 wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int pe);
 void wtl_net_flow_turn(wtl_net *net, wtl_net_bins *bins, uint64_t turn);
@@ -210,9 +215,9 @@ wtl_net_counts wtl_net_count(wtl_net *net);
 void wtl_net_paths(wtl_net *net, char *out, size_t size);
 
 /*
- * Heartbeats: the first PEs of the nodes form a ring. Each sends one to the next four times in WATTLE_SILENCE, and ends
- * the job if nothing came from the one before for all of that time. (A connection with data under way notices a cut
- * link only after TCP's retransmissions, a quarter of an hour. Open MPI's daemons notice later and name no PE.)
+ * Heartbeats: the first PEs of the nodes form a circle. Each sends one to the next four times in WATTLE_SILENCE, and
+ * ends the job if nothing came from the one before for all of that time. (A connection with data under way notices a
+ * cut link only after TCP's retransmissions, a quarter of an hour. Open MPI's daemons notice later and name no PE.)
  * Progress sends them. Returns how long a PE may go without progress, in ms; -1: forever.
  */
 int wtl_net_progress_interval_ms(const wtl_net *net);

@@ -139,7 +139,7 @@ struct wtl_net {
   uint32_t flush_now[2], flush_next[2]; /* waits for the hardware's flush that runs, and for the next, by epoch */
   struct offer *offers;                 /* this PE's own pieces; NULL before a key is requested */
   wtl_net_counts counts;
-  int before, after;                 /* the neighbours in the ring of heartbeats; -1: this PE is not in it */
+  int before, after;                 /* the neighbours in the circle of heartbeats; -1: this PE is not in it */
   uint64_t last_received, last_beat; /* ns */
   uint64_t beat_ns, silence_ns;
   _Atomic uint64_t next_beat; /* ns */

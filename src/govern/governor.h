@@ -7,7 +7,7 @@
  * (scaling proactive).
  *
  * A clock changes only if the predicted wait (slack.h) exceeds two changes, down and up, at their measured cost.
- * Without a prediction it changes once that much has been waited, so the loss is at most as large again.
+ * Without a prediction it changes the clock after a wait of two changes. The loss is then at most those two changes.
  *
  * The governor measures its own effect. Control instances run at the normal clock: the first ones of a region, instance
  * WTL_CONTROL_FIRST, and one in WTL_CONTROL later. Lost time is the time by which other instances are longer. Without a

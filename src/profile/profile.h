@@ -83,8 +83,8 @@ typedef struct wtl_wait_length {
   uint8_t waits;        /* 255: at least that many */
   uint8_t since;        /* waits that shortest[0] covers */
   bool outlier;         /* the last one was outside the margin */
-  uint8_t rung;         /* how many in a row a ring ended (wait/peer_wakeup.h) */
-  uint8_t rings_needed; /* so many are not enough to expect another ring */
+  uint8_t rung;         /* waits in a row that a wake-up ended (wait/peer_wakeup.h) */
+  uint8_t rings_needed; /* the next wake-up is expected only after more in a row than this */
 } wtl_wait_length;
 
 typedef struct wtl_site {

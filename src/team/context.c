@@ -65,7 +65,8 @@ uint64_t *wtl_context_am_begins(wtl_ctx *c)
   }
 }
 
-/* A wait for the requests of bin `bin`. They are done, too, if turn `turn` is over: it begins after them. */
+/* A wait for the requests of bin `bin`. `turn` is the turn after theirs. A turn ends only after the requests of the
+ * turn before are done. So they are also done if `turn` has ended. */
 typedef struct requests {
   wtl_ctx *on;
   uint64_t bin, turn;

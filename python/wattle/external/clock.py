@@ -205,8 +205,9 @@ def _fit(trace: Trace, pattern: Pattern, offset: float, reach: float = 0.0) -> _
     """The offset with the least squares between the watts and `idle + (busy - idle) x share`. The share is the busy
     part of a reading's time, around its moment, so the meter's delay is part of the offset.
 
-    The half-width has two parts. One has all offsets whose sum of squares chance may give (F test at about 95 %). The
-    other is half the time between two readings: a meter may take them at one moment, in the same phase of each step.
+    The half-width has two parts. The first part spans all offsets whose sum of squares passes an F test at about 95 %.
+    The second part is half the time between two readings: a meter may take its readings at one moment, in the same
+    phase of each step.
     """
     around = reach + 1.5 * pattern.step_s
     step = trace.series.step_s
