@@ -31,7 +31,7 @@ typedef struct shared {
   _Alignas(LINE) long long token8;
   _Alignas(LINE) _Atomic long long hop;
   _Alignas(LINE) long wrong;
-  _Alignas(LINE) double told;
+  _Alignas(LINE) double sent;
   _Alignas(LINE) unsigned char landing[SLOTS][LARGEST_MESSAGE];
 } shared;
 
@@ -238,9 +238,9 @@ static void meet(void)
 
 static double from_first(double v)
 {
-  heap->told = v;
+  heap->sent = v;
   shmem_barrier_all();
-  double first = shmem_double_g(&heap->told, 0);
+  double first = shmem_double_g(&heap->sent, 0);
   shmem_barrier_all();
   return first;
 }

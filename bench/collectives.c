@@ -22,7 +22,7 @@ enum { BATCHES = 15, LEAST_BATCH = 20, MOST_BATCH = 100, TURNS = 4 };
 static const double BATCH_SECONDS = 2e-3;
 
 static long long *dest, *source; /* elements of the largest size for each PE */
-static long *told;               /* symmetric: the number of operations of a batch */
+static long *batch;              /* symmetric: the number of operations of a batch */
 
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
 static void prepare(size_t most)
@@ -134,10 +134,10 @@ static int batch_size(operation *run, size_t n)
   if (shmem_my_pe() == 0) {
     double times = BATCH_SECONDS / one;
     long count = times > MOST_BATCH ? MOST_BATCH : times < LEAST_BATCH ? LEAST_BATCH : (long)times;
-    for (int pe = shmem_n_pes() - 1; pe >= 0; pe--) shmem_long_p(told, count, pe);
+    for (int pe = shmem_n_pes() - 1; pe >= 0; pe--) shmem_long_p(batch, count, pe);
   }
   shmem_barrier_all();
-  int count = (int)*told;
+  int count = (int)*batch;
   shmem_barrier_all();
   return count;
 }
@@ -165,8 +165,8 @@ int main(int argc, char **argv)
   size_t all = most * (size_t)shmem_n_pes();
   dest = shmem_malloc(all * sizeof *dest);
   source = shmem_malloc(all * sizeof *source);
-  told = shmem_malloc(sizeof *told);
-  if (!dest || !source || !told || argc < 2) {
+  batch = shmem_malloc(sizeof *batch);
+  if (!dest || !source || !batch || argc < 2) {
     fprintf(stderr, "usage: collectives BYTES... (PE %d: or there is not enough symmetric memory)\n", shmem_my_pe());
     shmem_global_exit(64);
   }

@@ -114,8 +114,8 @@ class Held:
 
     def _why(self, what: str) -> str:
         self._errors.seek(0)
-        told = self._errors.read().strip()
-        return f"{self.side.name}, {self.pes} PEs: {self.side.program.name} {what}\n{told}".strip()
+        facts = self._errors.read().strip()
+        return f"{self.side.name}, {self.pes} PEs: {self.side.program.name} {what}\n{facts}".strip()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

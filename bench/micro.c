@@ -414,9 +414,9 @@ static void measure(const test *t, const char *target)
 /* PE 1 computes until PE 0 stores the end, without a call of the library: it only reads its own memory. */
 static void compute_until(int round)
 {
-  volatile int *told = &heap->stop;
+  volatile int *stop = &heap->stop;
   double give_up = now() + 60;
-  while (*told < round)
+  while (*stop < round)
     for (volatile int i = 0; i < 1000; i++)
       if (now() > give_up) {
         fprintf(stderr, "micro: PE 0's put has not arrived in 60 s while PE 1 computed\n");

@@ -38,13 +38,13 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
             "beside": alternate(apart, options.pairs, ["beside"], steps.advance),
         }
     bare = [r[0]["futex"] for r in raw["long"] if "futex" in r[0]]
-    wake = told(WAKE, between(raw["long"], 0, 0), ("Wattle", "futex"), "Wake after 3 ms: from p to wait_until's end")
+    wake = facts(WAKE, between(raw["long"], 0, 0), ("Wattle", "futex"), "Wake after 3 ms: from p to wait_until's end")
     beside: list[Comparison] = []
-    short = told(SHORT, between(raw["short"], 0, 1), ("default", "spin"), "Waits shorter than a wake")
+    short = facts(SHORT, between(raw["short"], 0, 1), ("default", "spin"), "Waits shorter than a wake")
     if apart:
-        beside = told(BESIDE, between(raw["beside"], 0, 0), ("waking", "still"), "Own work, others waking and still")
+        beside = facts(BESIDE, between(raw["beside"], 0, 0), ("waking", "still"), "Own work, others waking and still")
     if len(apart) > 1:
-        told(PEER_BESIDE, between(raw["beside"], 1, 1), ("waking", "still"), "The same for the peer")
+        facts(PEER_BESIDE, between(raw["beside"], 1, 1), ("waking", "still"), "The same for the peer")
     return {
         "bars": [
             *verdicts.of_comparisons("how waits end", "futex", wake),
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     }
 
 
-def told(rows: list[Row], pairs: Pairs, sides: tuple[str, str], title: str) -> list[Comparison]:
+def facts(rows: list[Row], pairs: Pairs, sides: tuple[str, str], title: str) -> list[Comparison]:
     """Compares, prints the table and returns its comparisons."""
     found = compare(rows, pairs)
     section(title, comparison_table(*sides, found, best=True))

@@ -37,7 +37,7 @@ void pool_reset(tsp_pool *pool)
   pool->n_idle = 0;
   pool->open = false;
   pool->best = tsp_no_path();
-  pool->told = TSP_NO_TOUR;
+  pool->sent = TSP_NO_TOUR;
   pool->visited = pool->jobs = 0;
 }
 
@@ -113,8 +113,8 @@ bool pool_next(tsp_pool *pool, int *worker, tsp_job *job)
 
 bool pool_tell(tsp_pool *pool, int32_t *cost)
 {
-  if (pool->best.cost >= pool->told) return false;
-  *cost = pool->told = pool->best.cost;
+  if (pool->best.cost >= pool->sent) return false;
+  *cost = pool->sent = pool->best.cost;
   return true;
 }
 

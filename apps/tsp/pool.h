@@ -32,7 +32,7 @@ typedef struct tsp_pool {
   size_t n, room;
   tsp_path *heap;
   tsp_path best;
-  int32_t told; /* the cost that was last sent to the workers */
+  int32_t sent; /* the cost that was last sent to the workers */
   uint64_t visited, jobs;
 } tsp_pool;
 

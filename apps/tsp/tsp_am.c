@@ -38,7 +38,7 @@ static struct {
 static _Alignas(64) struct {
   int32_t cost;
   char alone[60];
-} told;
+} sent;
 
 /* The place after `count` have been filled. */
 static size_t place(uint64_t count)
@@ -105,7 +105,7 @@ static void next(tsp_job *job)
 
 static int32_t bound(void)
 {
-  return shmem_int32_atomic_fetch(&told.cost, self.me);
+  return shmem_int32_atomic_fetch(&sent.cost, self.me);
 }
 
 static void give(int worker, const tsp_job *job)
@@ -115,7 +115,7 @@ static void give(int worker, const tsp_job *job)
 
 /* The pool's orders for the master's thread, taken under its lock. */
 typedef struct turn {
-  bool done, told, given, own; /* all is done; send `cost` to the workers; send `job` to `worker`; do `job` */
+  bool done, sent, given, own; /* all is done; send `cost` to the workers; send `job` to `worker`; do `job` */
   int32_t cost;
   int worker;
   tsp_job job;
@@ -125,7 +125,7 @@ static turn take_turn(bool works)
 {
   turn t = {0};
   shmemx_am_mutex_lock(&self.lock);
-  t.told = pool_tell(&self.pool, &t.cost);
+  t.sent = pool_tell(&self.pool, &t.cost);
   t.given = pool_next(&self.pool, &t.worker, &t.job);
   t.own = !t.given && works && pool_own(&self.pool, &t.job);
   t.done = !t.given && !t.own && pool_done(&self.pool);
@@ -135,7 +135,7 @@ static turn take_turn(bool works)
 
 static void tell_all(int32_t cost)
 {
-  for (int worker = 1; worker <= self.workers; worker++) shmem_int32_atomic_set(&told.cost, cost, worker);
+  for (int worker = 1; worker <= self.workers; worker++) shmem_int32_atomic_set(&sent.cost, cost, worker);
 }
 
 /* Does a job on the master; then handlers can run. */
@@ -166,7 +166,7 @@ static void master(const tsp_task *task, tsp_share *share)
   for (;;) {
     uint64_t seen = __atomic_load_n(&self.reports, __ATOMIC_ACQUIRE);
     turn t = take_turn(!task->idle_master);
-    if (t.told) tell_all(t.cost);
+    if (t.sent) tell_all(t.cost);
     if (t.done) break;
     if (t.given)
       give(t.worker, &t.job);
@@ -181,7 +181,7 @@ static void master(const tsp_task *task, tsp_share *share)
 void tsp_solve(const tsp_task *task, tsp_share *share)
 {
   if (self.me == 0) pool_reset(&self.pool);
-  told.cost = TSP_NO_TOUR;
+  sent.cost = TSP_NO_TOUR;
   shmem_barrier_all(); /* no report arrives before the pool is empty, and no cost before that */
   if (self.me == 0) {
     master(task, share);

@@ -36,7 +36,7 @@ static struct {
 static _Alignas(64) struct {
   int32_t cost;
   char alone[60];
-} told;
+} sent;
 
 void tsp_start(int me, int n_pes, int ahead)
 {
@@ -94,12 +94,12 @@ static void next(tsp_job *job)
 
 static int32_t bound(void)
 {
-  return shmem_int32_atomic_fetch(&told.cost, self.me);
+  return shmem_int32_atomic_fetch(&sent.cost, self.me);
 }
 
 static void tell_all(int32_t cost)
 {
-  for (int worker = 1; worker <= self.workers; worker++) shmem_int32_atomic_set(&told.cost, cost, worker);
+  for (int worker = 1; worker <= self.workers; worker++) shmem_int32_atomic_set(&sent.cost, cost, worker);
 }
 
 static void give(int worker, const tsp_job *job)
@@ -139,7 +139,7 @@ static void master(const tsp_task *task)
 
 void tsp_solve(const tsp_task *task, tsp_share *share)
 {
-  told.cost = TSP_NO_TOUR;
+  sent.cost = TSP_NO_TOUR;
   shmem_barrier_all(); /* no PE gets a cost of this instance before that */
   if (self.me == 0) {
     master(task);

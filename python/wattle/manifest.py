@@ -170,11 +170,11 @@ def _from_document(document: Checked) -> Manifest:
     known = {f.name for f in fields(Manifest)} | {"schema"}
     _check_extra(document)
     exit_code = document.get("exit_code")
-    nobody_knows = document.has("mpi") and document.get("n_pes").value is None
+    is_unknown = document.has("mpi") and document.get("n_pes").value is None
     return Manifest(
         kind=document.choice("kind", ("run", "study")),
         command=document.texts("command"),
-        n_pes=1 if nobody_knows else document.integer("n_pes", lo=1, hi=limits.PES),
+        n_pes=1 if is_unknown else document.integer("n_pes", lo=1, hi=limits.PES),
         started=_checked_time(document),
         wall_s=document.number("wall_s"),
         exit_code=exit_code.expect("a whole number", nullable=True).value,

@@ -33,14 +33,14 @@ extern "C" size_t wtl_best_fit_grow(void *engine, void *p, size_t bytes)
              : 0;
 }
 
-extern "C" size_t wtl_best_fit_shrink(void *engine, void *p, size_t bytes, size_t room)
+extern "C" size_t wtl_best_fit_shrink(void *engine, void *p, size_t bytes, size_t size)
 {
   char *block = static_cast<char *>(p);
   engine_type::size_type got = bytes < 16 ? 16 : bytes; // the engine subtracts its own words without a check
-  return static_cast<engine_type *>(engine)->allocation_command(ipc::shrink_in_place | ipc::nothrow_allocation, room,
+  return static_cast<engine_type *>(engine)->allocation_command(ipc::shrink_in_place | ipc::nothrow_allocation, size,
                                                                 got, block)
              ? got
-             : room;
+             : size;
 }
 
 extern "C" void wtl_best_fit_free(void *engine, void *p)

@@ -351,16 +351,11 @@ static size_t finish_none(double wall_s, size_t n, wattle_joules_t *node, wattle
 
 enum { MOST_USERS = 1024 };
 
-/* Divides the joules of an accelerator among the processes that use it now. */
-static void divide_use(wtl_meter *m, size_t domain, const wattle_joules_t *node, const wtl_activity *pe, size_t n,
-                       wattle_joules_t *idle, wattle_joules_t *part, size_t stride)
+/* Lists the processes that use an accelerator now. Returns their number; 0: none, too many, or not known. */
+static size_t users_of(const wtl_meter *m, size_t domain, int64_t user[MOST_USERS])
 {
-  int64_t user[MOST_USERS], *own = calloc(n + 1, sizeof *own);
-  size_t users = own ? wtl_meter_set_users(&m->set, domain, user, MOST_USERS) : 0;
-  if (users > MOST_USERS) users = 0; /* too many to know */
-  for (size_t i = 0; own && i < n; i++) own[i] = pe[i].pid;
-  wtl_split_by_use(node, own, own ? n : 0, user, users, idle, part, stride);
-  free(own);
+  size_t users = wtl_meter_set_users(&m->set, domain, user, MOST_USERS);
+  return users <= MOST_USERS ? users : 0;
 }
 
 size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_joules_t *node, wattle_joules_t *idle,
@@ -371,20 +366,27 @@ size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_j
   wtl_meter_mark(m, &now);
   double wall_s = now.at - m->start.at;
   wattle_joules_t *model = wtl_meter_machine(m) ? malloc((n + 1) * sizeof *model) : NULL;
-  if (!model) return finish_none(wall_s, n, node, idle, part);
+  int64_t user[MOST_USERS], *own = model ? malloc((n + 1) * sizeof *own) : NULL;
+  if (!own) {
+    free(model);
+    return finish_none(wall_s, n, node, idle, part);
+  }
+  for (size_t i = 0; i < n; i++) own[i] = pe[i].pid;
   division by[WTL_MAX_DOMAINS] = {{MODELLED, WTL_PART_CPU, 0}, {MODELLED, WTL_PART_DRAM, 0}};
   size_t domains = wtl_meter_measures(m) ? 0 : 2;
   bool add_dram = measured_node(m, &now, by, &domains, node);
   if (add_dram && domains < WTL_MAX_DOMAINS) by[domains++] = (division){MODELLED, WTL_PART_DRAM, 0};
   for (size_t d = 0; d < domains; d++) {
     if (by[d].how == BY_USE) {
-      divide_use(m, by[d].domain, &node[d], pe, n, &idle[d], &part[d], domains);
+      wtl_use use = {own, n, user, users_of(m, by[d].domain, user)};
+      wtl_split_by_use(&node[d], &use, &idle[d], &part[d], domains);
       continue;
     }
     model_part(m, by[d].part, wall_s, pe, n, model);
     if (by[d].how == MODELLED) wtl_add_up(&model[0], &model[1], n, &node[d]);
     wtl_split(&node[d], &model[0], &model[1], n, &idle[d], &part[d], domains);
   }
+  free(own);
   free(model);
   return domains;
 }

@@ -114,15 +114,16 @@ static size_t count(const int64_t *list, size_t n, int64_t pid)
   return found;
 }
 
-void wtl_split_by_use(const wattle_joules_t *node, const int64_t *pe_pid, size_t n, const int64_t *user_pid,
-                      size_t users, wattle_joules_t *idle, wattle_joules_t *part, size_t stride)
+void wtl_split_by_use(const wattle_joules_t *node, const wtl_use *use, wattle_joules_t *idle, wattle_joules_t *part,
+                      size_t stride)
 {
   double left = 1;
-  for (size_t i = 0; i < n; i++) {
-    bool uses = pe_pid[i] > 0 && count(user_pid, users, pe_pid[i]) > 0;
-    double share = uses ? 1 / ((double)users * (double)count(pe_pid, n, pe_pid[i])) : 0;
+  for (size_t i = 0; i < use->n; i++) {
+    int64_t pid = use->pe[i];
+    bool uses = pid > 0 && count(use->user, use->users, pid) > 0;
+    double share = uses ? 1 / ((double)use->users * (double)count(use->pe, use->n, pid)) : 0;
     left -= share;
-    take_use(node, share, users, &part[i * stride]);
+    take_use(node, share, use->users, &part[i * stride]);
   }
-  take_use(node, left > 1e-9 ? left : 0, users, idle);
+  take_use(node, left > 1e-9 ? left : 0, use->users, idle);
 }

@@ -21,18 +21,21 @@
 void wtl_split(const wattle_joules_t *node, const wattle_joules_t *idle_model, const wattle_joules_t *pe_model,
                size_t n, wattle_joules_t *idle, wattle_joules_t *part, size_t stride);
 
+/* The PID of each of n PEs, and the PIDs of all processes that use an accelerator. users: 0 if they are not known. */
+typedef struct wtl_use {
+  const int64_t *pe;
+  size_t n;
+  const int64_t *user;
+  size_t users;
+} wtl_use;
+
 /*
- * Splits the joules of an accelerator equally among the processes that use it.
- *
- *   users       number of processes that use it, of this job and others; 0: not known
- *   pe_pid      [n] PID of each PE; PEs of one process share its part equally
- *   user_pid    [users] PIDs of the processes that use it
- *   idle, part  as in wtl_split; idle receives the parts of processes without a PE, and everything without users
- *
- * The half-width of a part contains its possible error if one of several users drew everything.
+ * Splits the joules of an accelerator equally among the processes that use it. PEs of one process share its part
+ * equally. `idle` and `part` are as in wtl_split; idle receives the parts of processes without a PE, and everything
+ * without users. The half-width of a part contains its possible error if one of several users drew everything.
  */
-void wtl_split_by_use(const wattle_joules_t *node, const int64_t *pe_pid, size_t n, const int64_t *user_pid,
-                      size_t users, wattle_joules_t *idle, wattle_joules_t *part, size_t stride);
+void wtl_split_by_use(const wattle_joules_t *node, const wtl_use *use, wattle_joules_t *idle, wattle_joules_t *part,
+                      size_t stride);
 
 /* Adds the model's idle power and PEs up to the node's joules of one domain. */
 void wtl_add_up(const wattle_joules_t *idle_model, const wattle_joules_t *pe_model, size_t n, wattle_joules_t *node);

@@ -20,7 +20,7 @@ WRONG = (
 )
 NOT_CHECKED = "WATTLE_CHECK=off skips most of these checks. The behavior after a wrong call is undefined then."
 NOTHING_WRONG = "None."
-MEETS = (
+SYNCHRONIZES = (
     "If PEs make different calls, or pass different values of an argument that must be the same, they may wait for "
     "ever. With SHMEM_DEBUG the job ends and a message names them."
 )
@@ -73,7 +73,7 @@ def errors(members: list[dict]) -> Section:
         section.items[-1] = ("", f"{mistakes[-1]}.")
         section.after.append(NOT_CHECKED)
     if members[0]["collective"]:
-        section.after.append(MEETS)
+        section.after.append(SYNCHRONIZES)
     return section
 
 

@@ -71,7 +71,7 @@ wtl_sim_draws draws;
 size_t socket_pes, domain_pes; /* number of consecutive PEs in a socket, in a clock domain */
 std::vector<std::unique_ptr<sim::Socket>> sockets;
 std::vector<std::unique_ptr<sim::Domain>> domains;
-size_t meeting, ended; /* number of PEs that wait in wtl_sim_barrier, that have ended */
+size_t at_barrier, ended; /* number of PEs that wait in wtl_sim_barrier, that have ended */
 const char *program;
 int arguments;
 char **argument;
@@ -657,16 +657,16 @@ bool wtl_sim_lookup(int pe, const char *key, char *value, size_t size)
 
 void wtl_sim_barrier(void)
 {
-  if (++meeting < pes.size()) {
-    sim::block(&meeting, INFINITY);
+  if (++at_barrier < pes.size()) {
+    sim::block(&at_barrier, INFINITY);
     return;
   }
-  meeting = 0;
+  at_barrier = 0;
   for (auto &pe : pes) {
     for (auto &line : pe->says) pe->said[line.first] = line.second;
     pe->says.clear();
   }
-  sim::wake(&meeting, static_cast<int>(pes.size()));
+  sim::wake(&at_barrier, static_cast<int>(pes.size()));
 }
 
 void wtl_sim_waits(unsigned call, uintptr_t site)

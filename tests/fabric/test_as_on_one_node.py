@@ -98,8 +98,7 @@ UNALIKE = [("count_unalike", "nreduce=2 here, 1 on PE 0"), ("call_unalike", "PE 
 def test_pes_with_different_arguments_are_named_with_debug(nodes: Nodes, mistake: str, words: str) -> None:
     result = run(nodes, 1, "wrong", mistake, SHMEM_DEBUG="1")
     assert result.code == 64 and "went on" not in result.out, result
-    how = "meet" if words.startswith("PE") else "do not"
-    assert re.search(rf"PE 1: shmem_long_sum_reduce at program\+0x[0-9a-f]+ \(\w+\.c:\d+\): PEs {how}", result.err), (
-        result
-    )
+    how = "are in different calls" if words.startswith("PE") else "pass different arguments"
+    place = r"PE 1: shmem_long_sum_reduce at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)"
+    assert re.search(f"{place}: PEs {how}", result.err), result
     assert words in result.err, result

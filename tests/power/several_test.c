@@ -156,7 +156,7 @@ static void pes_of_one_process_share_its_gpu(void)
   const int64_t pes[] = {71, 71, 72}, users[] = {71};
   wattle_joules_t node = {.domain = "gpu-0", .provenance = WATTLE_MEASURED, .joules = 300, .uncertainty = 15};
   wattle_joules_t idle, part[3];
-  wtl_split_by_use(&node, pes, 3, users, 1, &idle, part, 1);
+  wtl_split_by_use(&node, &(wtl_use){pes, 3, users, 1}, &idle, part, 1);
   CHECK_NEAR(part[0].joules, 150, 1e-9);
   CHECK_NEAR(part[1].joules, 150, 1e-9);
   CHECK(part[2].joules == 0 && idle.joules == 0);

@@ -136,9 +136,9 @@ def with_timelines(run: Path) -> Path:
         spans += [(1000 * k + 10, 1000 * k + 90, *barrier, (Span.SPIN, Span.COLLECTIVE)[k % 2]) for k in range(9)]
         path = timelines.write(run / "profile", pe, [[*spans, (500, 500, 2_000_000, 0, Span.CLOCK)], []])
         head, _, body = path.read_bytes().partition(b"\n")
-        told = json.loads(head)
-        told["threads"] = [thread | {"collectives": 4} for thread in told["threads"]]
-        path.write_bytes(json.dumps(told).encode() + b"\n" + body)
+        facts = json.loads(head)
+        facts["threads"] = [thread | {"collectives": 4} for thread in facts["threads"]]
+        path.write_bytes(json.dumps(facts).encode() + b"\n" + body)
     return run
 
 
@@ -180,9 +180,9 @@ def of_patterns(folder: Path) -> Path:
 
 
 def a_sweep(folder: Path, name: str) -> Path:
-    told = {"compute_s": [0.001] * 8, "slack_s": [0.002] * 8, "phase_s": [0.001] * 7, "counted": [9e6, 1e6, 1e5]}
+    facts = {"compute_s": [0.001] * 8, "slack_s": [0.002] * 8, "phase_s": [0.001] * 7, "counted": [9e6, 1e6, 1e5]}
     return sweeps.make_study(
-        folder, name, sweeps.as_published, sweeps.KNOB, rounds=1, more=lambda job, x: told, provenance="modelled"
+        folder, name, sweeps.as_published, sweeps.KNOB, rounds=1, more=lambda job, x: facts, provenance="modelled"
     )
 
 

@@ -208,7 +208,7 @@ def follows_another_whose_guard_has_not_ended(job: Job) -> None:
     process = job.start("100")
     guards: list[int] = []
     try:
-        expect(until(lambda: guards_of(job) != []), "there is a guard")
+        expect(until(lambda: guards_of(job) != [] and all(map(is_ready, guards_of(job)))), "there is a ready guard")
         guards = guards_of(job)
         for pid in guards:
             os.kill(pid, signal.SIGSTOP)
@@ -282,6 +282,14 @@ def pes_of(job: Job) -> list[int]:
     )
 
 
+def is_ready(guard: int) -> bool:
+    """Has the guard reported ready? The job waits for that. Then it has closed all pipes but the one of the job."""
+    try:
+        return sum(str(fd.readlink()).startswith("pipe:") for fd in Path(f"/proc/{guard}/fd").iterdir()) == 1
+    except OSError:
+        return False
+
+
 def guards_of(job: Job) -> list[int]:
     """Guards that hold the machine's files open."""
     policy = str(job.machine.policy(job.machine.cpus[0]))
@@ -334,7 +342,7 @@ def two_jobs_on_a_node_do_not_fight(job: Job) -> None:
         expect(job.machine.limits() == {(MIN, BASE)}, "at the clock it asked for", job.machine.limits())
         second = job.run("20", WATTLE_GOVERN="energy")
         expect(counted(second, 20), "the second's result is its own", second)
-        expect("another job has it" in second.stderr, "it is told", second.stderr)
+        expect("another job has it" in second.stderr, "it says so", second.stderr)
         expect(job.machine.limits() == {(MIN, BASE)}, "and has changed nothing", job.machine.limits())
     finally:
         first.send_signal(signal.SIGTERM)

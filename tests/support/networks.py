@@ -83,7 +83,7 @@ def make_directory(folder: Path, off: float = 0.1) -> Path:
     made, place = analysis(off), Place(TWO_NODES)
     record = manifest.start("study", ["wattle", "calibrate"], 2)
     record.exit_code, record.wall_s = 0, 1.0
-    record.extra = {"study": study.told(made, 12, place)}
+    record.extra = {"study": study.facts(made, 12, place)}
     manifest.write(folder, record)
     samples.write(folder, [study.row(m) for m in made.found], study.SCHEMA)
     kept.write_results(folder / kept.RESULTS, study.results(made))

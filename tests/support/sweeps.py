@@ -78,9 +78,9 @@ def frame(
     rows = []
     for r in range(rounds):
         for number, job in enumerate(SWEEPS[study].jobs(plan)):
-            told = list(cases(study, job))
-            for repeat in range(job.samples // len(told)):
-                for name, who, x, y in told:
+            facts = list(cases(study, job))
+            for repeat in range(job.samples // len(facts)):
+                for name, who, x, y in facts:
                     s, j, dram = (*physics(job, name, who, x, y), None)[:3]
                     off = 1 + 1e-3 * ((r * 7 + repeat * 3 + number) % 5 - 2)
                     rows.append(_row(job, name, who, x, y, (r, r * 1000 + number, repeat), s * off, j * off))

@@ -68,11 +68,11 @@ def all_steps(home: Home, full: bool) -> list[Step]:
         """A run with one meter by name. `auto` would use one meter only, and never that of a device."""
 
         def command(out: Path) -> list[str]:
-            told = next((m for m in info.ask().meters if m.get("name") == meter), None)
-            if told is None:
+            facts = next((m for m in info.ask().meters if m.get("name") == meter), None)
+            if facts is None:
                 raise WattleError("this version knows no meter of that name")
-            if not told.get("usable"):
-                raise WattleError(" ".join(str(told.get("why") or "it cannot be read").split()))
+            if not facts.get("usable"):
+                raise WattleError(" ".join(str(facts.get("why") or "it cannot be read").split()))
             return energy(f"WATTLE_METER={meter}")(out)
 
         return command

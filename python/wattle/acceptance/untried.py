@@ -32,9 +32,9 @@ class Tried:
 def untried(roots: Roots, meters: Sequence[Mapping[str, Any]], tried: Tried) -> list[tuple[str, str]]:
     """Pairs of a part and the reason why it was not tested. `meters`: the meters of wattle-info's answer."""
     found = []
-    told = {str(meter.get("name")): meter for meter in meters if meter.get("name") not in NO_SENSORS}
-    for name in dict.fromkeys([*tried.sensors, *told]):
-        if why := _unread(name, told.get(name), tried.sensors.get(name)):
+    facts = {str(meter.get("name")): meter for meter in meters if meter.get("name") not in NO_SENSORS}
+    for name in dict.fromkeys([*tried.sensors, *facts]):
+        if why := _unread(name, facts.get(name), tried.sensors.get(name)):
             found.append((f"sensor {name}", why))
     if tried.joules:
         found.append(("measured joules of a run", _short(tried.joules)))

@@ -147,7 +147,7 @@ def _fit_wall(file: Path, seconds: float | None, ghz: float | None, given: Given
 
 def _ask(prompt: str) -> str:
     """Asks on standard error and reads a line of standard input."""
-    print(prompt, end="", file=sys.stderr, flush=True)
+    console.err.print(prompt, end="")
     line = sys.stdin.readline()
     if not line:
         raise WattleError("--plug: standard input ended before all watts were given")

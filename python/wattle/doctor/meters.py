@@ -80,19 +80,19 @@ def counter_files(roots: Roots) -> list[Path]:
 
 def _open_to_all(roots: Roots) -> Finding | None:
     """A finding where all users can read energy counters."""
-    everybody = []
+    open_to_all = []
     for path in counter_files(roots):
         try:
             if path.stat().st_mode & stat.S_IROTH:
-                everybody.append(path)
+                open_to_all.append(path)
         except OSError:
             continue
-    if not everybody:
+    if not open_to_all:
         return None
     return Finding(
         "exposure",
         State.PARTLY,
-        f"{len(everybody)} energy counters can be read by every user",
+        f"{len(open_to_all)} energy counters can be read by every user",
         "the mode was changed; the kernel itself lets only root read them",
         (f"sudo chmod o-r {roots.sys}/class/powercap/*/energy_uj",),
         RISK,

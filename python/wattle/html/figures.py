@@ -178,8 +178,8 @@ def percent_range(traces: Sequence[Trace]) -> list[float]:
     """
     values = [0.0, *(v for trace in traces for v in trace["y"] if v is not None)]
     lo, hi = min(values), max(values)
-    room = max(0.12 * (hi - lo), (20 - (hi - lo)) / 2, 2.0)
-    return [lo - room, hi + room]
+    margin = max(0.12 * (hi - lo), (20 - (hi - lo)) / 2, 2.0)
+    return [lo - margin, hi + margin]
 
 
 def powers_axis(exponents: Sequence[int], title: str, words: Callable[[int], str]) -> dict[str, Any]:

@@ -36,20 +36,21 @@ class Found:
 def best(profile: RunProfile, cluster: str, slowdown: float) -> Found:
     """The best plan. `slowdown`: percent of time that it may cost."""
     machine = simulation.plan(cluster, 1, {})
-    core, told = replay.core_of(machine), recorded.read(profile)
-    standard = replay.run(told.trace, core, Policy("base clock", WAIT))
+    core, facts = replay.core_of(machine), recorded.read(profile)
+    standard = replay.run(facts.trace, core, Policy("base clock", WAIT))
     tried = [
-        (clocks, replay.run(told.trace, core, Policy("plan", WAIT, clocks))) for clocks in candidates(told.trace, core)
+        (clocks, replay.run(facts.trace, core, Policy("plan", WAIT, clocks)))
+        for clocks in candidates(facts.trace, core)
     ]
     allowed = [pair for pair in tried if pair[1].seconds <= standard.seconds * (1 + slowdown / 100)]
     clocks, hybrid = min(allowed, key=lambda pair: pair[1].joules)
     return Found(
         [core.names[c] for c in clocks],
         standard,
-        replay.run(told.trace, core, Policy("all low", WAIT, (min(clocks),) * len(clocks))),
+        replay.run(facts.trace, core, Policy("all low", WAIT, (min(clocks),) * len(clocks))),
         hybrid,
-        replay.run(told.trace, core, replay.oracle(WAIT)),
-        told.how,
+        replay.run(facts.trace, core, replay.oracle(WAIT)),
+        facts.how,
         machine.core.profile,
     )
 

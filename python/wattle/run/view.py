@@ -125,7 +125,7 @@ def view(run: Run) -> View:
     extent += record.on_cluster + (f", {units.several(len(run.samples), 'repeat')}" if record.repeats else "")
     profiles = [s.profile for s in run.samples if s.profile is not None]
     repeats = [(m.label, spread(m, run.samples)) for m in metrics(profiles)] if record.repeats else []
-    told = {
+    facts = {
         "run": run,
         "profile": profile,
         "title": shlex.join(record.command),
@@ -137,13 +137,13 @@ def view(run: Run) -> View:
         "external": external.load(run.directory),
     }
     if profile is None or not profile.pes:
-        return View(**told)
+        return View(**facts)
     domains = node_domains(profile)
     joules = balance.of_nodes(profile, domains)
     dry = balance.dry_run(profile)
     grams = record.extra.get("carbon_g_per_kwh")
     return View(
-        **told,
+        **facts,
         domains=profile.domains,
         lines=_lines(profile),
         total=_total(profile),
@@ -300,7 +300,9 @@ def _readers(profile: RunProfile) -> str:
     said = [f"PE {units.ranges(node.readers)} each read the meter of {node.host}" for node in found]
     if not said:
         return ""
-    return f"{'; '.join(said)}: several nodes of one name, which cannot be told apart, so their joules are not known."
+    return (
+        f"{'; '.join(said)}: several nodes of one name, which cannot be distinguished, so their joules are not known."
+    )
 
 
 def _dropped(profile: RunProfile) -> str:

@@ -116,8 +116,7 @@ class Group:
 
 
 def _write(path: Path, text: str) -> None:
-    with path.open("w") as file:
-        file.write(text)
+    path.write_text(text)  # a control file of the kernel takes one write
 
 
 def _own(tree: Tree) -> Path:

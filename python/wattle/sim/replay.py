@@ -151,8 +151,8 @@ def _clocks(trace: Trace, core: Core, policy: Policy, seen: list[np.ndarray], la
         wholes = trace.compute[:RECENT] + np.array(seen[:RECENT])
         took, whole = trace.compute[:RECENT].max(axis=0), wholes.min(axis=0)
         spans = np.ptp(wholes, axis=0) + np.ptp(trace.compute[:RECENT], axis=0)
-        room = whole - np.maximum(np.minimum(whole / SPARE, SPANS * spans), core.change_s)
-        needs = np.minimum(1.0, took / np.maximum(room - core.change_s, 1e-12)) * core.ghz[core.base]
+        span = whole - np.maximum(np.minimum(whole / SPARE, SPANS * spans), core.change_s)
+        needs = np.minimum(1.0, took / np.maximum(span - core.change_s, 1e-12)) * core.ghz[core.base]
         lower = np.searchsorted(core.ghz, needs * (1 - 1e-9))
         may = (least > worth) & (found == core.base)
         found = np.where(may, np.minimum(lower, core.base), found)
@@ -169,8 +169,8 @@ def _wait(
     sleeps = waits > looks
     low = np.zeros(len(waits), dtype=int)
     worth = 2 * core.change_s
-    foretold = np.min(seen[-RECENT:], axis=0) > worth if len(seen) >= RECENT else np.zeros(len(waits), dtype=bool)
-    turns = np.where(foretold, 0.0, worth)
+    predicted = np.min(seen[-RECENT:], axis=0) > worth if len(seen) >= RECENT else np.zeros(len(waits), dtype=bool)
+    turns = np.where(predicted, 0.0, worth)
     changed = policy.reactive & (waits > turns) & (clock > low) & (on > turns)
     before = np.where(changed, np.minimum(on, turns), on)
     state = "yield" if policy.wait == "yield" else "spin"

@@ -87,16 +87,16 @@ def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str 
     if profile is None:
         raise WattleError(f"{directory}: the run has no profile, so there is nothing to replay")
     machine = simulation.plan(cluster, 1, {})
-    told = recorded.read(profile)
+    facts = recorded.read(profile)
     core = replay.core_of(machine)
     # The manifest of a run on a real machine has no such part.
     was = Checked(directory / manifests.FILE, found.manifest.extra.get("simulated") or {}, "simulated")
-    trace = told.trace if network is None else _on_network(told, was, network)
+    trace = facts.trace if network is None else _on_network(facts, was, network)
     base = replay.run(trace, core, Policy("base clock", "spin"))
     choices = [_judge(trace, core, policy, base, slowdown) for policy in policies(trace, core)]
     choices.sort(key=lambda c: (not c.allowed, RANKS[rank](c.outcome)))
     on = network or (was.name("network") if was.has("network") else "as recorded")
-    return Answer(str(directory), told.how, cluster, on, rank, base, choices)
+    return Answer(str(directory), facts.how, cluster, on, rank, base, choices)
 
 
 def policies(trace: Trace, core: Core) -> list[Policy]:
@@ -167,7 +167,7 @@ def _saves_with(trace: Trace, core: Core, policy: Policy, states: list[str], sig
     return replay.run(trace, other, policy).joules < replay.run(trace, other, Policy("base clock", "spin")).joules
 
 
-def _on_network(told: Recorded, was: Checked, name: str) -> Trace:
+def _on_network(facts: Recorded, was: Checked, name: str) -> Trace:
     """The trace on another network: synchronizations and transfers change by the difference of the two networks'
     numbers. Only a simulated run has the numbers of its network.
     """
@@ -186,9 +186,9 @@ def _on_network(told: Recorded, was: Checked, name: str) -> Trace:
     def byte(of: dict[str, float]) -> float:
         return 1 / of["bandwidth"] + 2 * of["byte"]
 
-    trace = told.trace
+    trace = facts.trace
     each = 1 / (trace.pes * len(trace.compute))
-    moved = told.messages * (message(after) - message(before)) + told.bytes * (byte(after) - byte(before))
+    moved = facts.messages * (message(after) - message(before)) + facts.bytes * (byte(after) - byte(before))
     return Trace(np.maximum(0.0, trace.compute + moved * each), trace.barrier * message(after) / message(before))
 
 

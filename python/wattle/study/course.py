@@ -40,7 +40,7 @@ class Gathered:
 
 @dataclass(frozen=True)
 class Course:
-    """A study in `directory`. `schema`: of its samples. `planned`: their number. `told`: makes the manifest's entry of
+    """A study in `directory`. `schema`: of its samples. `planned`: their number. `facts`: makes the manifest's entry of
     the study. `machine`: the profile of its joules, where the samples do not name it.
     """
 
@@ -48,7 +48,7 @@ class Course:
     record: Manifest
     schema: dict[str, Any]
     planned: int
-    told: Callable[[Gathered], dict[str, Any]]
+    facts: Callable[[Gathered], dict[str, Any]]
     machine: str = ""
 
     def run(self, gather: Callable[[Gathered], None], gathered: Gathered) -> None:
@@ -83,6 +83,6 @@ class Course:
         source = str(gathered.rows[0]["cpu_source"] or "") if gathered.rows else ""
         record.machine = self.machine or (source.removeprefix("model ") if source.startswith("model ") else "")
         count = {"samples": len(gathered.rows), "samples_planned": self.planned}
-        told = self.told(gathered)
-        record.extra = told | {"study": told["study"] | count}
+        facts = self.facts(gathered)
+        record.extra = facts | {"study": facts["study"] | count}
         manifest.write(self.directory, record)

@@ -253,8 +253,10 @@ def of_options(on: str | None, listed: str | None, usual: str) -> tuple[str, str
     names, source = hosts.by_default()
     if not names:
         return usual, ""
-    told = f"{source} names {where.listed(names)}, so the PEs are distributed to them; --on {LOCAL} takes one node only"
-    return f"{HOSTS}:{','.join(names)}", told
+    facts = (
+        f"{source} names {where.listed(names)}, so the PEs are distributed to them; --on {LOCAL} takes one node only"
+    )
+    return f"{HOSTS}:{','.join(names)}", facts
 
 
 def of_study(study: Checked) -> Place:

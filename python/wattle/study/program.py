@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -147,7 +146,7 @@ def _lines(
 def shown(program: Path, lines: IO[str]) -> Iterator[dict[str, Any]]:
     """Writes the output of a user's program to standard error. It holds no objects."""
     for line in lines:
-        sys.stderr.write(line)
+        console.err.print(line.rstrip("\n"), soft_wrap=True)
     yield from ()
 
 

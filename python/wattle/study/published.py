@@ -134,16 +134,16 @@ class Papers:
         return rows
 
     def _row(self, entry: dict[str, Any], judges: dict[str, Judge]) -> Published[Any]:
-        told = self.document["defaults"] | entry
-        given, page, unit, fit, construction, against = (told.pop(key, empty) for key, empty in OPTIONAL.items())
-        where = f"figure {told.get('id')!r}"
-        if wrong := set(told) ^ set(TEXTS):
+        facts = self.document["defaults"] | entry
+        given, page, unit, fit, construction, against = (facts.pop(key, empty) for key, empty in OPTIONAL.items())
+        where = f"figure {facts.get('id')!r}"
+        if wrong := set(facts) ^ set(TEXTS):
             raise DamagedFile(self.path, f"{where}: missing or unknown keys: {', '.join(sorted(wrong))}")
-        if any(not isinstance(value, str) or not value for value in told.values()):
+        if any(not isinstance(value, str) or not value for value in facts.values()):
             raise DamagedFile(
                 self.path, f"{where}: all values except `page`, `fit`, `against` and `with` must be texts"
             )
-        if not any(told["source"].startswith(paper) for paper in self.document["papers"]):
+        if not any(facts["source"].startswith(paper) for paper in self.document["papers"]):
             raise DamagedFile(self.path, f"{where}: its source is not one of the papers")
         if page is not None and (not isinstance(page, int) or page < 1):
             raise DamagedFile(self.path, f"{where}: page {page!r}")
@@ -152,7 +152,7 @@ class Papers:
                 raise DamagedFile(self.path, f"{where}: {key}: expected a list of names")
         if not isinstance(construction, str):
             raise DamagedFile(self.path, f"{where}: construction: expected a text")
-        judge = judges.get(told.pop("judge"))
+        judge = judges.get(facts.pop("judge"))
         if judge is None:
             raise DamagedFile(self.path, f"{where}: there is no judge {entry['judge']!r}")
         try:
@@ -160,7 +160,7 @@ class Papers:
         except TypeError as error:
             raise DamagedFile(self.path, f"{where}: {entry['judge']}: {error}") from None
         more = {"page": page, "unit": unit, "fit": tuple(fit), "construction": construction, "against": tuple(against)}
-        return Published(**told, judge=partial(judge, **given), **more)
+        return Published(**facts, judge=partial(judge, **given), **more)
 
 
 def read(module: str) -> Papers:

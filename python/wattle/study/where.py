@@ -149,12 +149,12 @@ def check(found: Sequence[Process], planned: Sequence[int], place: str, shared: 
 def _mismatch(found: Sequence[Process], planned: Sequence[int], shared: bool) -> str:
     keys = _once(p.node for p in found)
     on = listed([f"{key[1]} {sum(p.node == key for p in found)}" for key in keys])
-    told = f"the launcher started {len(found)} PEs on {len(keys)} node{'s' if len(keys) > 1 else ''} ({on})"
+    facts = f"the launcher started {len(found)} PEs on {len(keys)} node{'s' if len(keys) > 1 else ''} ({on})"
     if not shared:
         names = ",".join(_once(key[1] for key in keys))
-        return f"{told}, but the study was planned for this node; give --hosts {names}"
+        return f"{facts}, but the study was planned for this node; give --hosts {names}"
     why = "two of the names may be one host" if len(keys) < len(planned) else "it ignored the list of hosts"
-    return f"{told}, but {len(planned)} nodes were planned; {why}"
+    return f"{facts}, but {len(planned)} nodes were planned; {why}"
 
 
 def listed(names: Sequence[str]) -> str:

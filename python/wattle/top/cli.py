@@ -24,7 +24,7 @@ def top(
     every: Annotated[
         float | None, typer.Option("--every", metavar="SECONDS", help="Repeat until Ctrl-C or until no PE is left.")
     ] = None,
-    everyone: Annotated[bool, typer.Option("--all", help="Include PEs of other users (root only).")] = False,
+    all_users: Annotated[bool, typer.Option("--all", help="Include PEs of other users (root only).")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Show the call and source line in which each PE of this node waits now, and for how long.
@@ -33,22 +33,22 @@ def top(
     another node, run it there. It shows only your own processes. With --all, root sees those of all users, without
     source lines, because it opens no file of another user.
     """
-    if everyone and os.geteuid() != 0:
+    if all_users and os.geteuid() != 0:
         raise WattleError("--all: only root may see other users' processes; leave it out for your own")
     if every is not None and not 0.1 <= every <= 3600:
         raise WattleError(f"--every {every}: allowed are 0.1 to 3600 seconds")
     if every is not None and json:
         raise WattleError("--every and --json cannot be combined; leave one of them out")
     while True:
-        found = page.chosen_of(page.find(everyone), pid)
+        found = page.chosen_of(page.find(all_users), pid)
         if json:
             console.print_json({"pes": [document(live, place) for live, place in with_places(found)]})
             return
         if not found:
             which = f" in the job of process {pid}" if pid is not None else ""
-            whose = "" if everyone else " of this user's"
+            whose = "" if all_users else " of this user's"
             raise WattleError(f"no PE{whose} runs on this node{which}")
-        console.out.print(shown(with_places(found), everyone))
+        console.out.print(shown(with_places(found), all_users))
         if every is None:
             return
         time.sleep(every)
@@ -88,16 +88,16 @@ def document(live: Live, place: str) -> dict[str, Any]:
     return {**live.__dict__, "waits": bool(live.call), "where": place or None}
 
 
-def shown(found: list[tuple[Live, str]], everyone: bool = False) -> Table:
+def shown(found: list[tuple[Live, str]], all_users: bool = False) -> Table:
     result = table()
-    for head in ("PE", "of", "process", "job", *(["user"] if everyone else []), "program"):
+    for head in ("PE", "of", "process", "job", *(["user"] if all_users else []), "program"):
         result.add_column(head, justify="left" if head in ("user", "program") else "right", no_wrap=True)
     for head in ("now", "for", "at"):
         result.add_column(head, overflow="fold")
     for live, place in found:
         now = live.call or "does not wait"
         numbers = (str(live.pe), str(live.n_pes), str(live.pid), str(live.parent))
-        user = [_user(live.uid)] if everyone else []
+        user = [_user(live.uid)] if all_users else []
         result.add_row(*numbers, *user, Path(live.program).name, now, units.seconds(live.for_s), place)
     return result
 

@@ -44,15 +44,15 @@ class Live:
     uid: int
 
 
-def find(everyone: bool = False, pids: Iterable[int] | None = None, proc: Path = Path("/proc")) -> list[Live]:
-    """The PEs of this user on this node, by job and PE. `everyone`: include other users. `pids`: only these processes.
+def find(all_users: bool = False, pids: Iterable[int] | None = None, proc: Path = Path("/proc")) -> list[Live]:
+    """The PEs of this user on this node, by job and PE. `all_users`: include other users. `pids`: only these processes.
     Processes that start or end meanwhile are left out.
     """
     mine = os.geteuid()
     chosen = (
         [entry for entry in proc.iterdir() if entry.name.isdigit()] if pids is None else [proc / str(p) for p in pids]
     )
-    found = [live for entry in chosen for live in _of(entry, None if everyone else mine)]
+    found = [live for entry in chosen for live in _of(entry, None if all_users else mine)]
     return sorted(found, key=lambda live: (live.parent, live.program, live.pe))
 
 

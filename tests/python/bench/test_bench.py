@@ -125,10 +125,10 @@ def test_cpu_seconds_are_held_against_the_bar_at_their_worst() -> None:
 def test_every_promise_is_in_the_table_that_ends_the_run_and_in_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = verdicts.of_comparisons(
+    facts = verdicts.of_comparisons(
         "here", "peer", pairs.compare([pairs.Row("x", "promise", bar=1.0)], pairs_of([0.5] * 7))
     )
-    found = {"bars": told, "limits": [("memcpy", 4096, [1e-7])]}
+    found = {"bars": facts, "limits": [("memcpy", 4096, [1e-7])]}
     monkeypatch.setattr(
         run, "prepare", lambda _: (None, json.loads(benches.make(tmp_path / "x.json").read_text())["about"])
     )

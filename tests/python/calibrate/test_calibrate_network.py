@@ -40,9 +40,9 @@ def test_every_case_is_read_off_one_job_and_a_silent_program_is_named() -> None:
     jobs = network.jobs()
     read = [case for job in jobs for case in job.cases]
     assert len(read) == len(CASES) and set(read) == set(CASES)
-    told = {(case, 2e-6 * (k + 1)) for k, case in enumerate(jobs[0].cases)}
-    lines = [json.dumps({"kind": "sample", "what": c.name, "bytes": c.bytes, "seconds": s}) for c, s in told]
-    assert jobs[0].read("\n".join(["hello", *lines])) == dict(told)
+    facts = {(case, 2e-6 * (k + 1)) for k, case in enumerate(jobs[0].cases)}
+    lines = [json.dumps({"kind": "sample", "what": c.name, "bytes": c.bytes, "seconds": s}) for c, s in facts]
+    assert jobs[0].read("\n".join(["hello", *lines])) == dict(facts)
     with pytest.raises(WattleError, match=r"output of network lacks .*copy"):
         jobs[0].read("\n".join(line for line in lines if '"copy"' not in line))
     halo = "halo: 512 x 512, 1000 steps on 2 PEs: 1.250 s, 209.7 M points/s, largest error 1e-9: {}\n"

@@ -226,9 +226,9 @@ def test_a_study_comparison_counts_each_verdict_and_names_the_figures_that_chang
     for directory, verdicts in ((one, ("agrees", "fit")), (other, ("differs", "fit"))):
         rows = [{"id": f"row-{k}", "verdict": verdict} for k, verdict in enumerate(verdicts)]
         (directory / "results.json").write_text(json.dumps({"published": rows}))
-    told = of_studies.compare(one, other).as_dict()["published"]
-    assert (told["before"]["agrees"], told["before"]["fit"], told["after"]["differs"]) == (1, 1, 1)
-    assert told["changed"] == [{"id": "row-0", "before": "agrees", "after": "differs"}]
+    facts = of_studies.compare(one, other).as_dict()["published"]
+    assert (facts["before"]["agrees"], facts["before"]["fit"], facts["after"]["differs"]) == (1, 1, 1)
+    assert facts["changed"] == [{"id": "row-0", "before": "agrees", "after": "differs"}]
     with pytest.raises(SystemExit, match="0"):
         main(["compare", str(one), str(other)])
     shown = capsys.readouterr().out

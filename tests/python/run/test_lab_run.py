@@ -98,9 +98,9 @@ def test_a_refusal_without_a_reader_has_its_exit_code(environment, tmp_path, arg
 
 def test_json_that_cannot_be_written_is_reported(environment, profiles, program, tmp_path):
     words = [sys.executable, "-m", "wattle", "run", "-n", "2", "--json", "--", program("exit 0")]
-    told = {"env": environment | profiles, "cwd": tmp_path, "stderr": subprocess.PIPE, "text": True}
+    facts = {"env": environment | profiles, "cwd": tmp_path, "stderr": subprocess.PIPE, "text": True}
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(words, stdout=full, timeout=300, check=False, **told)
+        done = subprocess.run(words, stdout=full, timeout=300, check=False, **facts)
     said = "wattle: standard output cannot be written: No space left on device\n"
     assert (done.returncode, done.stderr) == (0, said)
 
@@ -268,8 +268,8 @@ def test_a_full_disk_is_found_before_the_program_starts(tmp_path, monkeypatch):
 def test_a_limit_on_the_size_of_files_is_named_as_such(tmp_path):
     words = "import pathlib; from wattle.run import directory; directory.prepare(pathlib.Path('new'), 'program')"
     line = f"ulimit -f 0; exec {shlex.quote(sys.executable)} -B -c {shlex.quote(words)}"
-    told = os.environ | {"PYTHONPATH": str(Path(files.__file__).parents[1])}
-    done = subprocess.run(["bash", "-c", line], env=told, cwd=tmp_path, capture_output=True, text=True, check=False)
+    facts = os.environ | {"PYTHONPATH": str(Path(files.__file__).parents[1])}
+    done = subprocess.run(["bash", "-c", line], env=facts, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "raise it with `ulimit -f`" in done.stderr and "another directory" not in done.stderr
     assert not list(tmp_path.iterdir())
 

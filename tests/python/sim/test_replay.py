@@ -72,7 +72,7 @@ def test_the_oracle_loses_no_time_and_saves_nothing_under_equal_loads() -> None:
     assert run(TRACE, CORE, oracle("sleep")).seconds == pytest.approx(4 * STEPS)
 
 
-def told(spans: list[tuple[int, int, Span]]) -> Timeline:
+def facts(spans: list[tuple[int, int, Span]]) -> Timeline:
     events = np.array([(begin, end, 1, 0, span) for begin, end, span in spans], dtype=EVENT)
     kept = Kept(len(events), len(events), 0, 0.0, 0.0, sum(span == Span.COLLECTIVE for _, _, span in spans))
     return Timeline(0, 1, 0, 50, 50, 50, 1.0, None, ["shmem_barrier_all"], [kept], [events])
@@ -80,7 +80,7 @@ def told(spans: list[tuple[int, int, Span]]) -> Timeline:
 
 def test_a_collective_within_another_is_a_part_of_it() -> None:
     spans = [(11, 14, Span.COLLECTIVE), (14, 20, Span.COLLECTIVE), (10, 20, Span.COLLECTIVE), (20, 22, Span.COLLECTIVE)]
-    pe = spans_of(told([*spans, (12, 13, Span.SPIN)]), same=True)
+    pe = spans_of(facts([*spans, (12, 13, Span.SPIN)]), same=True)
     assert pe.collectives.tolist() == [[10, 20], [20, 22]] and pe.waits.tolist() == [[12, 13]] and pe.total == 4
 
 
@@ -92,7 +92,7 @@ def test_between_collectives_a_pe_computes_except_for_its_other_waits() -> None:
         (19, 19, Span.SPIN),
         (22, 23, Span.SPIN),
     ]
-    computing, elsewhere = _computing(spans_of(told([*spans, (30, 40, Span.COLLECTIVE)]), same=True))
+    computing, elsewhere = _computing(spans_of(facts([*spans, (30, 40, Span.COLLECTIVE)]), same=True))
     assert computing.tolist() == [7, 9, 10] and elsewhere == 4
 
 

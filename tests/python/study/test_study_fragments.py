@@ -132,8 +132,8 @@ def test_a_study_leaves_samples_results_and_a_manifest(bench, wattle: Wattle, tm
     assert dict(found.schema) == SCHEMA
     assert found.height == 253 * 3
     assert (found["payload"] % found["fragments"] == 0).all()
-    told = json.loads((out / "manifest.json").read_text())["study"]
-    assert (told["name"], told["samples"], told["samples_planned"]) == ("fragments", 759, 759)
+    facts = json.loads((out / "manifest.json").read_text())["study"]
+    assert (facts["name"], facts["samples"], facts["samples_planned"]) == ("fragments", 759, 759)
     text = " ".join(done.stdout.split())
     assert "Instructions: none here." in text
     assert "23 published figures" in text

@@ -165,13 +165,13 @@ def test_pes_on_the_planned_nodes_are_recorded_with_their_networks(tmp_path):
     where.check(found, [2, 1], "--hosts n0,n1", True)
     there = Place("hosts", hosts=("n0", "n1"))
     there.seen.add(found)
-    told = there.as_dict()
-    assert [(node["host"], node["boot_id"], node["most_pes"]) for node in told["seen"]] == [
+    facts = there.as_dict()
+    assert [(node["host"], node["boot_id"], node["most_pes"]) for node in facts["seen"]] == [
         ("n0", "id0", 2),
         ("n1", "id1", 1),
     ]
-    assert told["seen"][0]["paths"] == ["tcp/eth0", "rc_mlx5/mlx5_0:1"]
-    assert (told["networks"], told["one_machine"], told["nodes"]) == (["ucx"], False, 2)
+    assert facts["seen"][0]["paths"] == ["tcp/eth0", "rc_mlx5/mlx5_0:1"]
+    assert (facts["networks"], facts["one_machine"], facts["nodes"]) == (["ucx"], False, 2)
     assert there.words == "the hosts n0 and n1, PEs distributed evenly, joined by tcp/eth0 and rc_mlx5/mlx5_0:1"
 
 

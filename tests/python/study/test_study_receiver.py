@@ -23,8 +23,8 @@ ON_HARDWARE |= {"direct-sender-dram", "phase-a", "phase-b", "phase-d"}
 def analysis(place: Place, hardware: int | None) -> Analysis:
     a = sweeps.analysis("receiver", sweeps.as_published, place=place)
     more = {} if hardware is None else {"hardware_bytes": hardware}
-    told = [json.dumps(json.loads(text) | more) for text in a.frame["more_json"]]
-    return Analysis(a.frame.with_columns(pl.Series("more_json", told)), a.knob, place)
+    facts = [json.dumps(json.loads(text) | more) for text in a.frame["more_json"]]
+    return Analysis(a.frame.with_columns(pl.Series("more_json", facts)), a.knob, place)
 
 
 @pytest.mark.parametrize(

@@ -221,10 +221,10 @@ def test_simulated_rings_are_more_than_one():
 def test_thresholds_that_too_few_trials_were_made_for_are_not_learned(tmp_path):
     folder = tmp_path / "profile"
     folder.mkdir()
-    for trials, told in ((0, {}), (3, {}), (4, {"thresholds": pascol_judges.OPS})):
+    for trials, facts in ((0, {}), (3, {}), (4, {"thresholds": pascol_judges.OPS})):
         transfers = {**pascol_judges.OPS, "trials": trials}
         (folder / "pe-00000.json").write_text(json.dumps(fakes.pe_profile(n_pes=1, transfers=transfers)))
-        assert sweep_samples.thresholds_of(tmp_path, 1) == told
+        assert sweep_samples.thresholds_of(tmp_path, 1) == facts
     never = sweeps.analysis("pascol", sweeps.as_published, learns=False)
     assert pascol_judges.learned(never, "put") is None
     _, heads, lines = sweeps.SWEEPS["pascol"].table(never)

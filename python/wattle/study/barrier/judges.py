@@ -131,7 +131,7 @@ def counted(a: Analysis, which: int, words: str) -> Outcome:
     """Judges that instructions, or branches not taken, rise with the time spent waiting."""
     pairs = []
     for point in a.select(series=LATE, wait="spin", mode="off"):
-        counted = (told.numbers(COUNTED)[which] for told in a.more(point, "counted"))
+        counted = (facts.numbers(COUNTED)[which] for facts in a.more(point, "counted"))
         values = [count for count in counted if count is not None]
         if values:
             pairs.append((point.x or 0, sorted(values)[len(values) // 2]))
@@ -150,7 +150,7 @@ def branches(a: Analysis) -> Outcome:
     both = [
         (branches, missed)
         for point in a.select(series=LATE, wait="spin", mode="off")
-        for _, branches, missed, *_ in (told.numbers(COUNTED) for told in a.more(point, "counted"))
+        for _, branches, missed, *_ in (facts.numbers(COUNTED) for facts in a.more(point, "counted"))
         if branches and missed is not None
     ]
     if not both:
@@ -165,7 +165,7 @@ def branches_apart(a: Analysis) -> Outcome:
     pairs = [
         (point.x or 0, branches - 2 * missed)
         for point in a.select(series=LATE, wait="spin", mode="off")
-        for _, branches, missed, *_ in (told.numbers(COUNTED) for told in a.more(point, "counted"))
+        for _, branches, missed, *_ in (facts.numbers(COUNTED) for facts in a.more(point, "counted"))
         if branches is not None and missed is not None
     ]
     made = line([x for x, _ in pairs], [y for _, y in pairs])

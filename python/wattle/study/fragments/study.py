@@ -88,8 +88,8 @@ def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
 
 def load(directory: Path, record: Manifest) -> Analysis:
     """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
-    told = manifest.study(directory, record)
-    kept.check_finished(directory, record, told)
+    facts = manifest.study(directory, record)
+    kept.check_finished(directory, record, facts)
     frame = samples.read(directory, SCHEMA)
     path = directory / samples.FILE
     if frame.filter((pl.col("pattern") != PATTERN) | (pl.col("payload") < 1) | (pl.col("fragments") < 1)).height:
@@ -99,14 +99,14 @@ def load(directory: Path, record: Manifest) -> Analysis:
         raise DamagedFile(path, "holds a sample without its payload, fragments, repeat, time or interfaces")
     if frame.filter(pl.col("latency_s") <= 0).height:
         raise DamagedFile(path, "holds a sample of no time")
-    floor = [read_joules(entry) for entry in told.items("floor")]
-    return Analysis(frame, floor, of_study(told), _caches(told), str(record.host.get("cpu") or ""))
+    floor = [read_joules(entry) for entry in facts.items("floor")]
+    return Analysis(frame, floor, of_study(facts), _caches(facts), str(record.host.get("cpu") or ""))
 
 
-def _caches(told: Checked) -> Caches:
-    if not told.has("caches"):
+def _caches(facts: Checked) -> Caches:
+    if not facts.has("caches"):
         return Caches()
-    return Caches(*(told.get("caches").count(level) for level in ("l1", "l2")))
+    return Caches(*(facts.get("caches").count(level) for level in ("l1", "l2")))
 
 
 def read_results(directory: Path) -> Checked:

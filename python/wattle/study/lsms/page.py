@@ -204,16 +204,16 @@ def _modes(a: Analysis, version: str) -> Section:
 
 def _scale(a: Analysis, there: Sequence[str]) -> Section:
     figures = [figure for version in there if (figure := _by_pes(a, version))]
-    told = []
+    facts = []
     for version in there:
         points = _of(version, a.select(series=SCALE, y=most(a, SCALE)))
         losses = [(p.pes, c.median) for p in points if (c := loss(a, p))]
         if losses:
             listed = ", ".join(f"{units.several(n, 'PE')} {units.percent(v)}" for n, v in losses)
-            told.append(f"{NAMES[version]}: {listed}.")
+            facts.append(f"{NAMES[version]}: {listed}.")
     text = f"A step at CR {SCALE_RATIO} by number of PEs: the mean over the PEs of the time in each stage. "
-    if told:
-        text += f"Energy that equal work would save ({a.provenance}): {' '.join(told)}"
+    if facts:
+        text += f"Energy that equal work would save ({a.provenance}): {' '.join(facts)}"
     return Section("scale", "By number of PEs", text, figures)
 
 

@@ -144,14 +144,14 @@ def _line(a: Analysis, head: str, points: Points) -> list[str]:
 
 
 def _says(a: Analysis) -> str:
-    told = []
+    facts = []
     for version in VERSIONS:
         centers = {p: a.center("seconds", _transfers_by(a, p)[version]) for p in PATTERNS}
         times = {p: c.median for p, c in centers.items() if c}
         if times:
             best, worst = (of(times, key=lambda p: times[p]) for of in (min, max))
-            told.append(f"{version} {best} ({times[worst] / times[best]:.1f} times as fast as {worst})")
-    return f"The fastest pattern for {largest(a):.0f} parameters: {', '.join(told)}." if told else ""
+            facts.append(f"{version} {best} ({times[worst] / times[best]:.1f} times as fast as {worst})")
+    return f"The fastest pattern for {largest(a):.0f} parameters: {', '.join(facts)}." if facts else ""
 
 
 SWEEP = Sweep(

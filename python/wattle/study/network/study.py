@@ -101,7 +101,7 @@ def run(file: Path, directory: Path, command: list[str]) -> tuple[Manifest, Anal
     )
     samples.write(directory, [row(m) for m in found], SCHEMA)
     record.wall_s, record.exit_code = time.monotonic() - started, 0
-    record.extra = {"study": told(analysis, fitted.evaluations, place)}
+    record.extra = {"study": facts(analysis, fitted.evaluations, place)}
     manifest.write(directory, record)
     kept.write_results(directory / kept.RESULTS, results(analysis))
     return record, analysis
@@ -124,7 +124,7 @@ def row(m: Measured) -> dict[str, Any]:
     }
 
 
-def told(a: Analysis, evaluations: int, place: Place) -> dict[str, Any]:
+def facts(a: Analysis, evaluations: int, place: Place) -> dict[str, Any]:
     return {
         "name": NAME,
         "on": place.name,

@@ -117,8 +117,8 @@ def crossover_words(a: Analysis, op: str) -> str:
 
 def learned(a: Analysis, op: str) -> int | None:
     """The learned threshold: the median of the jobs that tried both ways, the lower one of two middle values."""
-    told = [t.integer(op) for p in points(a, op, AWARE) for t in a.more(p, "thresholds")]
-    return int(statistics.median_low(told)) if told else None
+    facts = [t.integer(op) for p in points(a, op, AWARE) for t in a.more(p, "thresholds")]
+    return int(statistics.median_low(facts)) if facts else None
 
 
 # ---- rows ----

@@ -57,7 +57,7 @@ def senders(a: Analysis, of: Configuration, wait: str = "spin") -> list[Point]:
 
 def strayed(a: Analysis, p: Point) -> bool:
     """Whether messages of a real MPI went by another protocol than its settings ask for. A simulation says nothing."""
-    return any(told.value is not CALLED[p.series].eager for told in a.more(p, "eager"))
+    return any(facts.value is not CALLED[p.series].eager for facts in a.more(p, "eager"))
 
 
 def present(a: Analysis) -> list[Configuration]:

@@ -91,12 +91,12 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
 
 def _says(a: Analysis) -> str:
     points = [p for p in a.select(wait="spin", who="sender") if p.x == max(p.x or 0 for p in a.points) and p.y == 1]
-    told = [f"{p.series} {per_joule(value)}" for p in points if (value := efficiency(a, p)) is not None]
+    facts = [f"{p.series} {per_joule(value)}" for p in points if (value := efficiency(a, p)) is not None]
     wrong = [p for p in a.select(who="sender") if strayed(a, p)]
     lost = f" {units.several(len(wrong), 'case')} went by the other protocol and are left out." if wrong else ""
-    if not told:
+    if not facts:
         return lost.strip()
-    return f"Bytes per joule of {units.size(points[0].x or 0)} in one message: {', '.join(told)}.{lost}"
+    return f"Bytes per joule of {units.size(points[0].x or 0)} in one message: {', '.join(facts)}.{lost}"
 
 
 SWEEP = Sweep(

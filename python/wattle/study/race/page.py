@@ -22,9 +22,9 @@ SAVED = (("seconds", "time"), ("node", "energy"), ("edp", "EDP"), ("ed2p", "ED2P
 
 
 def build(directory: Path, record: Manifest) -> Page:
-    told = manifests.study(directory, record)
-    if told.has("program"):
-        return sweep.build(own.sweep_of(told.texts("program"), 1), directory, record, lambda a: [_jobs(a)])
+    facts = manifests.study(directory, record)
+    if facts.has("program"):
+        return sweep.build(own.sweep_of(facts.texts("program"), 1), directory, record, lambda a: [_jobs(a)])
     return sweep.build(SWEEP, directory, record, _sections)
 
 
@@ -82,9 +82,9 @@ def _processes(a: Analysis) -> Section:
         name = point.policy if point.clock is None else f"{point.clock:g} GHz"
         groups.append((name, look_of(point.policy), shares))
     spin = next(iter(a.select(series=PROCESSES, wait="spin", mode="off", clock=None)), None)
-    told = ""
+    facts = ""
     if spin and (found := clusters_of(a, spin)):
-        told = " Spinning, PEs with similar waits: " + "; ".join(units.ranges(sorted(g)) for g in found) + "."
+        facts = " Spinning, PEs with similar waits: " + "; ".join(units.ranges(sorted(g)) for g in found) + "."
     figures = [
         boxes(
             "process-waits", "Share of the job's time that a PE waits", groups, "%", "a point for each PE of each job"
@@ -94,7 +94,7 @@ def _processes(a: Analysis) -> Section:
         figures.append(_per_pe(a, spin))
     text = (
         "PE 0 computes least, the last PE most; all PEs synchronize often. Modes standard, reduced and hybrid "
-        "need a knob." + told
+        "need a knob." + facts
     )
     return Section("processes", "Processes", text, figures)
 

@@ -97,8 +97,8 @@ def _simulated_processes(plan: Plan) -> list[Job]:
 
 
 def _plan_of(plan: Plan, rows: list[dict[str, Any]]) -> dict[str, str]:
-    told = next(r["job_waits_json"] for r in rows if r["series"] == PROCESSES and r["wait"] == "spin")
-    found = json.loads(told)
+    facts = next(r["job_waits_json"] for r in rows if r["series"] == PROCESSES and r["wait"] == "spin")
+    found = json.loads(facts)
     wall_s, waits = found["wall_s"], found["wait_s"]
     base = plan.knob.base or plan.knob.clocks[-1]
 

@@ -128,8 +128,8 @@ def impact(
 
 def hardware_bytes(a: Analysis) -> float:
     """Bytes that the network moved by itself in the jobs of the direct way."""
-    told = (entry for p in a.select(name="direct", who="sender") for entry in a.more(p, "hardware_bytes"))
-    return sum(float(entry.expect("a number").value) for entry in told)
+    facts = (entry for p in a.select(name="direct", who="sender") for entry in a.more(p, "hardware_bytes"))
+    return sum(float(entry.expect("a number").value) for entry in facts)
 
 
 def _by_hardware(a: Analysis) -> None:

@@ -16,10 +16,10 @@ def phase_joules(a: Analysis, point: Point, domain: str) -> list[float]:
     """Joules of the PE in each phase, medians over the repeats; 0 for a phase that it has not. Empty where the meter
     resolves no phase. `domain`: cpu, dram, or both as own.
     """
-    told = [entry for entry in a.more(point, "phases") if entry.object()]
-    if not told:
+    facts = [entry for entry in a.more(point, "phases") if entry.object()]
+    if not facts:
         return []
-    return [median(_joules(entry, letter, DOMAINS[domain]) for entry in told) for letter in LETTERS]
+    return [median(_joules(entry, letter, DOMAINS[domain]) for entry in facts) for letter in LETTERS]
 
 
 def _joules(entry: Checked, letter: str, domains: tuple[str, ...]) -> float:

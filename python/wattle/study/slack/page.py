@@ -100,9 +100,9 @@ def _timelines(a: Analysis, scaling: str) -> Figure:
             continue
         point = points[0]
         changes = a.changes(point)
-        told = "" if changes is None else f", {changes:.0f} changes"
+        facts = "" if changes is None else f", {changes:.0f} changes"
         for pe in (0, 1):
-            heads.append(f"{letter} {mode}, CR {point.x:g}{told}: PE {pe}")
+            heads.append(f"{letter} {mode}, CR {point.x:g}{facts}: PE {pe}")
             compute.append(1e3 * a.medians(point, "compute_s", 2)[pe])
             slack.append(1e3 * a.medians(point, "slack_s", 2)[pe])
     parts = [("compute", "--compute", compute), ("slack", "--spin", slack)]

@@ -146,25 +146,25 @@ class Analysis(Evidence):
     def more(self, point: Point, key: str) -> list[Checked]:
         """The values of a key that only these samples have, by repeat."""
         found = [parse_json(samples.FILE, row["more_json"]) for row in self.points.get(point, [])]
-        return [told.get(key) for told in found if told.has(key)]
+        return [facts.get(key) for facts in found if facts.has(key)]
 
     def medians(self, point: Point, key: str, places: int) -> list[float]:
         """Medians over the repeats of a list of numbers that only these samples have, one for each of `places`. An
         unknown number counts as 0.
         """
-        told = [numbers.numbers(places) for numbers in self.more(point, key)]
-        if not told:
+        facts = [numbers.numbers(places) for numbers in self.more(point, key)]
+        if not facts:
             raise DamagedFile(samples.FILE, f"column 'more_json': no sample of {shown(point.name)} says {key}")
-        return [median(numbers[k] or 0.0 for numbers in told) for k in range(places)]
+        return [median(numbers[k] or 0.0 for numbers in facts) for k in range(places)]
 
     def waits(self, point: Point) -> list[list[float]]:
         """The shares of a job's time that each PE waited, as a list for each job."""
         jobs: dict[int, list[float]] = {}
         for row in self.points.get(point, []):
-            told = parse_json(samples.FILE, row["job_waits_json"] or "{}")
-            if told.has("wall_s") and told.has("wait_s") and None not in told.get("wait_s").expect("a list").value:
-                waits = told.get("wait_s").numbers(point.pes)[: point.pes]
-                jobs[row["job"]] = [(w or 0.0) / told.positive("wall_s") for w in waits]
+            facts = parse_json(samples.FILE, row["job_waits_json"] or "{}")
+            if facts.has("wall_s") and facts.has("wait_s") and None not in facts.get("wait_s").expect("a list").value:
+                waits = facts.get("wait_s").numbers(point.pes)[: point.pes]
+                jobs[row["job"]] = [(w or 0.0) / facts.positive("wall_s") for w in waits]
         return list(jobs.values())
 
     def changes(self, point: Point) -> float | None:

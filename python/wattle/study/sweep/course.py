@@ -109,11 +109,11 @@ def _run_job(
             steps.advance(now=f"{job.series}: {job.program}, {job.wait} {job.mode}, {job.pes} PEs")
     if len(found) != job.samples:
         raise WattleError(f"{job.program} gave {units.several(len(found), 'sample')} where {job.samples} were expected")
-    told, more = of_job(folder, job.pes), (job.keep or thresholds_of)(folder, job.pes)
+    facts, more = of_job(folder, job.pes), (job.keep or thresholds_of)(folder, job.pes)
     nodes = len(plan.place.share(job.pes))  # only PE 0's samples have the node's idle joules
     for entry in found:
         idle = entry["idle_J"]
-        gathered.rows.append(with_more(entry | told | {"idle_J": None if idle is None else nodes * idle}, more))
+        gathered.rows.append(with_more(entry | facts | {"idle_J": None if idle is None else nodes * idle}, more))
 
 
 def _turns(home: Home, machine: Simulation | None, site: Site) -> str:
@@ -156,8 +156,8 @@ def _others(jobs: Sequence[Job]) -> dict[str, Any]:
 
 def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
     """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
-    told = manifest.study(directory, record)
-    kept.check_finished(directory, record, told)
+    facts = manifest.study(directory, record)
+    kept.check_finished(directory, record, facts)
     frame = samples.read(directory, SCHEMA)
     path = directory / samples.FILE
     if frame.filter(~pl.col("wait").is_in(WAITS) | ~pl.col("who").is_in(WHO)).height:
@@ -167,7 +167,7 @@ def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
         raise DamagedFile(path, "holds a sample without its series, policy, PEs, repeat or time")
     if frame.filter(pl.col("seconds") <= 0).height:
         raise DamagedFile(path, "holds a sample of no time")
-    return Analysis(frame, knob.of_study(told), of_study(told) if told.has("place") else Place())
+    return Analysis(frame, knob.of_study(facts), of_study(facts) if facts.has("place") else Place())
 
 
 def judge(study: Sweep, analysis: Analysis) -> list[Row]:

@@ -70,7 +70,7 @@ def _points_there(directory: Path) -> Iterator[None]:
 
 
 def _page(
-    made: Sweep, analysis: Analysis, told: Checked, record: Manifest, sections_of: Callable[[Analysis], list[Section]]
+    made: Sweep, analysis: Analysis, facts: Checked, record: Manifest, sections_of: Callable[[Analysis], list[Section]]
 ) -> Page:
     rows = course.judge(made, analysis)
     sections = [s for s in sections_of(analysis) if s.figures]
@@ -96,9 +96,9 @@ def _page(
             "metrics": [METRICS[name].label for name in SHOWN],
             "points": [_point(analysis, point) for point in analysis.points],
             "samples": _samples(analysis),
-            "rounds": told.integer("rounds", lo=1),
+            "rounds": facts.integer("rounds", lo=1),
             "paper": made.paper,
-            "left_out": told.get("left_out").object() if told.has("left_out") else {},
+            "left_out": facts.get("left_out").object() if facts.has("left_out") else {},
             "clusters": _clusters(record),
             "doubt": units.doubt(analysis.uncertainty),
             "u": units,
