@@ -1,0 +1,40 @@
+/*
+ * machine_module.c - parses the text of a profile by the module that needs libcyaml (yaml/machine_yaml.c).
+ *
+ * DESIGN. Few processes read a profile from a file: those of machines in the table of CPUs need none. So the parser and
+ * its library are loaded on request. The module has a function of the same name, which dlsym finds in the module first.
+ * Simulated programs and fuzz targets contain the parser itself instead of this file.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "power/machine.h"
+
+static wtl_machine *(*parse)(const char *file, const char *text, size_t length, char *error, size_t size);
+static char reason[512]; /* why the module cannot be loaded */
+
+/* The module lies beside this library. */
+static void load(void)
+{
+  Dl_info here;
+  char path[4200];
+  const char *slash =
+      dladdr((void *)(uintptr_t)wtl_machine_parse, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
+  snprintf(path, sizeof path, "%.*slibwattle-machine-yaml.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
+           slash ? here.dli_fname : "");
+  void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (module) *(void **)&parse = dlsym(module, "wtl_machine_parse");
+  if (!parse) snprintf(reason, sizeof reason, "%s", dlerror());
+}
+
+wtl_machine *wtl_machine_parse(const char *file, const char *text, size_t length, char *error, size_t size)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load);
+  if (parse) return parse(file, text, length, error, size);
+  snprintf(error, size, "machine profile %s: profiles in files cannot be read: %s", file, reason);
+  return NULL;
+}
