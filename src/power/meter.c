@@ -352,7 +352,7 @@ static size_t finish_none(double wall_s, size_t n, wattle_joules_t *node, wattle
 enum { MOST_USERS = 1024 };
 
 /* Lists the processes that use an accelerator now. Returns their number; 0: none, too many, or not known. */
-static size_t users_of(const wtl_meter *m, size_t domain, int64_t user[MOST_USERS])
+static size_t users_of(wtl_meter *m, size_t domain, int64_t user[MOST_USERS])
 {
   size_t users = wtl_meter_set_users(&m->set, domain, user, MOST_USERS);
   return users <= MOST_USERS ? users : 0;
