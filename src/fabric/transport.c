@@ -6,17 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/module_path.h"
 #include "node/boot_mpi.h"
-
-/* The modules lie beside this library. */
-static void module_path(const char *name, char *path, size_t size)
-{
-  Dl_info here;
-  const char *slash =
-      dladdr((void *)(uintptr_t)wtl_transport_load, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
-  snprintf(path, size, "%.*slibwattle-net-%s.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
-           slash ? here.dli_fname : "", name);
-}
 
 /* Sets variables that UCX reads while it is loaded. A program that has already loaded UCX has made its own choice. */
 static void prepare_ucx(void)
@@ -33,7 +24,7 @@ static void prepare_ucx(void)
 static const wtl_transport_ops *load_ucx(char *error, size_t size)
 {
   char path[4200];
-  module_path("ucx", path, sizeof path);
+  wtl_library_module_path("net-ucx", path, sizeof path);
   prepare_ucx();
   void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const wtl_transport_ops *ops = module ? dlsym(module, "wtl_transport_ucx") : NULL;

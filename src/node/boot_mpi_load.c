@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/loaded_mpi.h"
+#include "base/module_path.h"
 #include "node/boot.h"
 #include "node/boot_mpi.h"
 
@@ -88,15 +89,6 @@ static const char *module_of_launcher(void)
   return is_served_by_pmi() ? "mpich" : NULL;
 }
 
-/* Modules lie in the folder of this library. */
-static void module_path(const char *name, char *path, size_t size)
-{
-  Dl_info here;
-  const char *slash = dladdr(note, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
-  snprintf(path, size, "%.*slibwattle-boot-mpi-%s.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
-           slash ? here.dli_fname : "", name);
-}
-
 /* Prepares the environment for an MPI that only boot uses, before it is loaded. */
 static void prepare_environment(void)
 {
@@ -109,8 +101,9 @@ static void prepare_environment(void)
 
 static int open_module(wtl_mpi *mpi, const char *name, char *error, size_t size)
 {
-  char path[4200];
-  module_path(name, path, sizeof path);
+  char path[4200], module_name[64];
+  snprintf(module_name, sizeof module_name, "boot-mpi-%s", name);
+  wtl_library_module_path(module_name, path, sizeof path);
   if (!mpi->shared) prepare_environment();
   /* If the module loads its MPI, that MPI must be visible to its own plugins. */
   void *module = dlopen(path, RTLD_NOW | RTLD_NODELETE | (mpi->shared ? RTLD_LOCAL : RTLD_GLOBAL));

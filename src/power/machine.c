@@ -254,16 +254,22 @@ static double base_ghz(double shown)
   return shown;
 }
 
-/* The processors of this machine, from the text of /proc/cpuinfo. `measure`: with the clock of a busy core. */
-static wtl_cpu_here here_of(const char *cpuinfo, bool measure)
+/* The processors of this machine, from the text of /proc/cpuinfo. */
+static wtl_cpu_here here_of(const char *cpuinfo)
 {
   wtl_cpu_here here;
   wtl_cpu_here_read(cpuinfo, &here);
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0) here.memory_gb = (double)pages * (double)page / 1e9;
+  return here;
+}
+
+/* The profile of a generation of the table. `measure`: by the clocks of this machine, which takes some time. */
+static wtl_machine *load_cpu(const wtl_cpu *cpu, wtl_cpu_here here, bool measure, char *error, size_t size)
+{
   if (measure) here.clock = wtl_cpu_here_clock();
   if (measure) here.ghz = base_ghz(here.ghz);
-  return here;
+  return wtl_machine_of_cpu(cpu, &here, error, size);
 }
 
 static wtl_machine *load_named(const char *name, const char *cpuinfo, bool measure, char *error, size_t size)
@@ -272,10 +278,7 @@ static wtl_machine *load_named(const char *name, const char *cpuinfo, bool measu
   each_directory(find_by_name, &h);
   if (h.found || h.failed) return h.found;
   const wtl_cpu *cpu = wtl_cpu_named(name);
-  if (cpu) {
-    wtl_cpu_here here = here_of(cpuinfo, measure);
-    return wtl_machine_of_cpu(cpu, &here, error, size);
-  }
+  if (cpu) return load_cpu(cpu, here_of(cpuinfo), measure, error, size);
   char *path = search_path();
   snprintf(error, size,
            "no machine profile \"%s\" (looked for %s.yaml in %s, and in the table of CPUs); give \"auto\", a name that "
@@ -292,10 +295,10 @@ static wtl_machine *load_by_cpu(const char *cpuinfo, bool measure, char *error, 
   each_directory(find_by_cpu, &h);
   if (h.failed) return NULL;
   if (!h.found) {
-    wtl_cpu_here here = here_of(cpuinfo, measure);
+    wtl_cpu_here here = here_of(cpuinfo);
     const wtl_cpu *cpu = wtl_cpu_find(&here);
     if (!cpu) return load_named("unknown", cpuinfo, false, error, size);
-    h.found = wtl_machine_of_cpu(cpu, &here, error, size);
+    h.found = load_cpu(cpu, here, measure, error, size);
     if (!h.found) return NULL;
   }
   char name[256];

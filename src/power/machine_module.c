@@ -7,24 +7,18 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/module_path.h"
 #include "power/machine.h"
 
 static wtl_machine *(*parse)(const char *file, const char *text, size_t length, char *error, size_t size);
 static char reason[512]; /* why the module cannot be loaded */
 
-/* The module lies beside this library. */
 static void load(void)
 {
-  Dl_info here;
   char path[4200];
-  const char *slash =
-      dladdr((void *)(uintptr_t)wtl_machine_parse, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
-  snprintf(path, sizeof path, "%.*slibwattle-machine-yaml.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
-           slash ? here.dli_fname : "");
+  wtl_library_module_path("machine-yaml", path, sizeof path);
   void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (module) *(void **)&parse = dlsym(module, "wtl_machine_parse");
   if (!parse) snprintf(reason, sizeof reason, "%s", dlerror());

@@ -18,6 +18,7 @@ from wattle.energy.meter import PARTS, Metered
 from wattle.errors import WattleError
 from wattle.openmetrics import Metric
 from wattle.provenance import Joules
+from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile
 from wattle.tables import provenance_words, table
 
 WORDS = {"program": "this program", "others": "other programs", "idle": "idle node", "node": "node"}
@@ -28,18 +29,11 @@ def energy(
         list[str],
         typer.Argument(metavar="PROGRAM", help="Any program and its arguments, best after --.", show_default=False),
     ],
-    meter: Annotated[str | None, typer.Option(metavar="METER", help="Sets WATTLE_METER.")] = None,
-    machine: Annotated[str | None, typer.Option(metavar="PROFILE", help="Sets WATTLE_MACHINE.")] = None,
-    carbon: Annotated[
-        str | None, typer.Option(metavar="INTENSITY", help="Also give kWh and CO2, at this intensity: 380g/kWh.")
-    ] = None,
-    metrics: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the figures as OpenMetrics text, for node_exporter.")
-    ] = None,
-    json: Annotated[
-        bool,
-        typer.Option("--json", help="One JSON document on standard output; the program's goes to standard error."),
-    ] = False,
+    meter: Meter = None,
+    machine: MachineProfile = None,
+    carbon: Intensity = None,
+    metrics: MetricsFile = None,
+    json: Json = False,
 ) -> int:
     """Run any program and show the joules of its process tree.
 

@@ -27,6 +27,7 @@ from wattle.run import metrics as run_metrics
 from wattle.run import mpi as mpi_jobs
 from wattle.run.hosts import Hosts
 from wattle.run.hosts import given as hosts_given
+from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile
 from wattle.run.show import show
 from wattle.run.summary import document
 
@@ -60,23 +61,16 @@ def run(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting for this run; may be repeated.")
     ] = None,
-    meter: Annotated[str | None, typer.Option(metavar="METER", help="Sets WATTLE_METER.")] = None,
-    machine: Annotated[str | None, typer.Option(metavar="PROFILE", help="Sets WATTLE_MACHINE.")] = None,
+    meter: Meter = None,
+    machine: MachineProfile = None,
     plan: Annotated[Path | None, typer.Option(metavar="FILE", help="Clock of each PE, from `wattle plan`.")] = None,
     meter_log: MeterLog = None,
     meter_set: MeterSet = None,
-    carbon: Annotated[
-        str | None, typer.Option(metavar="INTENSITY", help="Also give kWh and CO2, at this intensity: 380g/kWh.")
-    ] = None,
-    metrics: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the figures as OpenMetrics text, for node_exporter.")
-    ] = None,
+    carbon: Intensity = None,
+    metrics: MetricsFile = None,
     timeline: Annotated[bool, typer.Option("--timeline", help="Record a timeline for Perfetto and in OTF2.")] = False,
     profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
-    json: Annotated[
-        bool,
-        typer.Option("--json", help="One JSON document on standard output; the program's goes to standard error."),
-    ] = False,
+    json: Json = False,
 ) -> int:
     """Run a program and show where its time and joules went.
 

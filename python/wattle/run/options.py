@@ -1,0 +1,20 @@
+"""Options that `wattle run` and `wattle energy` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Meter = Annotated[str | None, typer.Option(metavar="METER", help="Sets WATTLE_METER.")]
+MachineProfile = Annotated[str | None, typer.Option(metavar="PROFILE", help="Sets WATTLE_MACHINE.")]
+Intensity = Annotated[
+    str | None, typer.Option(metavar="INTENSITY", help="Also give kWh and CO2, at this intensity: 380g/kWh.")
+]
+MetricsFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Also write the figures as OpenMetrics text, for node_exporter.")
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="One JSON document on standard output; the program's goes to standard error.")
+]
