@@ -79,7 +79,7 @@ class Intensity:
 
 def intensity(profile: RunProfile) -> Intensity:
     if not profile.complete:
-        return Intensity(None, "PEs left no profile")
+        return Intensity(None, f"{profile.noun}s left no profile")
     compute = memory = 0.0
     for pe in profile.pes:
         counted = pe.operations
@@ -93,17 +93,17 @@ def intensity(profile: RunProfile) -> Intensity:
     return Intensity(compute / memory, "") if memory else Intensity(None, "no load and no store was counted")
 
 
-def words(found: Balance) -> str:
+def words(found: Balance, noun: str = "PE") -> str:
     """One line, such as `Balance: 34 % of the PEs' time is slack; compute ratio (CR) 2.5; 0.68 PEs wait on average
-    (EC).`
+    (EC).` `noun`: the word for a process.
     """
     parts = []
     if found.slack_ratio is not None:
-        parts.append(f"{significant(100 * found.slack_ratio, 3)} % of the PEs' time is slack")
+        parts.append(f"{significant(100 * found.slack_ratio, 3)} % of the {noun}s' time is slack")
     if found.compute_ratio is not None:
         parts.append(f"compute ratio (CR) {significant(found.compute_ratio, 3)} by time")
     if found.early_cores is not None:
-        parts.append(f"{significant(found.early_cores, 3)} PEs wait on average (EC)")
+        parts.append(f"{significant(found.early_cores, 3)} {noun}s wait on average (EC)")
     return f"Balance: {'; '.join(parts)}." if parts else ""
 
 
@@ -170,7 +170,7 @@ def governor_words(pes: Iterable[PE]) -> str:
     if any(c.hints for _, c in governed):
         text += " as hints (which clocks came of them is not known: joules are modelled at the normal one)"
     if lost:
-        text += f", at most {significant(max(lost), 2)} % of a PE's time lost by its own account"
+        text += f", at most {significant(max(lost), 2)} % of a process's time lost by its own account"
     failed = max((c.failed for _, c in governed), key=len)  # the PE whose knob failed names the file
     return text + (f"; a clock failed: {failed}" if failed else "") + "."
 
@@ -197,7 +197,7 @@ class DryRun:
         would = amount(self.joules.joules, self.joules.uncertainty, factor)
         saving = f"{significant(self.saved.joules / factor, 3)} ± {doubt} {unit} saved"
         return (
-            f"At the recorded clocks the PEs' cpu joules would have been {would} {unit} instead of {was} {unit}, "
+            f"At the recorded clocks the cpu joules would have been {would} {unit} instead of {was} {unit}, "
             f"{saving}: {self.joules.provenance} ({self.joules.source}), nothing was changed."
         )
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from wattle.errors import WattleError
 
 TOOLS = ("oshrun", "oshcc", "wattle-info")
+PRELOADED = "libwattle-mpi.so"  # the library in front of MPI
 
 
 @dataclass(frozen=True)

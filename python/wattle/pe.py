@@ -166,6 +166,7 @@ class PE:
     operations: Operations | None = None  # if WATTLE_COUNTERS asked for them
     interfaces: Interfaces | None = None  # of the node; only in its reader's profile, if WATTLE_COUNTERS was set
     nested: list[Joules] = field(default_factory=list)  # of the node, in no sum: others contain them or lie in them
+    api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
 
     def module_of(self, site: Site) -> Module | None:
         return self.modules[site.module] if 0 <= site.module < len(self.modules) else None
@@ -174,6 +175,12 @@ class PE:
 def find(figures: Iterable[Joules], domain: str) -> Joules:
     """The figure of a domain; unavailable where there is none."""
     return next((j for j in figures if j.domain == domain), unavailable(domain))
+
+
+def noun(pes: Iterable[PE]) -> str:
+    """The word for a process of a job: `rank` if all of these are MPI programs, and otherwise `PE`."""
+    apis = {pe.api for pe in pes}
+    return "rank" if apis == {"mpi"} else "PE"
 
 
 def add(values: Iterable[float | None]) -> float | None:

@@ -48,6 +48,7 @@ def read_pe(path: Path, number: int) -> PE:
         boot_id=document.text("boot_id") if document.has("boot_id") else "",
         pid=document.integer("pid"),
         program=document.text("program"),
+        api=document.text("api") if document.has("api") else "",
         build_id=document.text("build_id"),
         wall_s=document.number("wall_s"),
         cpu_s=document.number("cpu_s"),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from wattle import by_node
 from wattle.by_node import Node
 from wattle.errors import DamagedFile, WattleError
-from wattle.pe import DROPS, PE, WAYS, Network, Site, add, find
+from wattle.pe import DROPS, PE, WAYS, Network, Site, add, find, noun
 from wattle.pe_file import read_pe
 from wattle.provenance import Joules, total, unavailable
 
@@ -41,6 +41,11 @@ class RunProfile:
     @property
     def complete(self) -> bool:
         return not self.missing and not self.damaged
+
+    @property
+    def noun(self) -> str:
+        """The word for a process of this run: `rank` or `PE`."""
+        return noun(self.pes)
 
     @property
     def domains(self) -> list[str]:

@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 import fakes
+import pytest
 from jobs import HOME, clean_environment
+from mpi_jobs import AS_ROOT
 from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, Mpi, profiles
 from tree import PACKAGE
 
@@ -54,6 +56,29 @@ def test_the_launchers_own_options_are_asked_for(tmp_path: Path) -> None:
     done = wattle("run", "--mpi", "-n", 2, "--", "mpirun", "true", cwd=tmp_path)
     assert done.returncode != 0
     assert "wattle run --mpi -- mpirun -n 4 ./program" in " ".join(done.stderr.split())
+
+
+@BOTH
+@pytest.mark.parametrize("flag", [["--mpi"], []], ids=["--mpi", "by-name"])
+def test_tables_name_ranks_and_root_needs_no_settings(mpi: Mpi, flag: list[str], tmp_path: Path) -> None:
+    program = mpi.compile("sums.c", tmp_path)
+    words = [sys.executable, "-m", "wattle", "run", *flag, "-o", "run", "--", mpi.tool("mpirun"), "-n", "2", program]
+    settings = {key: value for key, value in ENVIRONMENT.items() if key not in AS_ROOT}
+    environment = {**clean_environment(), **settings, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE)}
+    done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "on 2 ranks" in done.stderr
+    assert "By rank" in done.stderr
+
+
+@BOTH
+@pytest.mark.parametrize("options", [["-n", 2], ["--mpi"]], ids=str)
+def test_without_a_launcher_a_program_is_not_started(mpi: Mpi, options: list[object], tmp_path: Path) -> None:
+    program = mpi.compile("sums.c", tmp_path)
+    done = wattle("run", *options, "--", program, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"-n {'N' if '--mpi' in options else 2} {program}`" in done.stderr
+    assert not (tmp_path / "wattle-runs").exists()
 
 
 @BOTH
@@ -110,16 +135,16 @@ def test_of_a_job_without_a_profile_the_number_of_pes_is_unknown(mpi: Mpi, tmp_p
     assert done.returncode == 14, done.stderr
     said = done.stdout + done.stderr
     assert f"'{short}': " in said, said
-    assert "No PE left a profile" in said
+    assert "No rank left a profile" in said
     assert json.loads((tmp_path / "run/manifest.json").read_text())["n_pes"] is None
-    assert "1 PE" not in said + wattle("compare", tmp_path / "run", tmp_path / "run", cwd=tmp_path).stdout
+    assert "1 rank" not in said + wattle("compare", tmp_path / "run", tmp_path / "run", cwd=tmp_path).stdout
     made = wattle("report", tmp_path / "run", "-o", tmp_path / "page.html", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     page = (tmp_path / "page.html").read_text()
-    assert "unknown number of PEs" in page
-    assert "no PE left a profile" in page
-    assert "PE 0" not in page
-    assert "1 PE" not in page
+    assert "unknown number of ranks" in page
+    assert "no rank left a profile" in page
+    assert "rank 0" not in page
+    assert "1 rank" not in page
 
 
 def test_a_run_that_ended_before_it_wrote_its_size_is_read_from_its_profiles(tmp_path: Path) -> None:
@@ -131,7 +156,7 @@ def test_a_run_that_ended_before_it_wrote_its_size_is_read_from_its_profiles(tmp
     file.write_text(json.dumps({k: v for k, v in told.items() if k != "nodes"} | {"n_pes": None, "wall_s": None}))
     made = wattle("report", tmp_path / "run", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    assert "PE 1" in (tmp_path / "run/report.html").read_text()
+    assert "rank 1" in (tmp_path / "run/report.html").read_text()
 
 
 @BOTH

@@ -93,7 +93,7 @@ def test_a_dry_run_states_what_the_recorded_clocks_would_have_saved(tmp_path):
     first, second = recorded((4.0, 1.0), (1.5, 0.25)), recorded((2.0, 0.5), (-0.5, 0.25))
     found = balance.dry_run(load(tmp_path, dry_pe(0, first), dry_pe(1, second)))
     assert found.words == (
-        "At the recorded clocks the PEs' cpu joules would have been 6.00 ± 1.5 J instead of 7.00 J, 1.00 ± 0.50 J "
+        "At the recorded clocks the cpu joules would have been 6.00 ± 1.5 J instead of 7.00 J, 1.00 ± 0.50 J "
         "saved: modelled (model x at recorded clocks), nothing was changed."
     )
     assert found.as_dict()["saved"]["joules"] == pytest.approx(1.0)

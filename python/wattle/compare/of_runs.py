@@ -10,6 +10,7 @@ from wattle.compare import shared_model
 from wattle.compare.verdict import Difference, difference
 from wattle.errors import WattleError
 from wattle.metrics import Metric, Spread, metrics, spread
+from wattle.pe import noun
 from wattle.runs import Run, load
 
 
@@ -37,6 +38,11 @@ class Comparison:
     after: Run
     rows: list[Row]
     warnings: list[str]
+
+    @property
+    def noun(self) -> str:
+        """The word for a process: `PE`, or `rank` where both runs are of MPI."""
+        return _noun(self.before, self.after)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -72,7 +78,7 @@ def _warnings(before: Run, after: Run) -> list[str]:
     if b.command != a.command:
         found.append(f"different programs or arguments: {' '.join(b.command)} and {' '.join(a.command)}")
     if b.knows_n_pes and a.knows_n_pes and b.n_pes != a.n_pes:
-        found.append(f"different numbers of PEs: {b.n_pes} and {a.n_pes}")
+        found.append(f"different numbers of {_noun(before, after)}s: {b.n_pes} and {a.n_pes}")
     nodes = [_nodes(run) for run in (before, after)]
     if nodes[0] != nodes[1]:
         found.append(f"different numbers of nodes: {nodes[0]} and {nodes[1]}")
@@ -84,6 +90,11 @@ def _warnings(before: Run, after: Run) -> list[str]:
     for run in (before, after):
         found += _incomplete(run)
     return found
+
+
+def _noun(*of: Run) -> str:
+    """The word for a process of these runs."""
+    return noun(pe for run in of for s in run.samples if s.profile is not None for pe in s.profile.pes)
 
 
 def _nodes(run: Run) -> int:
@@ -104,11 +115,10 @@ def _incomplete(run: Run) -> list[str]:
         if sample.profile is None:
             found.append(f"{sample.directory}: was run without a profile")
         elif not sample.manifest.knows_n_pes:
-            found.append(f"{sample.directory}: no PE left a profile")
+            found.append(f"{sample.directory}: no {_noun(run)} left a profile")
         elif not sample.profile.complete:
-            found.append(
-                f"{sample.directory}: {len(sample.profile.missing)} of {sample.profile.n_pes} PEs left no profile"
-            )
+            missing = f"{len(sample.profile.missing)} of {sample.profile.n_pes} {_noun(run)}s"
+            found.append(f"{sample.directory}: {missing} left no profile")
     return found
 
 

@@ -23,7 +23,7 @@ def show_runs(comparison: Comparison, console: Console) -> None:
     for name, before, after in changed_settings(comparison.before, comparison.after):
         console.print(f"{name}: {before} before, {after} after", soft_wrap=True)
     repeats = " and ".join(str(len(run.samples)) for run in (comparison.before, comparison.after))
-    result = table(title=f"Medians of {repeats} repeats, sums over PEs")
+    result = table(title=f"Medians of {repeats} repeats, sums over {comparison.noun}s")
     result.add_column("")
     for name in ("before", "after", "difference"):
         result.add_column(name, justify="right", no_wrap=True)

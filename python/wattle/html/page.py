@@ -20,7 +20,8 @@ FOLDER = Path(__file__).parent / "templates"
 @dataclass
 class Page:
     """The contents of a report. `template` extends base.html.j2 and gets `content`. `nav` holds (id, words) in the
-    page's order. `power`: sentences beside the figure `power`, in a section of their own.
+    page's order. `noun`: the word for a process. `power`: sentences beside the figure `power`, in a section of their
+    own.
     """
 
     template: Path
@@ -32,6 +33,7 @@ class Page:
     figures: list[Figure] = field(default_factory=list)
     content: dict[str, Any] = field(default_factory=dict)
     power: list[str] = field(default_factory=list)
+    noun: str = "PE"
 
 
 def render(made: Page) -> str:

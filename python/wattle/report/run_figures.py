@@ -34,8 +34,8 @@ def figures(view: View) -> list[Figure]:
 
 
 def _names(view: View) -> list[str]:
-    """The names of the PEs: `PE 0`, or `PE 0, node1` with several nodes, in order of nodes."""
-    return [f"PE {line.name}, {line.node}" if view.nodes else f"PE {line.name}" for line in view.lines]
+    """The names of the processes: `PE 0`, or `PE 0, node1` with several nodes, in order of nodes."""
+    return [f"{view.noun} {line.name}" + (f", {line.node}" if view.nodes else "") for line in view.lines]
 
 
 def height(n: int) -> int:
@@ -60,7 +60,7 @@ def _time(view: View) -> Figure:
     return Figure(
         id="time",
         title="Where the time went",
-        label="Stacked bars, one a PE: compute, transfer, and waiting by stage",
+        label=f"Stacked bars, one a {view.noun}: compute, transfer, and waiting by stage",
         traces=traces,
         layout=bars("stack", "s"),
         height=height(len(view.lines)),
@@ -103,8 +103,8 @@ def _joules(view: View) -> Figure:
         traces.append(trace)
     return Figure(
         id="joules-by-pe",
-        title="Joules by PE",
-        label="Bars, one a PE and domain, with whiskers for the uncertainty",
+        title=f"Joules by {view.noun}",
+        label=f"Bars, one a {view.noun} and domain, with whiskers for the uncertainty",
         traces=traces,
         layout=bars("group", "J"),
         height=height(len(view.lines) * max(1, len(view.domains)) * 2 // 3),
@@ -130,7 +130,7 @@ def _joules_hover(name: str, figure: Joules) -> str:
     )
 
 
-def site_figures(sites: list[MergedSite]) -> list[Figure]:
+def site_figures(sites: list[MergedSite], noun: str) -> list[Figure]:
     """Time in the costliest call sites, divided into waiting and the rest."""
     shown = [site for site in sites[:SITES_DRAWN] if site.time_s is not None]
     if not shown:
@@ -139,7 +139,7 @@ def site_figures(sites: list[MergedSite]) -> list[Figure]:
     names = [f"{i + 1}. {site.place.label} {site.call}" for i, site in enumerate(shown)]
     waiting = [min(site.waiting_s or 0.0, site.time_s or 0.0) for site in shown]
     working = [(site.time_s or 0.0) - w for site, w in zip(shown, waiting, strict=True)]
-    hover = [_site_hover(site) for site in shown]
+    hover = [_site_hover(site, noun) for site in shown]
     traces = [
         bar("in the call", names, list(working), "--transfer", hover),
         bar("waiting", names, list(waiting), "--asleep", hover),
@@ -156,14 +156,14 @@ def site_figures(sites: list[MergedSite]) -> list[Figure]:
     ]
 
 
-def _site_hover(site: MergedSite) -> str:
+def _site_hover(site: MergedSite, noun: str) -> str:
     cost = total(site.joules)
     return hover_text(
         f"{site.call} at {site.place.label}",
         [
             (
                 "calls",
-                f"{units.count(site.calls)} by {units.several(site.pes, 'PE')}, {units.count(site.timed_calls)} timed",
+                f"{units.count(site.calls)} by {units.several(site.pes, noun)}, {units.count(site.timed_calls)} timed",
             ),
             ("time", units.seconds(site.time_s)),
             ("waiting", units.seconds(site.waiting_s)),

@@ -24,7 +24,7 @@ def node_figures(view: View) -> list[Figure]:
     names, traces = [node.label for node in nodes], []
     for k, colour in zip(range(len(nodes[0].figures)), cycle(DOMAIN_COLOURS), strict=False):
         by_node = [node.figures[k] for node in nodes]
-        for part, found in (("PEs", [f[1] for f in by_node]), ("idle", [f[2] for f in by_node])):
+        for part, found in ((f"{view.noun}s", [f[1] for f in by_node]), ("idle", [f[2] for f in by_node])):
             traces.append(_stack(names, f"{by_node[0][0]}, {part}", found, colour))
     for trace in traces[1::2]:
         trace["opacity"] = 0.35
@@ -32,11 +32,11 @@ def node_figures(view: View) -> list[Figure]:
         Figure(
             id="joules-by-node",
             title="Joules by node",
-            label="Stacked bars, one a node: joules of its PEs and idle joules, by domain",
+            label=f"Stacked bars, one a node: joules of its {view.noun}s and idle joules, by domain",
             traces=traces,
             layout=bars("stack", "J"),
             height=height(len(names)),
-            note="the whole bar is the node's joules; pale: idle joules, attributed to no PE",
+            note=f"the whole bar is the node's joules; pale: idle joules, attributed to no {view.noun}",
         )
     ]
 

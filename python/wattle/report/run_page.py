@@ -36,11 +36,12 @@ def build(directory: Path) -> Page:
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
         title=view.title or "a run",
-        subtitle=f"{view.pes or 'unknown number of PEs'}{view.extent}, {view.took}",
+        subtitle=f"{view.pes or f'unknown number of {view.noun}s'}{view.extent}, {view.took}",
         summary=summary(view),
         record=view.run.manifest,
+        noun=view.noun,
         nav=_nav(view),
-        figures=[*drawn.figures(view), *_power(view), *node_figures(view), *drawn.site_figures(view.sites)],
+        figures=[*drawn.figures(view), *_power(view), *node_figures(view), *drawn.site_figures(view.sites, view.noun)],
         power=_power_words(view),
         content={
             "run": view.run,
@@ -54,7 +55,7 @@ def build(directory: Path) -> Page:
             "joules": _joules_rows(view),
             "balance": _balance_rows(view),
             "counts": counts,
-            "counters": [(f"PE {pe.pe}", pe.host, cells) for pe, cells in counts.rows(view)[:PES_SHOWN]],
+            "counters": [(f"{view.noun} {pe.pe}", pe.host, cells) for pe, cells in counts.rows(view)[:PES_SHOWN]],
             "interfaces": counts.interface_rows(view),
             "not_counted": counts.reasons(view),
             "sites": _site_rows(view.sites[:SITES_SHOWN]),
@@ -72,7 +73,7 @@ def _share(part: float, whole: float) -> str:
 def _nav(view: View) -> list[tuple[str, str]]:
     nav = [("summary", "Summary")]
     if view.lines:
-        nav += [("pes", "By PE"), ("joules", "Joules"), ("balance", "Balance")]
+        nav += [("pes", f"By {view.noun}"), ("joules", "Joules"), ("balance", "Balance")]
         nav += [("counters", "Counters")] if counts.asked(view) else []
         nav += [("nodes", "By node")] if view.nodes else []
         nav += [("network", "Network")] if view.profile is not None and view.profile.network is not None else []
@@ -92,7 +93,7 @@ def summary(view: View) -> str:
     """One paragraph with numbers from the profiles."""
     ended = f"It ended with exit code {view.exit_code}." if view.exit_code else ""
     if not view.lines:
-        why = "no profile was asked for" if view.profile is None else "but no PE left a profile"
+        why = "no profile was asked for" if view.profile is None else f"but no {view.noun} left a profile"
         mark = ";" if view.profile is None else ","
         return f"The program ran for {units.seconds(view.run.manifest.wall_s)}{mark} {why}. {ended}".strip()
     parts = [_time_words(view), _joules_words(view), *view.nested, _site_words(view.sites), ended]
@@ -104,7 +105,7 @@ def _time_words(view: View) -> str:
     parts = {key: profile.sum("time_s", key) for key in ("compute", "transfer", "wait")}
     whole = add(parts.values())
     nodes = f" on {len(view.nodes) - 1} nodes" if view.nodes else ""
-    text = f"{units.several(len(view.lines), 'PE')}{nodes} ran for {units.seconds(profile.wall_s)}"
+    text = f"{units.several(len(view.lines), view.noun)}{nodes} ran for {units.seconds(profile.wall_s)}"
     if whole is None or whole == 0 or profile.sum("state_s", "active") is None:
         return f"{text}; the shares of that time are not known."
     shares = ", ".join(f"{_share(value or 0, whole)} {key}" for key, value in parts.items())
@@ -121,7 +122,7 @@ def _joules_words(view: View) -> str:
     reason = f" ({why.rstrip('.')})" if why and whole.provenance is not Provenance.MEASURED else ""
     machine = machine_words(view.run.middle.manifest.extra) if whole.provenance is not Provenance.MEASURED else ""
     model = f" Model: {machine}." if machine else ""
-    return f"The PEs' share comes to {whole}{reason}, over {', '.join(view.domains)}.{model}"
+    return f"The {view.noun}s' share comes to {whole}{reason}, over {', '.join(view.domains)}.{model}"
 
 
 def _site_words(sites: list[MergedSite]) -> str:
@@ -137,11 +138,11 @@ def _lost(view: View) -> list[str]:
     if view.profile is None:
         return []
     lost, manifest = view.lost, view.run.middle.manifest
-    found = [f"PE {pe}: its profile is damaged ({wrong})" for pe, wrong in lost.damaged.items()]
+    found = [f"{view.noun} {pe}: its profile is damaged ({wrong})" for pe, wrong in lost.damaged.items()]
     if manifest.knows_n_pes:
-        found += [f"PE {pe} left no profile ({lost.why})" for pe in lost.missing]
+        found += [f"{view.noun} {pe} left no profile ({lost.why})" for pe in lost.missing]
     else:
-        found.append(f"no PE left a profile ({lost.why})")
+        found.append(f"no {view.noun} left a profile ({lost.why})")
     return found + [words for words in (lost.hosts, lost.readers, lost.dropped) if words]
 
 
@@ -176,14 +177,14 @@ def _cards(view: View) -> list[tuple[str, str, str]]:
     if not view.lines:
         return []
     profile = view.profile
-    cards = [(units.seconds(profile.wall_s), "longest PE", "from init to finalize")]
-    cards.append((units.seconds(view.total.seconds[-1]), "CPU time", "all PEs"))
+    cards = [(units.seconds(profile.wall_s), f"longest {view.noun}", "from init to finalize")]
+    cards.append((units.seconds(view.total.seconds[-1]), "CPU time", f"all {view.noun}s"))
     waited = profile.sum("time_s", "wait")
     whole = add(profile.sum("time_s", k) for k in ("compute", "transfer", "wait"))
     if waited is not None and whole:
-        cards.append((_share(waited, whole), "of the PEs' time is waiting", units.seconds(waited)))
+        cards.append((_share(waited, whole), f"of the {view.noun}s' time is waiting", units.seconds(waited)))
     for domain, figure in list(zip(view.domains, view.total.joules, strict=True))[:2]:
-        cards.append((_joules_cell(figure), f"{domain}, all PEs", str(figure.provenance)))
+        cards.append((_joules_cell(figure), f"{domain}, all {view.noun}s", str(figure.provenance)))
     return cards
 
 
@@ -204,8 +205,8 @@ def _joules_rows(view: View) -> list[dict[str, Any]]:
     if not view.lines:
         return []
     by_number = sorted(view.lines, key=lambda line: line.pe.pe)
-    rows = [_joules_row(f"PE {line.name}", line.joules, view.domains) for line in by_number[:PES_SHOWN]]
-    rows.append(_joules_row("all PEs", view.total.joules, view.domains))
+    rows = [_joules_row(f"{view.noun} {line.name}", line.joules, view.domains) for line in by_number[:PES_SHOWN]]
+    rows.append(_joules_row(f"all {view.noun}s", view.total.joules, view.domains))
     if view.whole:
         idle, whole = ("idle, all nodes", "all nodes") if view.nodes else ("idle", "node")
         rows.append(_joules_row(idle, view.idle, view.domains))
@@ -233,16 +234,21 @@ def _balance_rows(view: View) -> list[tuple[str, str, str, str]]:
     if not view.lines:
         return []
     found, intensity = view.balance, view.intensity
-    alone = "needs at least two PEs" if view.profile.n_pes == 1 else "PEs left no profile"
+    one, all_ = view.noun, f"{view.noun}s"
+    alone = f"needs at least two {all_}" if view.profile.n_pes == 1 else f"{all_} left no profile"
     slack, ratio, early = (found.slack_ratio, found.compute_ratio, found.early_cores) if found else (None, None, None)
     rows = [
         (
             "slack ratio",
             None if slack is None else f"{significant(100 * slack, 3)} %",
-            "of all PEs' time is waited",
+            f"of all {all_}' time is waited",
         ),
-        ("CR, compute ratio", _plain(ratio), "time computed by the busiest PE, divided by that of the least busy PE"),
-        ("EC, early cores", _plain(early), "PEs that wait, on average"),
+        (
+            "CR, compute ratio",
+            _plain(ratio),
+            f"time computed by the busiest {one}, divided by that of the least busy {one}",
+        ),
+        ("EC, early cores", _plain(early), f"{all_} that wait, on average"),
     ]
     said = [(name, value or units.UNKNOWN, what if value else alone, "") for name, value, what in rows]
     counted = "arithmetic for each load and store, by instructions counted" if intensity.value else intensity.why

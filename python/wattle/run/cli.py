@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from wattle import carbon as carbons
-from wattle import console, info, limits, manifest, openmetrics, paths, runs, stopping, units
+from wattle import console, info, launchers, limits, manifest, openmetrics, paths, runs, stopping, units
 from wattle.checked import shown
 from wattle.clocks import file as plans
 from wattle.console import styled
@@ -56,7 +56,8 @@ def run(
     ] = None,
     repeat: Annotated[int, typer.Option(metavar="K", help="Run K times; show median and spread.")] = 1,
     mpi: Annotated[
-        bool, typer.Option("--mpi", help="PROGRAM is an MPI launcher with its own options: mpirun, mpiexec, srun.")
+        bool,
+        typer.Option("--mpi", help="PROGRAM starts an MPI launcher. Implied by names such as mpirun and srun."),
     ] = False,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting for this run; may be repeated.")
@@ -77,15 +78,18 @@ def run(
     Standard input, output and error, signals and the exit code are those of the program. The tables go to standard
     error. With --repeat, each run reads standard input from its start if it is a file, and gets none otherwise.
 
-    With --mpi, PROGRAM is an MPI launcher. The MPI program is not compiled again:
-    `wattle run --mpi -- mpirun -n 4 ./program`.
+    An MPI program is not compiled again. PROGRAM is then the launcher of its MPI, with its own options:
+    `wattle run --mpi -- mpirun -n 4 ./program`. With a launcher's name as PROGRAM, --mpi may be left out.
 
     On several hosts the run's directory must be on a shared file system, because every PE writes to it.
     """
+    by_name = launchers.is_launcher(command[0])
+    mpi = mpi or by_name
     if mpi:
         mpi_jobs.check(n, hosts, hostfile)
     logged = external_options.chosen(meter_log, meter_set)
     given = hosts_given(hosts, hostfile)
+    asked = n
     n = 1 if mpi else given.pes() if n is None else n  # the number of an MPI job comes from its profile
     _check_range("-n", n, limits.PES)
     _check_range("--repeat", repeat, REPEATS_MOST)
@@ -102,7 +106,9 @@ def run(
     if plan is not None:
         clocks = plans.read(plan)
         chosen |= _clocks_of(plan, clocks, None if mpi else n, chosen)
-    found = target.look_at(command[0])
+    found = target.find(command[0]) if by_name else target.look_at(command[0])
+    if found.mpi:
+        raise mpi_jobs.without_launcher(command[0], found.mpi, asked)
     environment = {**os.environ, **chosen}
     environment.pop("WATTLE_PROFILE_DIR", None)
     known = info.ask(environment)
@@ -111,7 +117,7 @@ def run(
     info.check_machine(known)
     oshrun = str(paths.tool("oshrun"))
     if mpi:
-        environment = mpi_jobs.preloaded(environment)
+        environment = mpi_jobs.environment_of(environment)
     where = directories.prepare(output, command[0])
     argv = command if mpi else [oshrun, "-n", str(n), *given.options, "--", *command]
     session = Session(logged, where) if logged else None
@@ -119,16 +125,22 @@ def run(
     with console.lenient():  # the program's exit code counts, even if no process reads this output
         if found.warning and profile and not mpi:
             console.note(found.warning)
-        if session:
-            session.begin()
-        record = _run_all(job_plan, where, repeat)
+        try:
+            if session:
+                session.begin()
+            record = _run_all(job_plan, where, repeat)
+        except WattleError:  # the launcher or the meter cannot be started
+            if output is None and directories.is_bare(where):
+                directories.drop(where)
+            raise
         if session and not record.extra.get("interrupted"):
             _read_meter(session, where, record)
         if clocks is not None:
             _say_other_size(clocks, record)
         if metrics is not None:
             _write_metrics(metrics, where)
-        return _present(where, record.exit_code or 0, json)
+        is_slip = output is None and profile and not json and directories.is_bare(where)
+        return _present(where, record.exit_code or 0, json, is_slip)
 
 
 @dataclass(frozen=True)
@@ -314,7 +326,8 @@ def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:
     console.note(f"--plan: is for {units.several(planned, 'PE')}, this run had {n}{left if n > planned else ''}")
 
 
-def _present(where: Path, exit_code: int, json: bool) -> int:
+def _present(where: Path, exit_code: int, json: bool, is_slip: bool) -> int:
+    """Shows the figures. `is_slip`: removes the directory, because it holds none."""
     try:
         found = runs.load(where, allow_damaged=True)
         if json:
@@ -322,6 +335,9 @@ def _present(where: Path, exit_code: int, json: bool) -> int:
         else:
             show(found, console.err)
             drawn = found.middle.manifest.extra.get("timeline")
+            if is_slip:
+                directories.drop(where)
+                return exit_code
             console.err.print(styled("\n[faint]Kept in[/faint] {}", _short(where)), soft_wrap=True)
             if isinstance(drawn, dict) and (name := drawn.get("perfetto")):
                 file = _short(found.middle.directory / str(name))

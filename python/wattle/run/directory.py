@@ -6,11 +6,12 @@ import errno
 import fcntl
 import os
 import re
+import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from wattle import files
+from wattle import files, manifest
 from wattle.errors import WattleError
 
 ROOM_BYTES = 1 << 20  # with less free space than this, profiles would be cut off
@@ -64,6 +65,18 @@ def resume(directory: Path) -> Path:
     except OSError as error:
         raise WattleError(f"{found}: {_words(error)}; give another directory with -o") from None
     return found
+
+
+def is_bare(directory: Path) -> bool:
+    """Whether a directory of a finished run holds its manifest and no other file, because no process left a profile."""
+    return all(path.name == manifest.FILE for path in directory.rglob("*") if not path.is_dir())
+
+
+def drop(directory: Path) -> None:
+    """Removes a bare directory, and the folder of all runs where it was the only one."""
+    with suppress(OSError):
+        shutil.rmtree(directory)
+        directory.parent.rmdir()
 
 
 def _claim(directory: Path) -> bool:

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from wattle import paths
+from wattle import launchers, paths
 from wattle.errors import WattleError
+from wattle.launchers import Launcher
 
-LIBRARY = "libwattle-mpi.so"
+# Open MPI refuses root unless both of its variables are set. Version 5 has those of PRRTE as well.
+AS_ROOT = {f"{of}_ALLOW_RUN_AS_ROOT{end}": "1" for of in ("OMPI", "PRTE") for end in ("", "_CONFIRM")}
+OF_MPICH = ("libmpich", "libmpi.so.12")  # Intel MPI, Cray MPICH and others have MPICH's ABI, libmpi.so.12
+OF_OPEN_MPI = ("libmpi.", "libmpi_")
 
 
 class Mpi(NamedTuple):
-    """The name of an MPI, and the Debian package that its module is built with."""
+    """The name of an MPI, the Debian package that its module is built with, and its launcher."""
 
     name: str
     package: str
+    launcher: Launcher
 
 
-KINDS = {"openmpi": Mpi("Open MPI", "libopenmpi-dev"), "mpich": Mpi("MPICH", "libmpich-dev")}
+KINDS = {
+    "openmpi": Mpi("Open MPI", "libopenmpi-dev", launchers.OPEN_MPI),
+    "mpich": Mpi("MPICH", "libmpich-dev", launchers.MPICH),
+}
+
+
+def kind_of(libraries: Iterable[str]) -> str | None:
+    """The kind of MPI (a key of KINDS) that a program with these shared libraries uses. None for a program without
+    MPI.
+    """
+    names = tuple(libraries)
+    for kind, beginnings in (("mpich", OF_MPICH), ("openmpi", OF_OPEN_MPI)):
+        if any(name.startswith(beginnings) for name in names):
+            return kind
+    return None
 
 
 def modules(home: paths.Home) -> list[str]:
@@ -31,14 +51,31 @@ def check(n: int | None, hosts: str | None, hostfile: object) -> None:
     for option, value in (("-n", n), ("--hosts", hosts), ("--hostfile", hostfile)):
         if value is not None:
             raise WattleError(
-                f"{option} {value}: with --mpi the launcher decides that; give it its own options after --, as in "
+                f"{option} {value}: the launcher decides that; give it its own options after --, as in "
                 "`wattle run --mpi -- mpirun -n 4 ./program`"
             )
 
 
+def without_launcher(program: str, kind: str, n: int | None) -> WattleError:
+    """The error of an MPI program that no launcher starts. It names the installed launcher of the program's MPI."""
+    mpi = KINDS[kind]
+    command = launchers.command_of(mpi.launcher)
+    remedy = f"use `wattle run --mpi -- {command or 'mpirun'} -n {n or 'N'} {program}`"
+    missing = "" if command else f"; no launcher of {mpi.name} is on PATH (Debian: {mpi.launcher.package})"
+    return WattleError(f"{program} is an MPI program ({mpi.name}), and no launcher starts it; {remedy}{missing}")
+
+
+def environment_of(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a launcher: with the library preloaded, and with root allowed under Open MPI, as oshrun does
+    it.
+    """
+    allowed = AS_ROOT if os.geteuid() == 0 else {}
+    return preloaded({**allowed, **environment})
+
+
 def preloaded(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment with the library in front of LD_PRELOAD."""
-    path = paths.find_home().root / "lib" / LIBRARY
+    path = paths.find_home().root / "lib" / paths.PRELOADED
     if not path.exists():
         raise WattleError(f"{path} is missing; build it with `make build`, or set WATTLE_HOME")
     if any(mark in str(path) for mark in " :"):

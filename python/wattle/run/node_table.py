@@ -16,8 +16,8 @@ def node_table(view: View) -> Table:
     shown = nodes[:NODES_SHOWN]
     result = table(title=f"By node, {len(nodes)} nodes")
     result.add_column(styled("\nnode"), no_wrap=True)
-    result.add_column(styled("\nPEs"), overflow="fold", max_width=16)
-    marks = _add_joules_columns(result, shown) if whole.figures else []
+    result.add_column(styled("\n{}s", view.noun), overflow="fold", max_width=16)
+    marks = _add_joules_columns(result, shown, view.noun) if whole.figures else []
     for line in shown:
         _add(result, line, marks)
     result.add_section()
@@ -27,11 +27,11 @@ def node_table(view: View) -> Table:
     return result
 
 
-def _add_joules_columns(to: Table, nodes: list[NodeLine]) -> list[bool]:
+def _add_joules_columns(to: Table, nodes: list[NodeLine], noun: str) -> list[bool]:
     """Adds three columns of joules. Returns for each whether its cells are marked because it mixes provenances."""
     to.add_column(styled("\njoules"), no_wrap=True)
     words = [provenance_words(figures[i] for node in nodes for figures in node.figures) for i in (1, 2, 3)]
-    for name, word in zip(("PEs", "idle", "node"), words, strict=True):
+    for name, word in zip((f"{noun}s", "idle", "node"), words, strict=True):
         to.add_column(styled("{}\n{}", name, word), justify="right", no_wrap=True)
     return [word == "mixed" for word in words]
 

@@ -18,7 +18,7 @@ TOO_LONG = 10000.0
 def pe_table(view: View) -> Table:
     """One row a PE: time, compute, transfer, waiting by stage, CPU seconds, and joules if they fit."""
     scale = units.scale_for([s for line in view.lines for s in line.seconds], units.SECONDS)
-    result = table(title=f"By PE, times in {scale[1]}")
+    result = table(title=f"By {view.noun}, times in {scale[1]}")
     _add_where(view, result)
     for name, _ in COLUMNS:
         result.add_column(styled("{}\n{}", *name), justify="right", no_wrap=True)
@@ -34,13 +34,15 @@ def pe_table(view: View) -> Table:
     result.add_section()
     result.add_row(*cells(view.total), style="bold")
     if len(shown) < len(view.lines):
-        result.caption = f"{len(shown)} of {len(view.lines)} PEs: those that waited most and least; --json has all"
+        result.caption = (
+            f"{len(shown)} of {len(view.lines)} {view.noun}s: those that waited most and least; --json has all"
+        )
     return result
 
 
 def joules_table(view: View) -> Table:
     """Joules by PE, where they do not fit into the table of times."""
-    result = table(title="Joules by PE")
+    result = table(title=f"Joules by {view.noun}")
     _add_where(view, result)
     joules = _JoulesColumns(view, view.domains)
     joules.add_to(result)
@@ -53,7 +55,7 @@ def joules_table(view: View) -> Table:
 
 def _add_where(view: View, to: Table) -> None:
     """Adds the column of the PE, and before it that of the node where there are several."""
-    for name in ("node", "PE") if view.nodes else ("PE",):
+    for name in ("node", view.noun) if view.nodes else (view.noun,):
         to.add_column(styled("\n{}", name), no_wrap=True)
 
 

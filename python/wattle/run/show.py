@@ -32,7 +32,7 @@ def show(run: Run, console: Console) -> None:
     _show_external(view, console)
     profile = view.profile
     if profile is None:
-        console.print("No profile was requested, so there is nothing to show by PE or call site.")
+        console.print("No profile was requested, so there is nothing to show by process or call site.")
         return
     _show_lost(view, profile, console)
     if view.lost.dropped:
@@ -54,7 +54,7 @@ def show(run: Run, console: Console) -> None:
     _show_counts(view, console)
     if view.sites:
         console.print()
-        console.print(site_table(view.sites, console.width))
+        console.print(site_table(view.sites, console.width, view.noun))
     for words in unresolved(view.sites[:SITES_SHOWN]):
         console.print(plain(words, "faint"))
     if words := overrun(profile):
@@ -64,7 +64,7 @@ def show(run: Run, console: Console) -> None:
 def _show_balance(view: View, console: Console) -> None:
     """Shows the balance of the run and the effects of the governor."""
     if view.balance:
-        console.print(balance.words(view.balance))
+        console.print(balance.words(view.balance, view.noun))
     intensity = view.intensity
     if intensity.value is not None or any(line.pe.operations for line in view.lines):
         console.print(f"{intensity.words[0].upper() + intensity.words[1:]}.", soft_wrap=True)
@@ -80,7 +80,8 @@ def _show_counts(view: View, console: Console) -> None:
     """Shows the counters by PE, the packets by network interface, and why some are missing."""
     if found := counts.rows(view)[:PES_SHOWN]:
         console.print()
-        _show_table(console, "Counters by PE, user mode", ["PE"], counts.HEADS, [([str(pe.pe)], c) for pe, c in found])
+        rows = [([str(pe.pe)], cells) for pe, cells in found]
+        _show_table(console, f"Counters by {view.noun}, user mode", [view.noun], counts.HEADS, rows)
     if found := counts.interface_rows(view):
         console.print()
         named = [([host, one.name], cells) for host, one, cells in found]
@@ -143,28 +144,31 @@ def _show_lost(view: View, profile: RunProfile, console: Console) -> None:
     """Names the PEs without figures, so that the table is not taken for the whole job."""
     lost = view.lost
     for pe, wrong in lost.damaged.items():
-        console.print(styled("[bad]PE {}'s profile is damaged[/bad]: {}", pe, wrong))
+        console.print(styled("[bad]{} {}'s profile is damaged[/bad]: {}", view.noun, pe, wrong))
     if not lost.missing:
         return
     if len(lost.missing) < profile.n_pes:
-        console.print(styled("[bad]No profile from PE {}[/bad] ({}).", units.ranges(lost.missing), lost.why))
+        console.print(styled("[bad]No profile from {} {}[/bad] ({}).", view.noun, units.ranges(lost.missing), lost.why))
         if lost.hosts:
             console.print(lost.hosts, soft_wrap=True)
     elif view.run.middle.manifest.extra.get("interrupted"):
-        console.print(styled("[bad]Interrupted[/bad]: nothing to show by PE."))
+        console.print(styled("[bad]Interrupted[/bad]: nothing to show by {}.", view.noun))
     elif view.run.middle.manifest.exit_code == WRONG_CONFIGURATION:
         words = styled(
-            "[bad]The program did not start[/bad] because its configuration is wrong: nothing to show by PE."
+            "[bad]The program did not start[/bad] because its configuration is wrong: nothing to show by {}.",
+            view.noun,
         )
         console.print(words)
     else:
-        console.print(styled("[bad]No PE left a profile[/bad] ({}): nothing to show by PE.", lost.why))
+        console.print(
+            styled("[bad]No {} left a profile[/bad] ({}): nothing to show by {}.", view.noun, lost.why, view.noun)
+        )
 
 
 def _joules_words(view: View) -> Text:
     """One line on the source of the joules."""
     meters = "; ".join(_meter_words(meter, hosts, view.profile) for meter, hosts in view.meters)
-    meters = meters or "unknown: no PE left its node's joules"
+    meters = meters or f"unknown: no {view.noun} left its node's joules"
     source = _sources(j for line in view.lines for j in line.pe.joules)
     words = provenance_words(j for line in view.lines for j in line.pe.joules)
     if words == Provenance.UNAVAILABLE:
@@ -197,7 +201,7 @@ def _sources(figures: Iterable[Joules]) -> str:
 def _show_repeats(view: View, console: Console) -> None:
     """Shows median and spread of the totals over all repeats."""
     result = table(title=f"Over {units.several(len(view.run.samples), 'repeat')}")
-    result.add_column(styled("\nsum over PEs"), no_wrap=True)
+    result.add_column(styled("\nsum over {}s", view.noun), no_wrap=True)
     for name in (("", "median"), ("quartile", "range"), ("", "least"), ("", "most")):
         result.add_column(styled("{}\n{}", *name), justify="right", no_wrap=True)
     for label, found in view.repeats:

@@ -12,11 +12,11 @@ SITES_SHOWN = 10
 WIDE = 110
 
 
-def site_table(sites: list[MergedSite], width: int) -> Table:
-    """The costliest call sites, summed over the PEs."""
+def site_table(sites: list[MergedSite], width: int, noun: str) -> Table:
+    """The costliest call sites, summed over the processes, which are called `noun`."""
     shown = sites[:SITES_SHOWN]
     known = total([total(s.joules) for s in shown]).known
-    result = table(title=f"Costliest call sites, by {'joules' if known else 'time'}, sum over PEs")
+    result = table(title=f"Costliest call sites, by {'joules' if known else 'time'}, sum over {noun}s")
     if len(sites) > len(shown):
         result.caption = f"{len(shown)} of {len(sites)} sites; --json has all"
     wide = width >= WIDE

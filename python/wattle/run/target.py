@@ -10,22 +10,42 @@ from pathlib import Path
 
 from wattle import elf
 from wattle.errors import WattleError
-
-MPI_LIBRARIES = ("libmpi.", "libmpi_", "libmpich")  # of Open MPI and of MPICH, for C and other languages
+from wattle.run import mpi
 
 
 @dataclass(frozen=True)
 class Target:
-    """A program that can be started. `warning` gives the reason why it may leave no profile, or is empty."""
+    """A program that can be started. `warning` gives the reason why it may leave no profile, or is empty. `mpi` is the
+    kind of MPI (see `run.mpi`) that it uses without Wattle's own library, or None.
+    """
 
     path: Path
-    warning: str
+    warning: str = ""
+    mpi: str | None = None
+
+
+def find(program: str) -> Target:
+    """Finds the program as the shell does. Raises WattleError with the reason where it cannot be started."""
+    return Target(_find(program))
 
 
 def look_at(program: str) -> Target:
-    """Finds the program as the shell does. Raises WattleError with the reason where it cannot be started."""
+    """Finds the program, and examines its libraries. Raises WattleError with the reason where it cannot be started."""
     path = _find(program)
-    return Target(path, _warning(path))
+    if not elf.is_elf(path):
+        return Target(path)  # a script may start any program
+    libraries = elf.libraries(str(path.absolute()))
+    if libraries is None:
+        return Target(path, f"{path} loads no shared libraries; if it uses another OpenSHMEM, there will be no profile")
+    ours = next((name for name in libraries if name.startswith(elf.LIBRARY)), None)
+    if ours is None:
+        warning = f"{path} is not linked with {elf.LIBRARY} (oshcc does that): no profile, unless it starts one that is"
+        return Target(path, warning, mpi.kind_of(libraries))
+    if libraries[ours] is None:
+        raise WattleError(
+            f"{path}: its library {ours} is not found; build the program again with oshcc, or set LD_LIBRARY_PATH"
+        )
+    return Target(path)
 
 
 def _find(program: str) -> Path:
@@ -51,24 +71,3 @@ def _on_path(program: str) -> Path:
         return Path(found)
     here = f"; did you mean ./{program}?" if Path(program).is_file() else ""
     raise WattleError(f"{program}: not found on PATH{here}")
-
-
-def _warning(path: Path) -> str:
-    if not elf.is_elf(path):
-        return ""  # a script may start any program
-    libraries = elf.libraries(str(path.absolute()))
-    if libraries is None:
-        return f"{path} loads no shared libraries; if it uses another OpenSHMEM, there will be no profile"
-    ours = [name for name in libraries if name.startswith(elf.LIBRARY)]
-    if not ours:
-        of_mpi = any(name.startswith(MPI_LIBRARIES) for name in libraries)
-        remedy = f"; an MPI program is run by `wattle run --mpi -- mpirun -n N {path}`" if of_mpi else ""
-        return (
-            f"{path} is not linked with {elf.LIBRARY} (oshcc does that): no profile, unless it starts one "
-            f"that is{remedy}"
-        )
-    if libraries[ours[0]] is None:
-        raise WattleError(
-            f"{path}: its library {ours[0]} is not found; build the program again with oshcc, or set LD_LIBRARY_PATH"
-        )
-    return ""

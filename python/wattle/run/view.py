@@ -83,6 +83,7 @@ class View:
     run: Run
     profile: RunProfile | None
     title: str
+    noun: str  # the word for a process: `PE`, or `rank` for MPI
     pes: str  # `4 PEs`; empty where the number is not known
     extent: str  # ` on 2 nodes, 3 repeats`
     took: str
@@ -124,12 +125,14 @@ def view(run: Run) -> View:
     extent = f" on {nodes} nodes" if nodes > 1 else ""
     extent += record.on_cluster + (f", {units.several(len(run.samples), 'repeat')}" if record.repeats else "")
     profiles = [s.profile for s in run.samples if s.profile is not None]
+    noun = profile.noun if profile is not None and profile.pes else "rank" if record.extra.get("mpi") else "PE"
     repeats = [(m.label, spread(m, run.samples)) for m in metrics(profiles)] if record.repeats else []
     facts = {
         "run": run,
         "profile": profile,
         "title": shlex.join(record.command),
-        "pes": units.several(record.n_pes, "PE") if record.knows_n_pes else "",
+        "noun": noun,
+        "pes": units.several(record.n_pes, noun) if record.knows_n_pes else "",
         "extent": extent,
         "took": f"{units.seconds(record.wall_s)} from start to end",
         "lost": _lost(profile, run.middle.manifest),
@@ -215,7 +218,7 @@ def _node_lines(profile: RunProfile) -> list[NodeLine]:
         found.append(NodeLine(label, node.host, units.ranges(node.numbers), figures))
     figures = [(d, profile.joules(d), profile.idle_joules(d), profile.node_joules(d)) for d in domains]
     name = "all" if profile.all_nodes else "these"
-    return [*found, NodeLine(name, f"{name} nodes", units.several(len(profile.pes), "PE"), figures)]
+    return [*found, NodeLine(name, f"{name} nodes", units.several(len(profile.pes), profile.noun), figures)]
 
 
 def labels(nodes: Sequence[Node]) -> list[str]:
@@ -297,7 +300,7 @@ def _names(hosts: list[str]) -> str:
 def _readers(profile: RunProfile) -> str:
     """Hosts whose meter several PEs claim to read; empty where there are none."""
     found = [node for node in profile.nodes if len(node.readers) > 1]
-    said = [f"PE {units.ranges(node.readers)} each read the meter of {node.host}" for node in found]
+    said = [f"{profile.noun} {units.ranges(node.readers)} each read the meter of {node.host}" for node in found]
     if not said:
         return ""
     return (
@@ -313,8 +316,9 @@ def _dropped(profile: RunProfile) -> str:
         return ""
     pes = [pe.pe for pe in profile.pes if pe.network and any(pe.network.dropped.values())]
     total = sum(value for value in counts.values() if value)
+    messages = f"{' and '.join(said)} message{'s' if total != 1 else ''}"
     return (
-        f"PE {units.ranges(pes)} dropped {' and '.join(said)} message{'s' if total != 1 else ''} from the network: "
+        f"{profile.noun} {units.ranges(pes)} dropped {messages} from the network: "
         "a program outside this job sends to its ports. None was written to memory."
     )
 
@@ -340,6 +344,6 @@ def overrun(profile: RunProfile) -> str:
     if not over:
         return ""
     return (
-        f"Call sites of PE {units.ranges(over)} add up to more than its time: short calls are timed by sample, and "
-        "a sample was interrupted. Take their time and joules as an order of magnitude."
+        f"Call sites of {profile.noun} {units.ranges(over)} add up to more than its time: short calls are timed by "
+        "sample, and a sample was interrupted. Take their time and joules as an order of magnitude."
     )

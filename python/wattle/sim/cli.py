@@ -12,7 +12,7 @@ from wattle import console, manifest, runs, units
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.run import directory as directories
-from wattle.run import job
+from wattle.run import job, target
 from wattle.run.show import show
 from wattle.run.summary import document
 from wattle.sim import simulation
@@ -85,6 +85,7 @@ def sim(
         raise WattleError("wattle sim needs a program to run, or --what-if DIR")
     if n is None:
         raise WattleError("wattle sim needs the number of PEs: -n N")
+    target.find(command[0])
     planned = simulation.plan(machine, n, _chosen(settings or []), profile, clock_domain)
     where = directories.prepare(output, command[0])
     ready = planned.write(where)

@@ -20,8 +20,7 @@ from wattle.study.site import Site, says_where
 # Settings of MPI's jobs: more ranks than cores are allowed, and ranks that wait yield the core. Ranks are not bound to
 # cores, because two ranks could then share a core that other processes use, too.
 OPEN_MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    **preload.AS_ROOT,
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
 }

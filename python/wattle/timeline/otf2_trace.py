@@ -58,9 +58,9 @@ def _write(trace: Any, rows: list[Row], tracks: list[Track], real: Any) -> None:
         if row.host not in nodes:
             nodes[row.host] = made.system_tree_node(visible(row.host) or "node", class_name="node")
         node = nodes[row.host]
-        group = made.location_group(f"PE {row.pe}", system_tree_parent=node)
+        group = made.location_group(row.name, system_tree_parent=node)
         for k, slices in enumerate([row.slices, *row.others]):
-            name = f"PE {row.pe}" if k == 0 else f"PE {row.pe}, thread {k + 1}"
+            name = row.name if k == 0 else f"{row.name}, thread {k + 1}"
             out = trace.event_writer_from_location(made.location(name, group=group))
             metrics = []
             if k == 0:

@@ -46,11 +46,11 @@ def packets(rows: list[Row]) -> Iterator[bytes]:
     first = True
     for row in rows:
         base = 1 + row.pe * UUIDS
-        process = _number(1, row.pe + 1) + _text(6, f"PE {row.pe}" + (f" on {row.host}" if row.host else ""))
+        process = _number(1, row.pe + 1) + _text(6, row.name + (f" on {row.host}" if row.host else ""))
         yield _descriptor(_number(1, base) + _field(3, process), first)
         first = False
         for k, slices in enumerate([row.slices, *row.others[: UUIDS - 5]]):
-            name = f"PE {row.pe}" if k == 0 else f"PE {row.pe}, thread {k + 1}"
+            name = row.name if k == 0 else f"{row.name}, thread {k + 1}"
             yield _descriptor(_number(1, base + 1 + k) + _text(2, name) + _number(5, base))
             yield from _slices(base + 1 + k, slices)
         if row.ghz:

@@ -12,7 +12,7 @@ import numpy as np
 
 from wattle.checked import read_json
 from wattle.errors import WattleError
-from wattle.pe import PE
+from wattle.pe import PE, noun
 from wattle.power import Power
 from wattle.profile import RunProfile
 from wattle.timeline.file import Span, Timeline, read
@@ -50,6 +50,11 @@ class Row:
     joules: list[tuple[int, float]] = field(default_factory=list)
     joules_from: str = ""  # provenance and source
     others: list[list[Slice]] = field(default_factory=list)  # slices of the PE's other threads
+    noun: str = "PE"  # or `rank`
+
+    @property
+    def name(self) -> str:
+        return f"{self.noun} {self.pe}"
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,7 @@ def _row(
     mine = threads[0] if threads else []
     row = Row(t.pe, pe.host if pe else "", with_compute(mine, begin, end), begin, end)
     row.others = [other for other in threads[1:] if other]
+    row.noun = noun([pe] if pe else [])
     if pe is not None and watts:
         row.joules, row.joules_from = _joules(row, pe, watts)
     return row

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wattle import console, elf, symbols, units
+from wattle import console, elf, paths, symbols, units
 from wattle.errors import WattleError
 from wattle.tables import Table, table
 from wattle.top import page
@@ -90,7 +90,8 @@ def document(live: Live, place: str) -> dict[str, Any]:
 
 def shown(found: list[tuple[Live, str]], all_users: bool = False) -> Table:
     result = table()
-    for head in ("PE", "of", "process", "job", *(["user"] if all_users else []), "program"):
+    number = "rank" if found and all(_calls_mpi(live) for live, _ in found) else "PE"
+    for head in (number, "of", "process", "job", *(["user"] if all_users else []), "program"):
         result.add_column(head, justify="left" if head in ("user", "program") else "right", no_wrap=True)
     for head in ("now", "for", "at"):
         result.add_column(head, overflow="fold")
@@ -100,6 +101,14 @@ def shown(found: list[tuple[Live, str]], all_users: bool = False) -> Table:
         user = [_user(live.uid)] if all_users else []
         result.add_row(*numbers, *user, Path(live.program).name, now, units.seconds(live.for_s), place)
     return result
+
+
+def _calls_mpi(live: Live) -> bool:
+    """Whether the process has the library for MPI programs in its memory. False for another user's process."""
+    try:
+        return paths.PRELOADED in Path(f"/proc/{live.pid}/maps").read_text(errors="replace")
+    except OSError:
+        return False
 
 
 def _user(uid: int) -> str:

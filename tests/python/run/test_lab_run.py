@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import pty
+import re
 import shlex
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import fakes
 import pytest
-from wattle import cli, files, runs
+from wattle import cli, files, launchers, runs
 from wattle.run import directory, pe_tables, target
 from wattle.run.view import view
 
@@ -296,14 +297,106 @@ def test_for_a_program_of_another_library_the_missing_profile_is_announced(wattl
 
 
 @pytest.mark.parametrize("library", ["libmpi.so.40", "libmpich.so.12", "libmpi_mpifh.so.40"])
-def test_for_an_mpi_program_the_message_names_its_command(monkeypatch, tmp_path, library):
+def test_an_mpi_program_without_a_launcher_is_an_error_that_names_one(monkeypatch, capsys, home, tmp_path, library):
     program = tmp_path / "prog"
     program.write_bytes(b"\x7fELF")
     program.chmod(0o755)
+    kind, says = (
+        ("MPICH", "HYDRA build details:\nVersion: 4.0") if "mpich" in library else ("Open MPI", "(Open MPI) 5.0")
+    )
+    fakes.script(tmp_path / "bin/mpirun", f"#!/bin/sh\necho '{says}'\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(target.elf, "libraries", lambda path: {library: f"/x/{library}"})
-    warning = target.look_at(str(program)).warning
-    assert NOT_OURS in warning
-    assert f"`wattle run --mpi -- mpirun -n N {program}`" in warning
+    monkeypatch.chdir(tmp_path)
+    for options, n in ((["-n", "2"], "2"), (["--mpi"], "N"), (["--no-profile"], "N")):
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["run", *options, str(program)])
+        said = capsys.readouterr().err
+        assert ended.value.code == 2
+        assert f"is an MPI program ({kind})" in said
+        assert f"`wattle run --mpi -- mpirun -n {n} {program}`" in said
+        assert "Debian" not in said
+    (tmp_path / "bin/mpirun").unlink()
+    with pytest.raises(SystemExit):
+        cli.main(["run", str(program)])
+    assert f"no launcher of {kind} is on PATH (Debian: " in capsys.readouterr().err
+    assert not (tmp_path / "wattle-runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("program", "is_one"),
+    [
+        ("mpirun", True),
+        ("/opt/mpich/bin/mpiexec.hydra", True),
+        ("mpirun.openmpi", True),
+        ("srun", True),
+        ("oshrun", True),
+        ("./mpirun.py", False),
+        ("mpiprog", False),
+        ("run", False),
+    ],
+)
+def test_launchers_are_known_by_their_names(program, is_one):
+    assert launchers.is_launcher(program) is is_one
+
+
+def test_a_launcher_is_run_as_with_mpi(home, wattle, tmp_path):
+    """Its processes get the library, and root is allowed as oshrun allows it."""
+    (home / "lib").mkdir()
+    (home / "lib" / "libwattle-mpi.so").touch()
+    names = "LD_PRELOAD|WATTLE_PROFILE_DIR|ALLOW_RUN_AS_ROOT"
+    launcher = fakes.script(tmp_path / "bin/mpirun", f"#!/bin/sh\nenv | grep -E '{names}'; echo $#\n")
+    result = wattle("run", "--", launcher, "-n", 2, "./app")
+    assert result.returncode == 0, result.stderr
+    assert f"LD_PRELOAD={home}/lib/libwattle-mpi.so" in result.stdout
+    assert "WATTLE_PROFILE_DIR=" in result.stdout
+    assert result.stdout.endswith("3\n")
+    root = {f"{of}_ALLOW_RUN_AS_ROOT{end}=1" for of in ("OMPI", "PRTE") for end in ("", "_CONFIRM")}
+    assert {line for line in result.stdout.splitlines() if "AS_ROOT" in line} == (root if os.geteuid() == 0 else set())
+    result = wattle("run", "-n", 2, "--", launcher, "./app")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "-n 2: the launcher decides that" in result.stderr
+
+
+@pytest.mark.parametrize("ends", ["exit 0", "exit 3", "kill -9 $$"])
+@pytest.mark.parametrize("options", [[], ["--repeat", 2]])
+def test_a_run_without_a_profile_leaves_no_directory(wattle, program, tmp_path, ends, options):
+    result = wattle("run", *options, program(ends))
+    assert "No PE left a profile" in result.stderr
+    assert "Kept in" not in result.stderr
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_a_directory_with_a_name_from_the_user_or_without_a_profile_by_wish_is_kept(wattle, program, tmp_path):
+    assert "Kept in" in wattle("run", "-o", "mine", program("exit 3")).stderr
+    assert "Kept in" in wattle("run", "--no-profile", program("exit 3")).stderr
+    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == ["mine", "wattle-runs"]
+
+
+def test_a_launcher_that_cannot_be_started_leaves_no_directory(wattle, tmp_path, home):
+    (home / "lib").mkdir()
+    (home / "lib" / "libwattle-mpi.so").touch()
+    broken = fakes.script(tmp_path / "mpirun", "#!/no/such/shell\n")
+    result = wattle("run", "--", broken, "./app")
+    assert result.returncode == 2
+    assert "cannot be started" in result.stderr
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_tables_of_mpi_programs_say_rank(wattle, program, tmp_path):
+    pes = [fakes.pe_profile(0) | {"api": "mpi"}, fakes.pe_profile(1) | {"api": "mpi"}]
+    folder = fakes.write_profiles(tmp_path / "ready", pes)
+    result = wattle("run", "-n", 2, "-o", "run", program("true"), env={"FAKE_PROFILES": str(folder)})
+    assert "By rank" in result.stderr
+    assert "on 2 ranks" in result.stderr
+    assert "of the ranks' time is slack" in result.stderr
+    assert not re.search(r"\bPEs?\b", result.stderr), result.stderr
+    assert "sums over ranks" in wattle("compare", "run", "run").stdout
+    assert wattle("report", "run", "-o", "page.html").returncode == 0
+    page = (tmp_path / "work/page.html").read_text()
+    shown = re.sub(r"<script.*?</script>|<style.*?</style>", "", page, flags=re.DOTALL)
+    assert "By rank" in shown
+    assert not re.search(r"\bPEs?\b", shown), re.findall(r".*\bPEs?\b.*", shown)
 
 
 def test_a_program_whose_library_is_gone_is_an_error_before_it_starts(monkeypatch, tmp_path):
