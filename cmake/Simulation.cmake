@@ -8,6 +8,18 @@ if(NOT SIMGRID_LIBRARY OR NOT EXISTS ${SIMGRID_INCLUDE}/smpi/smpi.h)
   message(STATUS "Simulation: no SimGrid (libsimgrid-dev), so oshcc --sim and wattle sim are unavailable")
   return()
 endif()
+# Releases of SimGrid change its C++ interface. One that this source does not fit costs the simulation, and not the build.
+set(SIMGRID_USER ${CMAKE_CURRENT_SOURCE_DIR}/sim/companions.cc)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SIMGRID_USER})
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+try_compile(SIMGRID_FITS ${CMAKE_BINARY_DIR}/simgrid SOURCES ${SIMGRID_USER} CXX_STANDARD 17 COMPILE_DEFINITIONS -D_GNU_SOURCE
+  CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${CMAKE_CURRENT_SOURCE_DIR};${CMAKE_SOURCE_DIR}/include;${SIMGRID_INCLUDE};${Boost_INCLUDE_DIRS}"
+  OUTPUT_VARIABLE SIMGRID_ERRORS)
+unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+if(NOT SIMGRID_FITS)
+  message(WARNING "Simulation: Wattle does not compile with this SimGrid, so oshcc --sim and wattle sim are unavailable:\n${SIMGRID_ERRORS}")
+  return()
+endif()
 
 file(GLOB SIMULATOR_SOURCES CONFIGURE_DEPENDS sim/*.cc)
 add_executable(wattle-simulator ${SIMULATOR_SOURCES})

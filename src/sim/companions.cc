@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <smpi/smpi.h>
 #include <string>
 #include <unordered_map>
@@ -11,6 +10,12 @@
 #include <vector>
 
 #include "sim/wires.h"
+
+/* SimGrid 4 sets factors of the network at a zone and has no header of network models. */
+#if __has_include(<simgrid/kernel/resource/NetworkModelIntf.hpp>)
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
+#define HAS_NETWORK_MODEL
+#endif
 
 namespace s4u = simgrid::s4u;
 
@@ -98,7 +103,12 @@ void start_smpi()
   smpi_register_op_cost_callback(SmpiOperation::RECV, [](size_t bytes, s4u::Host *, s4u::Host *to) {
     return messaging.taken(pe_of.at(to), bytes);
   });
-  s4u::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(latency_of_long);
+  const s4u::NetZone *root = s4u::Engine::get_instance()->get_netzone_root();
+#ifdef HAS_NETWORK_MODEL
+  root->get_network_model()->set_lat_factor_cb(latency_of_long);
+#else
+  root->set_latency_factor_cb(latency_of_long);
+#endif
 }
 
 void start_companions()
