@@ -264,7 +264,11 @@ class Nodes:
         `inside`.
         """
         agent = str(self.folder / "agent")
-        return {"WATTLE_LAUNCHER": "openmpi", "OMPI_MCA_plm": "rsh", "OMPI_MCA_plm_rsh_agent": agent}
+        by_version = {  # each release reads its own two
+            **{"OMPI_MCA_plm": "rsh", "OMPI_MCA_plm_rsh_agent": agent},  # Open MPI 4
+            **{"PRTE_MCA_plm": "ssh", "PRTE_MCA_plm_ssh_agent": agent},  # Open MPI 5
+        }
+        return {"WATTLE_LAUNCHER": "openmpi", **by_version}
 
     def cut(self, i: int) -> None:
         """Takes the link of node `i` down."""
@@ -279,11 +283,9 @@ class Nodes:
         with pes[k] on node k. `words` are further options and the program.
         """
         share, hosts = self._shared(pes)
-        agent = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", str(self.folder / "agent")]
-        # the options in `agent` are Open MPI's
-        which = ["--launcher", "openmpi"] if Path(launcher).name == "oshrun" else []
-        start = [launcher, *which, "-n", str(sum(share)), *agent, "--host", hosts, "--bind-to", "none"]
-        return self.inside(0, *start, *words)
+        reach = [f"{name}={value}" for name, value in self.environment.items()]
+        start = [launcher, "-n", str(sum(share)), "--host", hosts, "--bind-to", "none"]
+        return self.inside(0, "env", *reach, *start, *words)
 
     def by_mpich(self, mpiexec: str, pes: int | Sequence[int], *words: str) -> list[str]:
         """A command line that starts MPICH's mpiexec on the first node, with processes as in `command`. No name server

@@ -120,16 +120,42 @@ static void add_hosts(wtl_words *line, const wtl_command *c)
   }
 }
 
+/* Does the user say where PEs run, by an option or a parameter? */
+static bool places_pes(const wtl_command *c)
+{
+  for (size_t i = 0; i < c->options.n; i++)
+    if (strstr(c->options.at[i], "binding_policy") || strstr(c->options.at[i], "mapping_policy")) return true;
+  return getenv("OMPI_MCA_rmaps_base_mapping_policy") || getenv("PRTE_MCA_rmaps_default_mapping_policy") ||
+         wtl_command_has(c, "--map-by -map-by --cpu-set --cpu-list -rf --rankfile --app -app");
+}
+
+/*
+ * Returns the cores that a PE is bound to, in Open MPI's words, or NULL for the launcher's default. Open MPI 4 binds
+ * each PE of one or two to a core. Open MPI 5 does so only without --oversubscribe, unless it is asked to.
+ */
+static const char *binding(const wtl_command *c, long n)
+{
+  cpu_set_t cpus;
+  const char *const set[] = {getenv("OMPI_MCA_hwloc_base_binding_policy"),
+                             getenv("PRTE_MCA_hwloc_default_binding_policy")};
+  if (wtl_command_has(c, "--bind-to -bind-to")) return NULL; /* given twice, it is an error in Open MPI 5 */
+  if (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && n > CPU_COUNT(&cpus)) return "none";
+  if (places_pes(c)) return NULL;
+  for (size_t i = 0; i < sizeof set / sizeof set[0]; i++)
+    if (set[i] && *set[i]) return set[i];
+  return n <= 2 ? "core:overload-allowed" : NULL;
+}
+
 static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t size)
 {
   long n = c->n ? c->n : 1;
-  cpu_set_t cpus;
+  const char *bound = binding(c, n);
   wtl_arguments_add(line, "-n");
   wtl_arguments_format(line, "%ld", n);
   wtl_arguments_add(line, "--oversubscribe");
-  if (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && n > CPU_COUNT(&cpus)) {
+  if (bound) {
     wtl_arguments_add(line, "--bind-to");
-    wtl_arguments_add(line, "none");
+    wtl_arguments_add(line, bound);
   }
   export_settings(line, c);
   if (!check_hosts(c, error, size)) return false;

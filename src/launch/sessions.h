@@ -1,9 +1,9 @@
 /*
  * sessions.h - a private folder for the files that Open MPI's launcher makes on this host.
  *
- * The launcher's default is TMP/ompi.HOST.UID. Another user may create a folder of that name first; the launcher then
- * fails or uses that user's folder. So oshrun makes TMP/wattle-XXXXXX with a random name, which only this user may
- * enter.
+ * The launcher's default is TMP/ompi.HOST.UID (Open MPI 4) or TMP/prterun.HOST.PID.UID (Open MPI 5). Another user may
+ * create a folder of that name first; the launcher then fails or uses that user's folder. So oshrun makes
+ * TMP/wattle-XXXXXX with a random name, which only this user may enter.
  *
  * A child process of oshrun, the keeper, removes the folder when both oshrun and the launcher have ended, even if they
  * were killed. These two hold the other end of the keeper's pipe.

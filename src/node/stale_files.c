@@ -17,12 +17,45 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
   return 0;
 }
 
-/* Returns the process number of the launcher in the directory's name; 0 if the name has another form. */
-static int owner_of(const char *session)
+/* A launcher's session directory. */
+typedef struct {
+  char top[4096]; /* the directory with a predictable name: the session or its parent */
+  int pid;        /* the launcher */
+} session_name;
+
+static bool begins(const char *name, const char *prefix)
 {
-  const char *name = session ? strrchr(session, '/') : NULL;
-  int pid = name && strncmp(name, "/pid.", 5) == 0 ? atoi(name + 5) : 0;
-  return pid > 1 ? pid : 0;
+  return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Finds the last component of the path before `end`; "" if there is none. */
+static const char *component(const char *path, const char *end)
+{
+  while (end > path && end[-1] != '/') end--;
+  return end;
+}
+
+/* Reads NAME.HOST.PID.UID. */
+static int owner_of_prrte(const char *name)
+{
+  const char *uid = strrchr(name, '.'), *pid = uid;
+  while (pid && pid > name && pid[-1] != '.') pid--;
+  return uid && pid > name ? atoi(pid) : 0;
+}
+
+/* Returns false if the name has neither form, Open MPI 4's or that of Open MPI 5's PRRTE. */
+static bool read_name(session_name *s, const char *session)
+{
+  if (!session) return false;
+  size_t length = strlen(session);
+  const char *name = component(session, session + length);
+  if (begins(name, "pid.") && name > session && begins(component(session, name - 1), "ompi.")) {
+    s->pid = atoi(name + 4);
+    length = (size_t)(name - 1 - session);
+  } else {
+    s->pid = begins(name, "prte") ? owner_of_prrte(name) : 0;
+  }
+  return s->pid > 1 && snprintf(s->top, sizeof s->top, "%.*s", (int)length, session) < (int)sizeof s->top;
 }
 
 /* A dead process that its parent has not collected counts as gone. */
@@ -56,35 +89,30 @@ static bool sees_all_processes(void)
 
 bool wtl_stale_files_orphaned(const char *session)
 {
-  int pid = owner_of(session);
-  return pid && wtl_process_is_gone(pid) && sees_all_processes();
+  session_name s;
+  return read_name(&s, session) && wtl_process_is_gone(s.pid) && sees_all_processes();
 }
 
 bool wtl_stale_files_foreign(const char *session)
 {
-  char parent[4096];
+  session_name s;
   struct stat st;
-  const char *end = session ? strrchr(session, '/') : NULL;
-  if (!end) return false;
-  snprintf(parent, sizeof parent, "%.*s", (int)(end - session), session);
-  if (!strstr(parent, "/ompi.") || lstat(parent, &st) != 0) return false;
+  if (!read_name(&s, session) || lstat(s.top, &st) != 0) return false;
   return (st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 bool wtl_stale_files_remove(const char *session)
 {
-  int pid = owner_of(session);
-  char parent[4096];
-  if (!pid || access(session, F_OK) != 0) return true;
-  if (!wtl_process_is_gone(pid)) return false;
-  snprintf(parent, sizeof parent, "%.*s", (int)(strrchr(session, '/') - session), session);
-  if (!strstr(parent, "/ompi.") || !is_ours(parent) || !is_ours(session)) return true;
+  session_name s;
+  if (!read_name(&s, session) || access(session, F_OK) != 0) return true;
+  if (!wtl_process_is_gone(s.pid)) return false;
+  if (!is_ours(s.top) || !is_ours(session)) return true;
   nftw(session, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-  rmdir(parent);
-  char *of_parent = strrchr(parent, '/');
-  *of_parent = '\0';
-  const char *made = strrchr(parent, '/');
-  if (made && strncmp(made, "/wattle-", 8) == 0)
-    rmdir(parent); /* oshrun made it, and the process that removes it may have been killed */
+  rmdir(s.top);
+  char *end = strrchr(s.top, '/');
+  if (end && begins(component(s.top, end), "wattle-")) {
+    *end = '\0';
+    rmdir(s.top); /* oshrun made it, and the process that removes it may have been killed */
+  }
   return access(session, F_OK) != 0;
 }

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 
 /*
- * Removes `session`, Open MPI's session directory TMP/ompi.HOST.UID/pid.PID, if process PID has ended. Also removes
- * TMP/ompi.HOST.UID if it is empty then, and a TMP that oshrun made for the job (wattle-XXXXXX). Touches only
+ * Removes `session`, a launcher's session directory, if process PID in its name has ended. The name is
+ * TMP/ompi.HOST.UID/pid.PID (Open MPI 4) or TMP/prterun.HOST.PID.UID (PRRTE, which Open MPI 5 starts jobs by). Also
+ * removes TMP/ompi.HOST.UID if it is empty then, and a TMP that oshrun made for the job (wattle-XXXXXX). Touches only
  * directories of this user that others cannot write to. Returns true if nothing remains to remove.
  */
 bool wtl_stale_files_remove(const char *session);
@@ -15,9 +16,9 @@ bool wtl_stale_files_remove(const char *session);
 bool wtl_process_is_gone(int pid);
 
 /*
- * Returns whether TMP/ompi.HOST.UID belongs to another user, or whether others may write to it. Its name is
- * predictable, and Open MPI uses an existing folder of that name. PMIx would then read files of another user. False for
- * names of another form.
+ * Returns whether TMP/ompi.HOST.UID or TMP/prterun.HOST.PID.UID belongs to another user, or whether others may write
+ * to it. Its name is predictable, and the launcher may use an existing folder of that name. PMIx would then read files
+ * of another user. False for names of another form.
  */
 bool wtl_stale_files_foreign(const char *session);
 

@@ -108,7 +108,7 @@ class Faulted:
             return self.guards()
         if victim == "nodes":
             return [self.job.process.pid] if self.job.process.poll() is None else []
-        found = self.job.find({**kind.commands, "pe": kind.program, "oshrun": "oshrun"}[victim])
+        found = self.job.find(*{**kind.commands, "pe": (kind.program,), "oshrun": ("oshrun",)}[victim])
         return found if victim in ("pe", "daemon") else found[:1]
 
     def marked(self, what: str) -> set[int]:

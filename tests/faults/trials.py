@@ -17,8 +17,8 @@ BLOWS: dict[str, tuple[Signals, ...]] = {
 }
 HARMLESS = "stop-cont"
 MOMENTS = {"boot": 0.4, "work": 0.4, "end": 0.03}  # from its begin on: at most so many seconds later
-OPEN_MPI = {"launcher": "mpirun", "daemon": "orted"}
-HYDRA = {"launcher": "mpiexec", "daemon": "hydra_pmi_proxy"}
+OPEN_MPI = {"launcher": ("mpirun", "prterun"), "daemon": ("orted", "prted")}  # of Open MPI 4 and 5
+HYDRA = {"launcher": ("mpiexec",), "daemon": ("hydra_pmi_proxy",)}
 SHMEM_PLACES = ("rounds", "collect", "barrier", "wait", "lock", "compute")
 MPI_PLACES = ("rounds", "barrier", "wait", "compute")
 ARMCI_PLACES = ("rounds", "barrier", "wait", "lock", "compute")
@@ -40,7 +40,7 @@ class Kind:
     governed: bool = False
 
     @property
-    def commands(self) -> dict[str, str]:
+    def commands(self) -> dict[str, tuple[str, ...]]:
         """Names of the launcher's programs."""
         return OPEN_MPI if self.launcher == "openmpi" else HYDRA
 

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import signal
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -281,6 +282,41 @@ def test_launchers_own_options_pass_with_their_values(
     for words in ([*options, "--launcher", name], ["--launcher", name, *options]):
         found = said(tmp_path, *words)
         assert found[-len(passed) :] == passed, found
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "bound"),
+    [
+        ("-n {few}", {}, ["core:overload-allowed"]),
+        ("-n {many}", {}, ["none"]),
+        ("-n {many} --bind-to core", {}, ["core"]),
+        ("-n {many} -bind-to=core", {}, []),  # the user's word, in one
+        ("-n {few} --map-by slot:PE=2", {}, []),
+        ("-n {few} --mca hwloc_base_binding_policy none", {}, []),
+        ("-n {few}", {"OMPI_MCA_hwloc_base_binding_policy": "socket"}, ["socket"]),
+        ("-n {few}", {"PRTE_MCA_hwloc_default_binding_policy": "numa"}, ["numa"]),
+        ("-n {few}", {"PRTE_MCA_rmaps_default_mapping_policy": "node"}, []),
+        ("-n {many}", {"OMPI_MCA_hwloc_base_binding_policy": "core"}, ["none"]),
+    ],
+)
+def test_open_mpi_is_asked_once_to_bind_pes(
+    tmp_path: Path, options: str, variables: dict[str, str], bound: list[str]
+) -> None:
+    """PEs of small jobs get a core each, as Open MPI 4 does by itself; PEs that outnumber the cores get none."""
+    fake(tmp_path, "mpirun.openmpi")
+    cores = len(os.sched_getaffinity(0))
+    words = line(tmp_path, *options.format(few=min(2, cores), many=cores + 1).split(), BOOT, env=variables)
+    assert [after for word, after in pairwise(words) if word in ("--bind-to", "-bind-to")] == bound, words
+
+
+@pytest.mark.skipif(not shutil.which("mpirun.openmpi"), reason="no mpirun.openmpi here")
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+def test_each_of_two_pes_gets_a_core_of_its_own() -> None:
+    result = run(OSHRUN, "--launcher", "openmpi", "-n", "2", "grep", "Cpus_allowed_list", "/proc/self/status")
+    cores = {line.split()[1] for line in result.out.splitlines()}
+    assert result.code == 0 and len(cores) == 2, result
+    result = run(OSHRUN, "--launcher", "openmpi", "-n", "2", "--bind-to", "none", "cat", "/proc/self/status")
+    assert result.code == 0 and result.out.count("Cpus_allowed_list") == 2, result
 
 
 def test_words_of_the_program_are_no_options(tmp_path: Path) -> None:

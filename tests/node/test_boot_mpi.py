@@ -229,7 +229,7 @@ def test_pes_booted_by_open_mpi_end_with_it_and_leave_nothing(place: str) -> Non
     OPEN_MPI.require()
     with Job(OPEN_MPI.start(2, program("victim"), place), env=BY_MPI) as job:
         job.until_said("there", 1 if place == "finalize" else 2)
-        job.signal(job.find("mpirun")[0])
+        job.signal(job.launchers()[0])
         ends_badly(job)
 
 

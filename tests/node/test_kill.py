@@ -15,12 +15,13 @@ from jobs import END_S, OSHRUN, Job, program
 
 PLACES = ["compute", "barrier", "wait", "lock", "finalize", "busy"]
 MPIRUN = shutil.which("mpirun.openmpi")
+SESSIONS = ("ompi.*/pid.*", "prterun.*")  # of Open MPI 4 and 5
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def victims(job: Job, who: str) -> list[int]:
     """Process ids of one kind, oldest first; empty before they exist. A second oshrun is the keeper of a directory."""
-    found = job.find({"pe": "victim", "mpirun": "mpirun", "oshrun": "oshrun"}[who])
+    found = job.launchers() if who == "mpirun" else job.find({"pe": "victim", "oshrun": "oshrun"}[who])
     return found[:1] if who == "oshrun" else found
 
 
@@ -126,7 +127,7 @@ def test_signal_to_the_whole_process_group_ends_the_job(number: signal.Signals) 
 def test_nothing_is_left_where_oshrun_launcher_and_pes_are_killed_at_once() -> None:
     with start("barrier") as job:
         job.until_said("there", 2)
-        for pid in [job.process.pid, *job.find("mpirun"), *job.find("victim")]:
+        for pid in [job.process.pid, *job.launchers(), *job.find("victim")]:
             job.signal(pid)
         job.all_gone()
 
@@ -137,8 +138,8 @@ def test_directory_of_another_user_is_never_removed() -> None:
         pytest.skip("needs root, to make another user's directory")
     with Job([MPIRUN or "mpirun", "--oversubscribe", "-n", "2", program("victim"), "barrier"], env=AS_ROOT) as job:
         job.until_said("there", 2)
-        (session,) = [p for p in job.tmp.glob("ompi.*/pid.*") if p.is_dir()]
-        shutil.chown(session.parent, "nobody")
+        (session,) = [p for form in SESSIONS for p in job.tmp.glob(form) if p.is_dir()]
+        shutil.chown(session.parent if session.name.startswith("pid.") else session, "nobody")
         kill_one(job, "mpirun")
         job.process.wait(END_S)
         time.sleep(0.5)

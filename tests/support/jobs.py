@@ -155,9 +155,14 @@ class Job:
                 continue
         return found
 
-    def find(self, word: str) -> list[int]:
-        """Processes whose program's name contains `word`, oldest first."""
-        return sorted(pid for pid, line in self.alive().items() if word in Path(line.split(" ")[0]).name)
+    def find(self, *words: str) -> list[int]:
+        """Processes whose program's name contains one of `words`, oldest first."""
+        names = {pid: Path(line.split(" ")[0]).name for pid, line in self.alive().items()}
+        return sorted(pid for pid, name in names.items() if any(word in name for word in words))
+
+    def launchers(self) -> list[int]:
+        """Open MPI's launchers, oldest first. In Open MPI 5 mpirun becomes prterun."""
+        return self.find("mpirun", "prterun")
 
     def until(self, condition: Callable[[], object], what: str) -> None:
         deadline = time.monotonic() + TIMEOUT_S
