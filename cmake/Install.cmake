@@ -29,7 +29,7 @@ if(WTL_THREADS)
 endif()
 
 # ---- the installed tree ----
-install(TARGETS wattle wattle-shmem wattle-net-ucx wattle-machine-yaml armci armci-static LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
+install(TARGETS wattle wattle-shmem ${WTL_MODULES} armci armci-static LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
 install(TARGETS oshrun wattle-info wattle-meter wattle-calibrate wattle-clock-guard wattle-bench-patterns wattle-bench-am wattle-bench-network
   RUNTIME DESTINATION bin)
 install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/module_path.h"
+#include "base/library_module.h"
 #include "node/boot_mpi.h"
 
 /* Sets variables that UCX reads while it is loaded. A program that has already loaded UCX has made its own choice. */
@@ -23,13 +23,8 @@ static void prepare_ucx(void)
 
 static const wtl_transport_ops *load_ucx(char *error, size_t size)
 {
-  char path[4200];
-  wtl_library_module_path("net-ucx", path, sizeof path);
   prepare_ucx();
-  void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  const wtl_transport_ops *ops = module ? dlsym(module, "wtl_transport_ucx") : NULL;
-  if (!ops) snprintf(error, size, "%s", dlerror());
-  return ops;
+  return wtl_library_module_load("net-ucx", error, size);
 }
 
 /* The module is the one that also boots by MPI. If boot used something else, MPI starts now. */

@@ -28,12 +28,19 @@ static const wtl_boot_ops *find_kind(const char *wanted, bool automatic)
   return NULL;
 }
 
-/* Returns the reason why an available kind did not serve; "" if there is none. */
-static const char *note_of_kinds(void)
+/* Appends the reasons why kinds of the table up to `end` did not serve: " (pmix: ...; mpi: ...)". NULL: of all kinds. */
+static void append_notes(const wtl_boot_ops *end, char *text, size_t size)
 {
-  for (size_t i = 0; wtl_boot_kinds[i]; i++)
-    if (wtl_boot_kinds[i]->note) return wtl_boot_kinds[i]->note();
-  return "";
+  const char *between = " (";
+  for (size_t i = 0; wtl_boot_kinds[i] && wtl_boot_kinds[i] != end; i++) {
+    const wtl_boot_ops *kind = wtl_boot_kinds[i];
+    const char *note = kind->note ? kind->note() : "";
+    if (!*note) continue;
+    size_t n = strlen(text);
+    snprintf(text + n, size - n, "%s%s: %s", between, kind->name, note);
+    between = "; ";
+  }
+  if (*between == ';') strncat(text, ")", size - strlen(text) - 1);
 }
 
 /* The variables in which launchers publish the number of processes and the rank of each. */
@@ -65,16 +72,17 @@ int wtl_boot_env_rank(void)
 /* A launcher that started N processes must not get N jobs of one PE. */
 static int check_promises(const wtl_boot *b, char *error, size_t size)
 {
-  const char *note = note_of_kinds();
+  char notes[1024] = "";
+  append_notes(NULL, notes, sizeof notes);
   for (size_t i = 0; i < sizeof promises / sizeof promises[0]; i++) {
     int promised = env_int(promises[i].size, 0);
     if (promised <= b->n_pes || !getenv(promises[i].rank)) continue;
     snprintf(error, size,
-             "%s=%d: %s started %d processes, but boot by %s finds %d%s%s%s. Start the program with oshrun, with an "
+             "%s=%d: %s started %d processes, but boot by %s finds %d%s. Start the program with oshrun, with an "
              "mpirun that serves PMIx (Open MPI 4 or later), with srun --mpi=pmix, or with the mpiexec of the MPI it "
              "uses; to run one PE alone, unset %s",
-             promises[i].size, promised, promises[i].launcher, promised, b->ops->name, b->n_pes, *note ? " (MPI: " : "",
-             note, *note ? ")" : "", promises[i].size);
+             promises[i].size, promised, promises[i].launcher, promised, b->ops->name, b->n_pes, notes,
+             promises[i].size);
     return WTL_EXIT_UNAVAILABLE;
   }
   return 0;
@@ -91,10 +99,13 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
   b->ops = selected();
   if (!b->ops) b->ops = find_kind(wanted, settings->boot.number == WTL_BOOT_AUTO);
   if (!b->ops || (settings->boot.number == WTL_BOOT_PMIX && !b->ops->offered())) {
-    snprintf(error, size, "WATTLE_BOOT=%s, but no launcher offers it here (PMIX_NAMESPACE is not set)", wanted);
+    const char *note = b->ops && b->ops->note ? b->ops->note() : "";
+    snprintf(error, size, "WATTLE_BOOT=%s, but %s", wanted,
+             *note ? note : "no launcher offers it here (PMIX_NAMESPACE is not set)");
     return WTL_EXIT_UNAVAILABLE;
   }
-  if (b->ops->start(b, error, size) != 0) return WTL_EXIT_UNAVAILABLE;
+  const wtl_boot_ops *kind = b->ops;
+  if (kind->start(b, error, size) != 0) return append_notes(kind, error, size), WTL_EXIT_UNAVAILABLE;
   b->slot_of = malloc((size_t)b->n_pes * sizeof *b->slot_of);
   if (!b->slot_of) return snprintf(error, size, "no memory for %d PEs", b->n_pes), WTL_EXIT_OSERR;
   for (int pe = 0; pe < b->n_pes; pe++) b->slot_of[pe] = -1;

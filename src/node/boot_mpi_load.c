@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/loaded_mpi.h"
-#include "base/module_path.h"
+#include "base/library_module.h"
 #include "node/boot.h"
 #include "node/boot_mpi.h"
 
@@ -183,6 +183,19 @@ bool wtl_boot_mpi_is_confined(void)
 
 /* --- number of processes --- */
 
+static int number_in(const char *variable)
+{
+  const char *text = getenv(variable);
+  return text ? atoi(text) : 0;
+}
+
+/* Returns whether a launcher that serves PMIx started several processes. Boot by PMIx comes first, so boot by MPI is
+ * asked only where that is unavailable. */
+static bool is_started_by_pmix(void)
+{
+  return getenv("PMIX_NAMESPACE") && (number_in("OMPI_COMM_WORLD_SIZE") > 1 || number_in("SLURM_STEP_NUM_TASKS") > 1);
+}
+
 bool wtl_boot_mpi_is_offered(void)
 {
   char error[512];
@@ -190,5 +203,5 @@ bool wtl_boot_mpi_is_offered(void)
   void *handle = wtl_loaded_mpi();
   if (handle && is_initialised(handle))
     return wtl_boot_mpi_load(&mpi, error, sizeof error) == 0 && mpi.ops->in_use() > 1;
-  return is_served_by_pmi() && getenv("PMI_SIZE") && atoi(getenv("PMI_SIZE")) > 1;
+  return is_served_by_pmi() ? number_in("PMI_SIZE") > 1 : is_started_by_pmix();
 }

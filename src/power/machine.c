@@ -288,11 +288,12 @@ static wtl_machine *load_named(const char *name, const char *cpuinfo, bool measu
   return NULL;
 }
 
-/* The profile of this CPU: a file whose rules match, else the table of CPUs, else `unknown`. */
+/* The profile of this CPU: a file whose rules match, else the table of CPUs, else `unknown`. A system without a parser
+ * has only the table. */
 static wtl_machine *load_by_cpu(const char *cpuinfo, bool measure, char *error, size_t size)
 {
   profile_search h = {.cpuinfo = cpuinfo, .error = error, .size = size};
-  each_directory(find_by_cpu, &h);
+  if (wtl_machine_has_parser()) each_directory(find_by_cpu, &h);
   if (h.failed) return NULL;
   if (!h.found) {
     wtl_cpu_here here = here_of(cpuinfo);
@@ -328,6 +329,11 @@ wtl_machine *wtl_machine_load(const char *name, char *error, size_t size)
   wtl_machine *m = load(name, cpuinfo, true, error, size);
   free(cpuinfo);
   return m;
+}
+
+bool wtl_machine_may_be_missing(const wtl_settings *s)
+{
+  return s->meter.number == WTL_METER_AUTO && strcmp(s->machine.text, "auto") == 0 && !wtl_machine_has_parser();
 }
 
 size_t wtl_machine_clocks(const wtl_machine *m)

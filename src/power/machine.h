@@ -67,6 +67,9 @@ struct wtl_machine {
  */
 wtl_machine *wtl_machine_parse(const char *file, const char *text, size_t length, char *error, size_t size);
 
+/* Returns whether profiles can be read from files, for which libcyaml is needed (machine_module.c). */
+bool wtl_machine_has_parser(void);
+
 /* wtl_machine_load with the given text of /proc/cpuinfo and any clock under load, for tests. */
 wtl_machine *wtl_machine_load_for(const char *name, const char *cpuinfo, char *error, size_t size);
 

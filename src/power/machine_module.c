@@ -5,11 +5,10 @@
  * its library are loaded on request. The module has a function of the same name, which dlsym finds in the module first.
  * Simulated programs and fuzz targets contain the parser itself instead of this file.
  */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 
-#include "base/module_path.h"
+#include "base/library_module.h"
 #include "power/machine.h"
 
 static wtl_machine *(*parse)(const char *file, const char *text, size_t length, char *error, size_t size);
@@ -17,18 +16,19 @@ static char reason[512]; /* why the module cannot be loaded */
 
 static void load(void)
 {
-  char path[4200];
-  wtl_library_module_path("machine-yaml", path, sizeof path);
-  void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (module) *(void **)&parse = dlsym(module, "wtl_machine_parse");
-  if (!parse) snprintf(reason, sizeof reason, "%s", dlerror());
+  *(void **)&parse = wtl_library_module_load("machine-yaml", reason, sizeof reason);
+}
+
+bool wtl_machine_has_parser(void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load);
+  return parse != NULL;
 }
 
 wtl_machine *wtl_machine_parse(const char *file, const char *text, size_t length, char *error, size_t size)
 {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, load);
-  if (parse) return parse(file, text, length, error, size);
+  if (wtl_machine_has_parser()) return parse(file, text, length, error, size);
   snprintf(error, size, "machine profile %s: profiles in files cannot be read: %s", file, reason);
   return NULL;
 }

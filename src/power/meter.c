@@ -155,10 +155,14 @@ wtl_meter *wtl_meter_open_with(const wtl_settings *settings, const wtl_sys *sys,
     return NULL;
   }
   m->sys = sys;
+  wtl_settings without;
   if (settings->meter.number != WTL_METER_NONE &&
       !(m->machine = wtl_machine_load(settings->machine.text, error, size))) {
-    free(m);
-    return NULL;
+    if (!wtl_machine_may_be_missing(settings)) return free(m), NULL;
+    add_reason(m, "model", error, "");
+    without = *settings;
+    without.meter.number = WTL_METER_NONE;
+    settings = &without; /* the kind none keeps nothing of it */
   }
   open_all(m, &(wtl_meter_env){.sysfs = settings->sysfs.text, .sys = sys, .machine = m->machine, .settings = settings});
   wtl_meter_start(m);

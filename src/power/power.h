@@ -42,6 +42,11 @@ typedef struct wtl_machine wtl_machine;
  * .yaml). Returns NULL on failure, with the reason in `error`: file, line and key if the profile is wrong.
  */
 wtl_machine *wtl_machine_load(const char *name, char *error, size_t size);
+/*
+ * Returns whether a job may run without a profile: the settings ask for none, and profiles in files cannot be read. The
+ * meter is then `none`, with the reason.
+ */
+bool wtl_machine_may_be_missing(const wtl_settings *settings);
 void wtl_machine_free(wtl_machine *m);
 const char *wtl_machine_name(const wtl_machine *m);
 

@@ -42,13 +42,20 @@ def _ask_ucx(modules: dict[str, Path]) -> Ucx | None:
 
 def _between(home: paths.Home, modules: dict[str, Path], found: Ucx | None) -> Finding:
     if not modules:
-        why = f"no {MODULES} in {home.root}/lib: jobs run on one node; `make build` makes it, with libucx-dev"
-        return Finding("between nodes", State.NO, "not possible", why)
+        why = f"no {MODULES} in {home.root}/lib; `make build` makes it, with libucx-dev"
+        return _by_mpi(home, "not possible", why, ())
     if found is not None and not found.version:
         why = f"{found.why}; the runtime's module needs it"
-        return Finding("between nodes", State.NO, "not possible by UCX", why, ("sudo apt-get install libucx0",))
+        return _by_mpi(home, "not possible by UCX", why, ("sudo apt-get install libucx0",))
     names = [f"UCX {found.version}" if name == "ucx" and found is not None else name.upper() for name in modules]
     return Finding("between nodes", State.YES, f"by {', '.join(names)}, loaded by jobs on several nodes")
+
+
+def _by_mpi(home: paths.Home, says: str, why: str, grant: tuple[str, ...]) -> Finding:
+    """Without UCX: by the messages of an MPI for which the runtime has a module."""
+    if any((home.root / "lib").glob("libwattle-boot-mpi-*.so")):
+        return Finding("between nodes", State.PARTLY, "by MPI only", why, grant)
+    return Finding("between nodes", State.NO, says, f"{why}; until then jobs run on one node", grant)
 
 
 def _transports(found: Ucx | None) -> list[Finding]:

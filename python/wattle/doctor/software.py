@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shutil
 
-from wattle import paths, symbols
+from wattle import elf, paths, symbols
 from wattle.doctor import launchers
 from wattle.doctor.finding import Finding, Section, State
 from wattle.errors import WattleError
@@ -19,9 +19,7 @@ def examine(info: Info) -> Section:
     home = paths.find_home()
     findings = [Finding("Wattle", State.YES, f"{info.version or '?'} in {home.root} (found by {home.how})")]
     findings += _parts(home)
-    pmix = info.pmix
-    missing = "the runtime was built without it: one PE only"
-    findings.append(Finding("PMIx", State.YES if pmix else State.NO, pmix or "not there", "" if pmix else missing))
+    findings.append(_pmix(home, info.pmix))
     findings += launchers.examine()
     findings.append(mpi_programs(home))
     findings.append(_simulation())
@@ -41,6 +39,19 @@ def _parts(home: paths.Home) -> list[Finding]:
             Finding("libwattle-shmem", State.NO, "missing", f"not in {home.root}/lib; `make build` makes it")
         )
     return findings
+
+
+def _pmix(home: paths.Home, version: str) -> Finding:
+    """Boot by PMIx: its module, and the library that the module needs."""
+    module, instead = home.root / "lib" / "libwattle-boot-pmix.so", "PEs find each other by MPI"
+    if not version or not module.exists():
+        why = f"Wattle was built without it, so {instead}; build Wattle again once it is there"
+        return Finding("PMIx", State.NO, "not there", why, ("sudo apt-get install libpmix-dev",))
+    missing = [name for name, path in (elf.libraries(str(module)) or {}).items() if path is None]
+    if missing:
+        why = f"{', '.join(missing)} is not found, so {instead}"
+        return Finding("PMIx", State.NO, "not there", why, ("sudo apt-get install libpmix2",))
+    return Finding("PMIx", State.YES, f"{version}, loaded where a launcher offers it")
 
 
 def mpi_programs(home: paths.Home) -> Finding:

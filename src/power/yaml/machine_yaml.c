@@ -213,6 +213,11 @@ static int error_line(const char *errors, const char *text)
   return line;
 }
 
+bool wtl_machine_has_parser(void)
+{
+  return true;
+}
+
 wtl_machine *wtl_machine_parse(const char *file, const char *text, size_t length, char *error, size_t size)
 {
   yaml_errors errors = {.used = 0};

@@ -1,0 +1,47 @@
+/* library_module.c - finds modules in the folder of this library, loads them, and names the package that is missing. */
+#include "base/library_module.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+  const char *name;        /* of the file: libwattle-NAME.so */
+  const char *symbol;      /* the object or function that it exports */
+  const char *use;         /* its purpose, for a message */
+  const char *run_package; /* Debian's package of the library that it needs */
+  const char *build_package;
+} table[] = {
+    {"boot-pmix", "wtl_pmix_module", "boot by PMIx", "libpmix2", "libpmix-dev"},
+    {"net-ucx", "wtl_transport_ucx", "the network by UCX", "libucx0", "libucx-dev"},
+    {"machine-yaml", "wtl_machine_parse", "machine profiles in files", "libcyaml1", "libcyaml-dev"},
+};
+
+void wtl_library_module_path(const char *name, char *path, size_t size)
+{
+  Dl_info here;
+  const char *slash =
+      dladdr((void *)(uintptr_t)wtl_library_module_path, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
+  snprintf(path, size, "%.*slibwattle-%s.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
+           slash ? here.dli_fname : "", name);
+}
+
+void *wtl_library_module_load(const char *name, char *error, size_t size)
+{
+  size_t i = 0;
+  char path[4200];
+  while (strcmp(table[i].name, name) != 0) i++;
+  wtl_library_module_path(name, path, sizeof path);
+  void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void *found = module ? dlsym(module, table[i].symbol) : NULL;
+  if (found) return found;
+  const char *why = dlerror();
+  if (access(path, F_OK) != 0)
+    snprintf(error, size, "this Wattle was built without %s (Debian: install %s, then build again): no file %s",
+             table[i].use, table[i].build_package, path);
+  else
+    snprintf(error, size, "%s is unavailable (Debian: install %s): %s", table[i].use, table[i].run_package, why);
+  return NULL;
+}
