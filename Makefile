@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 60
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
-	@echo "Variables: PRESET=release|debug|asan|threads-tsan (build), FUZZ_SECONDS=$(FUZZ_SECONDS) (fuzz), PREFIX=/usr/local and DESTDIR= (install), JOBS=$(JOBS)"
+	@echo "Variables: PRESET=release|debug|asan|threads-tsan (build), FUZZ_SECONDS=$(FUZZ_SECONDS) (fuzz), PREFIX=/usr/local, DESTDIR= and COMPAT=on (install), JOBS=$(JOBS)"
 
 deps: ## Install what building and running need: Debian packages, and pinned Python packages in .venv
 	@tools/apt-deps build run
@@ -52,7 +52,7 @@ bench: deps-bench build ## Compare with Debian's OpenSHMEM, alternating in one r
 	@.venv/bin/python bench/run.py $(BENCH_ARGS)
 
 install: build ## Install into PREFIX: headers, libraries, oshcc, oshrun, wattle, pkg-config, profiles, docs
-	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" tools/install
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" COMPAT="$(COMPAT)" tools/install
 
 format: deps-test ## Rewrite the sources in the house style
 	@tools/apt-deps dev

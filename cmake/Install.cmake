@@ -3,13 +3,17 @@
 
 # ---- compiler wrappers and pkg-config, in the build tree too ----
 # What follows the default compiler: by which names MPIs have such a one.
+set(executable FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 function(wattle_wrapper WTL_WRAPPER WTL_LANGUAGE WTL_COMPILER_VARIABLE WTL_DEFAULT_COMPILER)
   string(JOIN " " WTL_MPI_COMPILERS ${ARGN})
-  configure_file(${CMAKE_SOURCE_DIR}/cmake/oshcc.in ${CMAKE_BINARY_DIR}/bin/${WTL_WRAPPER} @ONLY
-    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/oshcc.in ${CMAKE_BINARY_DIR}/bin/${WTL_WRAPPER} @ONLY ${executable})
 endfunction()
 wattle_wrapper(oshcc C OSHCC_CC cc mpicc mpicc.openmpi mpicc.mpich)
 wattle_wrapper(oshc++ C++ OSHCXX_CXX c++ mpicxx mpicxx.openmpi mpicxx.mpich)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/oshfort.in ${CMAKE_BINARY_DIR}/bin/oshfort COPYONLY ${executable})
+foreach(name oshcxx oshCC) # Open MPI's names too: a Makefile that calls them must not find another library's in PATH
+  file(CREATE_LINK oshc++ ${CMAKE_BINARY_DIR}/bin/${name} SYMBOLIC)
+endforeach()
 configure_file(${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/wattle.h COPYONLY)
 configure_file(${CMAKE_SOURCE_DIR}/include/wattle_sim.h ${CMAKE_BINARY_DIR}/include/wattle_sim.h COPYONLY)
 foreach(header armci.h armcix.h message.h mp3.h)
@@ -32,7 +36,17 @@ endif()
 install(TARGETS wattle wattle-shmem ${WTL_MODULES} armci armci-static LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
 install(TARGETS oshrun wattle-info wattle-meter wattle-calibrate wattle-clock-guard wattle-bench-patterns wattle-bench-am wattle-bench-network
   RUNTIME DESTINATION bin)
-install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)
+set(wrappers oshcc oshc++ oshcxx oshCC oshfort)
+list(TRANSFORM wrappers PREPEND ${CMAKE_BINARY_DIR}/bin/)
+install(PROGRAMS ${wrappers} DESTINATION bin)
+# oshrun puts this folder into the search path of programs (src/launch/runtime_path.h).
+set(runtime ${CMAKE_BINARY_DIR}/installed/runtime)
+file(MAKE_DIRECTORY ${runtime})
+foreach(library wattle wattle-shmem armci)
+  file(CREATE_LINK ../../lib${library}.so.0 ${runtime}/lib${library}.so.0 SYMBOLIC)
+endforeach()
+install(DIRECTORY ${runtime} DESTINATION lib/wattle)
+install(FILES ${CMAKE_SOURCE_DIR}/packaging/modulefile DESTINATION share/modulefiles/wattle RENAME ${PROJECT_VERSION})
 install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_SOURCE_DIR}/include/wattle_sim.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h
   ${CMAKE_BINARY_DIR}/include/pshmem.h ${CMAKE_BINARY_DIR}/include/pshmemx.h
   ${CMAKE_SOURCE_DIR}/include/armci.h ${CMAKE_SOURCE_DIR}/include/armcix.h ${CMAKE_SOURCE_DIR}/include/message.h
@@ -59,3 +73,5 @@ if(NOT SKBUILD)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/wattle DESTINATION share/wattle/python PATTERN "__pycache__" EXCLUDE)
   install(PROGRAMS ${CMAKE_SOURCE_DIR}/cmake/wattle.in DESTINATION bin RENAME wattle)
 endif()
+
+include(${CMAKE_SOURCE_DIR}/cmake/Compat.cmake)

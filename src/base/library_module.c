@@ -2,8 +2,10 @@
 #include "base/library_module.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,11 +23,13 @@ static const struct {
 
 void wtl_library_module_path(const char *name, char *path, size_t size)
 {
+  char real[PATH_MAX];
   Dl_info here;
-  const char *slash =
-      dladdr((void *)(uintptr_t)wtl_library_module_path, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
-  snprintf(path, size, "%.*slibwattle-%s.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
-           slash ? here.dli_fname : "", name);
+  const char *file = dladdr((void *)(uintptr_t)wtl_library_module_path, &here) ? here.dli_fname : NULL;
+  /* The loader may have found the library by a link in another folder (PREFIX/lib/wattle/runtime). */
+  if (file && realpath(file, real)) file = real;
+  const char *slash = file ? strrchr(file, '/') : NULL;
+  snprintf(path, size, "%.*slibwattle-%s.so", slash ? (int)(slash - file) + 1 : 0, slash ? file : "", name);
 }
 
 void *wtl_library_module_load(const char *name, char *error, size_t size)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "launch/runtime_path.h"
 
 /* In the order in which they are tried. */
 static const wtl_launcher *const launchers[] = {&wtl_launcher_srun, &wtl_launcher_openmpi, &wtl_launcher_mpich};
@@ -109,5 +110,5 @@ bool wtl_launcher_is_setting(const char *variable)
   static const char *const beginnings[] = {"WATTLE_", "SHMEM_", "SMA_", "UCX_"};
   for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
     if (strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0) return true;
-  return false;
+  return wtl_runtime_path_is(variable);
 }

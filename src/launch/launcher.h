@@ -78,7 +78,7 @@ int wtl_launcher_hosts(wtl_hosts *h, const wtl_command *c, char *error, size_t s
 /* Adds NAME=VALUE unless the environment has NAME. */
 void wtl_launcher_variable(wtl_words *variables, const char *name, const char *value);
 
-/* Is this variable ("NAME=VALUE") a setting of Wattle or UCX, which the PEs of all nodes need? */
+/* Is this variable ("NAME=VALUE") a setting of Wattle or UCX, or runtime_path.h's? The PEs of all nodes need these. */
 bool wtl_launcher_is_setting(const char *variable);
 
 #endif

@@ -15,8 +15,9 @@
 #include "launch/firewall.h"
 #include "launch/launcher.h"
 #include "launch/limits.h"
-#include "launch/run.h"
 #include "launch/program_search.h"
+#include "launch/run.h"
+#include "launch/runtime_path.h"
 #include "power/power.h"
 
 static const char usage[] =
@@ -166,6 +167,7 @@ int main(int argc, char **argv)
   if (!c.hosts && !c.hostfile && !wtl_command_has(&c, l->moving)) check_program(c.program[0]);
   if (!*path) wtl_launcher_missing(&c, setting);
   if (l->environment) l->environment(&variables);
+  wtl_runtime_path_set(&variables);
   wtl_words line = command_line(l, path, &c);
   int code;
   if (c.action == WTL_DO_DRY_RUN) {

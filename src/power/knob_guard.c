@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +22,10 @@
 static bool guard_path(char *path, size_t size)
 {
   static const char marker;
+  char library[PATH_MAX];
   Dl_info here;
-  const char *slash = dladdr(&marker, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
-  int n = slash ? snprintf(path, size, "%.*s/../bin/wattle-clock-guard", (int)(slash - here.dli_fname), here.dli_fname)
-                : -1;
+  if (!dladdr(&marker, &here) || !here.dli_fname || !realpath(here.dli_fname, library)) return false;
+  int n = snprintf(path, size, "%.*s/../bin/wattle-clock-guard", (int)(strrchr(library, '/') - library), library);
   return n > 0 && (size_t)n < size;
 }
 

@@ -1,0 +1,9 @@
+/* program.c - the ring, with the header's older path. */
+#include <mpp/shmem.h>
+
+#include "ring.h"
+
+int main(void)
+{
+  return ring();
+}

@@ -1,0 +1,7 @@
+/* program.cc - the ring in C++. */
+#include "ring.h"
+
+int main()
+{
+  return ring();
+}
