@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
 from wattle.machines import predict, table  # noqa: E402
-from wattle.machines.table import LOADS, Curve, Generation, Memory, Processor, Table  # noqa: E402
+from wattle.machines.table import LOADS, Curve, Generation, Memory, Modules, Processor, Table  # noqa: E402
 
 MEASURED = ROOT / "machines" / "measured"
 TABLE = ROOT / "machines" / "cpus.toml"
@@ -45,14 +45,20 @@ CLOUD = 0.75  # hosts of virtual machines have more cores than this part of the 
 TURBO_FROM = 0.9  # share of TDP at full load from which a server is taken to run above its base clock (assumed)
 HOST_LOADS = slice(3, None)  # loads of a host of virtual machines: 30 to 100 % (assumed)
 OTHER_DRAM_UNIT = {"intel-broadwell-ep"}  # RAPL counts its memory in a unit that tools read with a factor of 4 between
-NOTHING = 1e-3  # least share of TDP beyond idle, for logarithms
+DDRS = (2, 3, 4, 5)  # generations of memory modules
+DDR_OF_RAPL = 4  # that of the servers whose memory was measured by RAPL
+LEAST_GB = 4  # of a server with DDR4 or DDR5; less are terabytes
+OTHER_MODULES = 0.3  # further spread of modules that RAPL did not measure (assumed)
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server with its wall watts by load; only idle and full load where the source has no more."""
+    """A server with its wall watts by load; only idle and full load where the source has no more. `ddr`: the generation
+    of its memory modules.
+    """
 
     generation: str
+    ddr: int
     processor: str
     sockets: int
     tdp_w: float
@@ -96,6 +102,7 @@ class Kind:
     models: tuple[int, ...]
     steppings: tuple[int, int] | None
     smt: int
+    ddr: int  # generation of its memory modules: 2 to 5
     like: str
     processors: tuple[Processor, ...]
 
@@ -118,6 +125,7 @@ def read_kinds() -> dict[str, Kind]:
             tuple(int(model, 0) for model in row["models"].split()),
             (int(low), int(high)) if low else None,
             smt,
+            int(row["ddr"]),
             row["like"],
             tuple(
                 Processor(p["name"], float(p["tdp_w"]), int(p["cores"]), int(p["cores"]) * smt, int(p["cache_mb"] or 0))
@@ -145,14 +153,20 @@ def read_servers(kinds: dict[str, Kind]) -> list[Server]:
         servers.append(
             Server(
                 generation,
+                kinds[generation].ddr,
                 row["processor"],
                 int(row["sockets"]),
                 tdp,
-                float(row["memory_gb"]),
+                _memory_gb(float(row["memory_gb"]), kinds[generation].ddr),
                 {load: float(text) for load, text in watts.items() if text},
             )
         )
     return servers
+
+
+def _memory_gb(stated: float, ddr: int) -> float:
+    """The source has whole terabytes for some servers with DDR4 or DDR5."""
+    return stated * 1024 if ddr >= DDR_OF_RAPL and stated < LEAST_GB else stated
 
 
 def read_measured(kinds: dict[str, Kind]) -> list[Measured]:
@@ -184,35 +198,39 @@ def _measured(name: str, rows: list[dict[str, str]], generation: str, tdp_w: flo
 
 @dataclass(frozen=True)
 class Wall:
-    """The fit of wall watts at the ends: share of TDP by generation, watts for a GB of memory, fixed watts."""
+    """The fit of wall watts at the ends: share of TDP by generation, watts for a GB of memory by the generation of its
+    modules, fixed watts.
+    """
 
     share: dict[str, float]
     pooled: float
-    per_gb: float
+    per_gb: dict[int, float]
     fixed: float
 
 
 def fit_wall(servers: Sequence[Server], load: int, fixed: float | None = None) -> Wall:
-    """Fits W = S D w + b M + c by least squares of relative errors, with w for each generation and no negative term.
+    """Fits W = S D w + b M + c by least squares of relative errors, with w for each generation, b for each generation
+    of memory modules, and no negative term.
 
     The mean share of all servers counts as PRIOR servers of each generation. `fixed` is c where it is known.
     """
     names = sorted({s.generation for s in servers})
     column = {name: i for i, name in enumerate(names)}
-    rows = np.zeros((len(servers), len(names) + 2))
+    rows = np.zeros((len(servers), len(names) + len(DDRS) + 1))
     for i, s in enumerate(servers):
         rows[i, column[s.generation]] = s.total_w
-        rows[i, -2:] = s.memory_gb, fixed is None
+        rows[i, len(names) + DDRS.index(s.ddr)] = s.memory_gb
+        rows[i, -1] = fixed is None
     rows /= np.array([s.watts[load] - (fixed or 0) for s in servers])[:, None]
-    one = np.column_stack([rows[:, :-2].sum(axis=1), rows[:, -2:]])
-    pooled = float(nnls(one, np.ones(len(servers)))[0][0])
-    prior = np.zeros((len(names), len(names) + 2))
+    shares, others = rows[:, : len(names)], rows[:, len(names) :]
+    pooled = float(nnls(np.column_stack([shares.sum(axis=1), others]), np.ones(len(servers)))[0][0])
+    prior = np.zeros((len(names), rows.shape[1]))
     np.fill_diagonal(prior, math.sqrt(PRIOR) / pooled)
-    solution = nnls(np.vstack([rows, prior]), np.append(np.ones(len(servers)), np.full(len(names), math.sqrt(PRIOR))))[
-        0
-    ]
+    ones = np.append(np.ones(len(servers)), np.full(len(names), math.sqrt(PRIOR)))
+    solution = nnls(np.vstack([rows, prior]), ones)[0]
     share = {name: float(solution[i]) for name, i in column.items()}
-    return Wall(share, pooled, float(solution[-2]), float(solution[-1]) if fixed is None else fixed)
+    per_gb = {ddr: float(solution[len(names) + i]) for i, ddr in enumerate(DDRS)}
+    return Wall(share, pooled, per_gb, float(solution[-1]) if fixed is None else fixed)
 
 
 @dataclass(frozen=True)
@@ -249,11 +267,16 @@ class WallFit:
         low, high = (wall.share.get(generation, wall.pooled) for wall in (self.idle, self.full))
         return low + self.shapes.of(generation) * (high - low)
 
-    def per_gb(self) -> np.ndarray:
-        return self.idle.per_gb + self.shapes.every * (self.full.per_gb - self.idle.per_gb)
+    def per_gb(self, ddr: int) -> np.ndarray:
+        low, high = self.idle.per_gb[ddr], self.full.per_gb[ddr]
+        return low + self.shapes.every * (high - low)
 
     def watts(self, server: Server) -> np.ndarray:
-        return server.total_w * self.share(server.generation) + server.memory_gb * self.per_gb() + self.idle.fixed
+        return (
+            server.total_w * self.share(server.generation)
+            + server.memory_gb * self.per_gb(server.ddr)
+            + self.idle.fixed
+        )
 
 
 def fit_all_walls(servers: Sequence[Server]) -> WallFit:
@@ -320,30 +343,70 @@ def package_factor(fit: WallFit, generation: str, measured: Sequence[Measured]) 
 
 
 def fit_packages(measured: Sequence[Measured], fit: WallFit, all_measured: Sequence[Measured]) -> table.Packages:
-    """Medians and spreads over servers, each divided by the factor of its generation."""
+    """The terms of the curve: means and spreads over servers, each divided by the factor of its generation."""
     shares = np.array(
         [[m.package()[load] for load in LOADS] / package_factor(fit, m.generation, all_measured) for m in measured]
     )
-    beyond = shares - shares[:, :1]
+    terms = np.array([fit_terms(row) for row in shares])
     loads = np.array(LOADS) / 100
-    host = np.log(beyond[:, HOST_LOADS] / loads[HOST_LOADS])
+    host = np.log((shares - shares[:, :1])[:, HOST_LOADS] / loads[HOST_LOADS])
     return table.Packages(
         len(measured),
-        _curve(np.log(shares)),
-        _curve(np.log(np.maximum(beyond, NOTHING)), with_idle=False),
+        _median(np.log(shares[:, 0])),
+        _median(np.log(terms[:, 0])),
+        _median(np.log(terms[:, 1])),
+        _mean(np.maximum(0, terms[:, 0] - shares[:, 0])),
+        _mean(terms[:, 2]),
+        tuple(_spreads(np.log(shares))),
         (math.exp(host.mean()), float(host.std(ddof=1))),
     )
 
 
-def _curve(logs: np.ndarray, with_idle: bool = True) -> Curve:
+def _parts() -> np.ndarray:
+    """For each load from 10 % on: the parts of time in which a package is awake, a core computes, and both of its
+    threads do. Threads compute independently.
+    """
+    loads = np.array(LOADS[1:]) / 100
+    both = loads**2
+    return np.column_stack([np.ones(len(loads)), 2 * loads - both, both])
+
+
+def fit_terms(shares: np.ndarray) -> np.ndarray:
+    """Terms of the curve of one server, as shares of TDP: a package that is awake, all cores, all second threads of
+    cores. By least squares of relative errors at loads from 10 %, without negative terms.
+    """
+    return nnls(_parts() / shares[1:, None], np.ones(len(LOADS) - 1))[0]
+
+
+def curve_of(terms: np.ndarray) -> np.ndarray:
+    """Shares of TDP at loads from 10 % on, by the terms of `fit_terms`."""
+    return _parts() @ terms
+
+
+def _median(logs: np.ndarray) -> tuple[float, float]:
+    return math.exp(logs.mean()), float(logs.std(ddof=1))
+
+
+def _mean(values: np.ndarray) -> tuple[float, float]:
+    """The mean and a half-width that reaches down to 0 at most."""
+    return float(values.mean()), min(float(values.mean()), Z95 * float(values.std(ddof=1)))
+
+
+def _spreads(logs: np.ndarray) -> list[float]:
+    """The spread of the shares by load. From 10 % on, half of its square is that of the load itself, on a parabola over
+    the loads, and half is that of all loads, because the servers of one load are few.
+    """
+    squares = np.square(logs.std(axis=0, ddof=1))
+    loads = np.array(LOADS[1:]) / 100
+    own = np.maximum(0, np.polyval(np.polyfit(loads, squares[1:], 2), loads))
+    return [math.sqrt(squares[0]), *np.sqrt((own + squares[1:].mean()) / 2)]
+
+
+def _curve(logs: np.ndarray) -> Curve:
     """Mean of the logarithms by load, and their spread: that of idle, and one for all other loads."""
     spread = logs.std(axis=0, ddof=1)
     loaded = math.sqrt(float(np.mean(np.square(spread[1:]))))
-    median = np.exp(logs.mean(axis=0))
-    if not with_idle:
-        median[0] = 0
-    spread = np.array([spread[0] if with_idle else loaded, *[loaded] * (len(LOADS) - 1)])
-    return Curve(tuple(median), tuple(spread))
+    return Curve(tuple(np.exp(logs.mean(axis=0))), (float(spread[0]), *[loaded] * (len(LOADS) - 1)))
 
 
 def split_by_clock(measured: Sequence[Measured]) -> dict[str, list[Measured]]:
@@ -375,7 +438,7 @@ def fit(kinds: dict[str, Kind], servers: Sequence[Server], measured: Sequence[Me
 
 def _any_of(kinds: Sequence[Kind]) -> Kind:
     processors = tuple(p for k in kinds for p in k.processors)
-    return Kind("unknown", "any other CPU", "server", "", 0, (), None, 2, " ", processors)
+    return Kind("unknown", "any other CPU", "server", "", 0, (), None, 2, DDR_OF_RAPL, " ", processors)
 
 
 def _generation(
@@ -400,6 +463,7 @@ def _generation(
         kind.family,
         kind.models,
         kind.steppings,
+        kind.ddr,
         *_typical(kind),
         kind.processors,
         Curve(
@@ -444,14 +508,17 @@ def _typical(kind: Kind) -> tuple[float, float, int, int, tuple[float, float]]:
 
 def fit_memory(walls: WallFit, servers: Sequence[Server], measured: Sequence[Measured]) -> Memory:
     dram = np.log([[m.dram()[load] for load in LOADS] for m in measured if m.generation not in OTHER_DRAM_UNIT])
-    per_watt = [math.log(s.memory_gb / s.total_w) for s in servers]
-    return Memory(
-        _curve(dram),
-        tuple(walls.per_gb()),
-        walls.idle.fixed,
-        math.exp(np.mean(per_watt)),
-        float(np.std(per_watt)),
-    )
+    return Memory(_curve(dram), walls.idle.fixed, {ddr: _modules(ddr, walls, servers) for ddr in DDRS})
+
+
+def _modules(ddr: int, walls: WallFit, servers: Sequence[Server]) -> Modules:
+    """Modules draw as those measured by RAPL, times their ratio at the wall socket at full load to the power FOLLOWS.
+    At idle the wall's terms are too uncertain for a ratio.
+    """
+    ratio = FOLLOWS * math.log(walls.full.per_gb[ddr] / walls.full.per_gb[DDR_OF_RAPL])
+    per_watt = np.array([math.log(s.memory_gb / s.total_w) for s in servers if s.ddr == ddr])
+    doubt = 0.0 if ddr == DDR_OF_RAPL else math.hypot(DOUBT * ratio, OTHER_MODULES)
+    return Modules((math.exp(ratio), doubt), tuple(walls.per_gb(ddr)), _median(per_watt))
 
 
 @dataclass(frozen=True)
@@ -503,17 +570,20 @@ def toml(of: Table) -> str:
     """The table as the text of machines/cpus.toml."""
     parts = [
         "# Watts of CPU generations. tools/fit_machines.py makes this file from machines/measured: do not edit it.",
-        "# docs/energy-model.md explains the fit. Shares are of TDP, at loads of 0, 10, ... 100 %. `spread` is the",
-        "# standard deviation of the logarithm.",
+        "# docs/energy-model.md explains the fit. Shares are of TDP, and lists are by loads of 0, 10, ... 100 %.",
+        "# Pairs are a median and the standard deviation of its logarithm (`spread`). Those of `wake` and `second` are",
+        "# a mean and its half-width.",
         "",
     ]
     for key, p in of.packages.items():
-        parts += [f"[packages.{key}]", f"servers = {p.servers}", f"vcpu = {_list(p.vcpu)}"]
-        parts += [_toml_curve("share", p.share), _toml_curve("beyond_idle", p.beyond_idle), ""]
+        parts += [f"[packages.{key}]", f"servers = {p.servers}"]
+        parts += [f"{name} = {_list(getattr(p, name))}" for name in table.PACKAGE_TERMS]
+        parts += [f"spread = {_list(p.spread)}", ""]
     m = of.memory
-    parts += ["[memory]", _toml_curve("dram_w_per_gb", m.dram_w_per_gb)]
-    parts += [f"wall_w_per_gb = {_list(m.wall_w_per_gb)}", f"wall_fixed_w = {m.wall_fixed_w:.4g}"]
-    parts += [f"gb_per_tdp_w = {m.gb_per_tdp_w:.4g}", f"gb_spread = {m.gb_spread:.4g}", ""]
+    parts += ["[memory]", _toml_curve("dram_w_per_gb", m.dram_w_per_gb), f"wall_fixed_w = {m.wall_fixed_w:.4g}", ""]
+    for ddr, modules in m.modules.items():
+        parts += [f"[memory.ddr{ddr}]"]
+        parts += [f"{name} = {_list(getattr(modules, name))}" for name in table.MODULE_TERMS] + [""]
     for heading, rows in (("[unknown]", [of.unknown]), ("[[cpu]]", of.generations)):
         for g in rows:
             parts += [heading, *_toml_generation(g), ""]
@@ -528,6 +598,7 @@ def _toml_generation(g: Generation) -> list[str]:
         f"family = {g.family}",
         f"models = {list(g.models)}",
         f"steppings = {list(g.steppings)}" if g.steppings else "",
+        f"ddr = {g.ddr}",
         f"tdp_w = {g.tdp_w:.4g}",
         f"tdp_spread = {g.tdp_spread:.4g}",
         f"cores = {g.cores}",
@@ -581,6 +652,27 @@ def page(kinds: dict[str, Kind], servers: Sequence[Server], packages: list[Predi
     lines += [
         _package_row("all |", packages),
         "",
+        "The seven servers are of two kinds, which differ little at 10 % load and most when idle and from 60 % on. The",
+        "name of a CPU does not tell the kind, so there the error is large and the half-width must be, too.",
+        "",
+        "| workload | load | rows | median error | inside | median half-width |",
+        "|---|---|---|---|---|---|",
+    ]
+    for workload, load in dict.fromkeys((row.workload, row.load) for row in packages):
+        own = [row for row in packages if (row.workload, row.load) == (workload, load)]
+        lines.append(_package_row(f"{workload} | {load} %", own))
+    lines += [
+        "",
+        "![Measured and predicted watts of seven servers](../images/machine-fit.svg)",
+        "",
+        "## The terms of each server",
+        "",
+        "Shares of TDP, as fitted to each server alone. `tools/machine_fit_picture.py` draws the picture.",
+        "",
+        "| server | idle | awake | all cores | second threads | root mean square of residuals |",
+        "|---|---|---|---|---|---|",
+        *(_terms_row(server) for server in dict.fromkeys(row.server for row in packages)),
+        "",
         "## Wall watts by SPECpower_ssj2008",
         "",
         "Each tenth of the servers was predicted from the other nine tenths, at each load that the source has.",
@@ -591,8 +683,24 @@ def page(kinds: dict[str, Kind], servers: Sequence[Server], packages: list[Predi
     for name in sorted({s.generation for s in servers}):
         count = sum(s.generation == name for s in servers)
         lines.append(_wall_row(f"{kinds[name].title} | {count}", [m for m in misses if m.generation == name], spreads))
-    lines += [_wall_row(f"all | {len(servers)}", misses, spreads), ""]
-    return "\n".join(lines)
+    lines += [
+        _wall_row(f"all | {len(servers)}", misses, spreads),
+        "",
+        "| load | servers | values | median error | inside | median half-width |",
+        "|---|---|---|---|---|---|",
+    ]
+    for load in LOADS:
+        own = [m for m in misses if m.load == load]
+        lines.append(_wall_row(f"{load} % | {len(own)}", own, spreads))
+    return "\n".join([*lines, ""])
+
+
+def _terms_row(server: Measured) -> str:
+    shares = np.array([server.package()[load] for load in LOADS])
+    terms = fit_terms(shares)
+    left = curve_of(terms) / shares[1:] - 1
+    cells = [f"{value:.3f}" for value in (shares[0], *terms)]
+    return f"| {server.name} | {' | '.join(cells)} | {100 * math.sqrt(float(np.mean(left * left))):.0f} % |"
 
 
 def _package_row(head: str, rows: Sequence[Predicted]) -> str:

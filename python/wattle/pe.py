@@ -163,6 +163,8 @@ class PE:
     thresholds: dict[str, int] | None = None  # bytes by kind of transfer, if WATTLE_TRANSFERS was set
     trials: int = 0  # transfers that used the other way than the thresholds say, to learn them
     recorded: Recorded | None = None  # if the knob only recorded
+    wake_s: float | None = None  # seconds that sockets were awake for this PE; None in older profiles
+    second_s: float | None = None  # the part of its busy seconds on a core whose other thread was busy
     operations: Operations | None = None  # if WATTLE_COUNTERS asked for them
     interfaces: Interfaces | None = None  # of the node; only in its reader's profile, if WATTLE_COUNTERS was set
     nested: list[Joules] = field(default_factory=list)  # of the node, in no sum: others contain them or lie in them

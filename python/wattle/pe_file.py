@@ -53,6 +53,8 @@ def read_pe(path: Path, number: int) -> PE:
         wall_s=document.number("wall_s"),
         cpu_s=document.number("cpu_s"),
         cpu_init_s=document.number("cpu_init_s"),
+        wake_s=document.number("wake_s") if document.has("wake_s") else None,
+        second_s=document.number("second_s") if document.has("second_s") else None,
         state_s=_numbers(document.get("state_s"), STATES),
         time_s=_numbers(document.get("time_s"), TIMES),
         bytes=_numbers(document.get("bytes"), MOVES),

@@ -69,6 +69,7 @@ static void split_node(wtl_pe *self, wtl_node_joules *node)
   for (size_t slot = 0; slot < (size_t)self->n_local; slot++) {
     wtl_account *theirs = &self->accounts[slot];
     memcpy(theirs->joules, part + slot * d, d * sizeof *part);
+    if (all) theirs->activity = all[slot];
     wtl_record_rates(wtl_meter_machine(self->meter), &theirs->activity, theirs->rate);
   }
   self->shared->n_domains = d;
@@ -116,8 +117,11 @@ void wtl_account_close(wtl_pe *self, wtl_site *site)
   wtl_barrier(self, site);
   if (node) split_node(self, node);
   wtl_barrier(self, site);
-  wtl_share share = {
-      .n_domains = self->shared->n_domains, .mine = mine->joules, .rate = {mine->rate[0], mine->rate[1]}};
+  wtl_share share = {.n_domains = self->shared->n_domains,
+                     .mine = mine->joules,
+                     .rate = {mine->rate[0], mine->rate[1]},
+                     .wake_s = mine->activity.wake_s,
+                     .second_s = mine->activity.second_s};
   wtl_record_write(self->record, &share, node);
   wtl_barrier(self, site); /* no PE may leave while another still reads the accounts in the arena */
   free(node);

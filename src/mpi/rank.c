@@ -184,6 +184,7 @@ void wtl_mpi_start(int thread_level)
 typedef struct node_share {
   size_t n_domains;
   wtl_rates rate[2];
+  double wake_s, second_s;
   wattle_joules_t mine[WTL_MAX_DOMAINS];
 } node_share;
 
@@ -213,13 +214,15 @@ static void write_record(wtl_mpi_rank *self, const wtl_share *share, const wtl_n
 }
 
 /* Called by the process with the meter. */
-static void split(wtl_mpi_rank *self, const wtl_activity *all, wtl_node_joules *node, node_share *each)
+static void split(wtl_mpi_rank *self, wtl_activity *all, wtl_node_joules *node, node_share *each)
 {
   size_t n = (size_t)self->n_local, domains = 0;
   wattle_joules_t *part = calloc(n * WTL_MAX_DOMAINS, sizeof *part);
   if (part) domains = wtl_record_split_node(&self->record, all, n, node, part);
   for (size_t i = 0; i < n; i++) {
     each[i].n_domains = domains;
+    each[i].wake_s = all[i].wake_s;
+    each[i].second_s = all[i].second_s;
     wtl_record_rates(wtl_meter_machine(self->record.meter), &all[i], each[i].rate);
     if (part) memcpy(each[i].mine, part + i * domains, domains * sizeof *part);
   }
@@ -252,7 +255,11 @@ static void close_together(wtl_mpi_rank *self, wtl_mpi_frame *f)
   if (good && node) split(self, all, node, each);
   good = good && scatter(f, each, own) == MPI_SUCCESS;
   if (good) {
-    wtl_share share = {.n_domains = own->n_domains, .mine = own->mine, .rate = {own->rate[0], own->rate[1]}};
+    wtl_share share = {.n_domains = own->n_domains,
+                       .mine = own->mine,
+                       .rate = {own->rate[0], own->rate[1]},
+                       .wake_s = own->wake_s,
+                       .second_s = own->second_s};
     write_record(self, &share, node);
   } else {
     write_record(self, NULL, NULL);

@@ -28,20 +28,33 @@ typedef struct wtl_cpu {
   const char *vendor; /* vendor_id, or the number of the implementer ("0x41") */
   int family;
   int n_models, models[WTL_CPU_MODELS];
-  int first_stepping, last_stepping;   /* -1: any */
-  double tdp_w, tdp_spread;            /* W of a typical socket; the spread if only its number of cores is known */
-  int cores, threads;                  /* of a typical socket */
-  wtl_median tdp_per_thread;           /* W, if nothing is known: of processors with many cores */
-  int servers;                         /* measured at the wall socket */
-  wtl_median idle_factor, full_factor; /* package watts over those of the measured servers: idle, full load */
+  int first_stepping, last_stepping; /* -1: any */
+  double tdp_w, tdp_spread;          /* W of a typical socket; the spread if only its number of cores is known */
+  int cores, threads;                /* of a typical socket */
+  wtl_median tdp_per_thread;         /* W, if nothing is known: of processors with many cores */
+  int servers;                       /* measured at the wall socket */
+  /* package watts over those of the measured servers: idle, one thread, full load */
+  wtl_median idle_factor, low_factor, full_factor;
+  int ddr;                       /* generation of its memory modules */
+  wtl_median dram_idle_w_per_gb; /* of such modules */
   const wtl_processor *processors;
   size_t n_processors;
 } wtl_cpu;
 
-/* Watts of packages as shares of TDP: when idle, and one computing thread times the threads of its node. */
+typedef struct wtl_mean {
+  double value, plus_minus;
+} wtl_mean;
+
+/*
+ * Watts of packages as shares of TDP. `idle`: an idle package. `wake`: the step that the first busy core causes.
+ * `core`: one thread on each core, beyond that. `second`: the second threads of all cores, beyond that. `vcpu`: one
+ * computing thread of a host of unknown load, beyond idle, times the threads of the host.
+ */
 typedef struct wtl_package_shares {
   int servers;
-  wtl_median idle, thread;
+  wtl_median idle, core;
+  wtl_mean wake, second;
+  wtl_median vcpu;
 } wtl_package_shares;
 
 /* By the clock under load: any, above the base clock, at the base clock. */
@@ -50,6 +63,5 @@ enum wtl_clock_class { WTL_CLOCK_ANY, WTL_CLOCK_TURBO, WTL_CLOCK_BASE, WTL_CLOCK
 extern const wtl_cpu wtl_cpus[];
 extern const size_t wtl_n_cpus;
 extern const wtl_package_shares wtl_package_shares_of[WTL_CLOCK_CLASSES];
-extern const wtl_median wtl_dram_idle_w_per_gb;
 
 #endif

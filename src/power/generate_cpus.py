@@ -4,6 +4,7 @@ usage: generate_cpus.py cpus.toml OUTPUT.c
 """
 
 import json
+import math
 import sys
 import tomllib
 from pathlib import Path
@@ -17,28 +18,37 @@ def curve_at(curve: dict[str, Any], load: int) -> tuple[float, float]:
     return curve["median"][load // 10], curve["spread"][load // 10]
 
 
+def dram_idle(memory: dict[str, Any], ddr: int) -> tuple[float, float]:
+    """Watts for each GB of modules of this generation, with their spread."""
+    value, spread = curve_at(memory["dram_w_per_gb"], 0)
+    factor, doubt = memory[f"ddr{ddr}"]["dram_factor"]
+    return value * factor, math.hypot(spread, doubt)
+
+
 def main(table: Path, output: Path) -> None:
     document = tomllib.loads(table.read_text(encoding="utf-8"))
+    memory = document["memory"]
     cpus = [
         row
         | {
             "steppings": row.get("steppings", [-1, -1]),
             "processors": [{"cache_mb": 0} | p for p in row["processors"]],
             "idle_factor": curve_at(row["factor"], 0),
+            "low_factor": curve_at(row["factor"], 10),
             "full_factor": curve_at(row["factor"], 100),
+            "dram_idle": dram_idle(memory, row["ddr"]),
         }
         for row in document["cpu"]
     ]
     packages = [
-        (key.upper(), {"servers": row["servers"], "idle": curve_at(row["share"], 0), "thread": row["vcpu"]})
+        (key.upper(), {name: row[name] for name in ("servers", "idle", "core", "wake", "second", "vcpu")})
         for key, row in document["packages"].items()
     ]
     names = {
         "cpus": cpus,
         "packages": packages,
-        "dram_idle": curve_at(document["memory"]["dram_w_per_gb"], 0),
         "text": json.dumps,
-        "median": lambda pair: f"{{{pair[0]}, {pair[1]}}}",
+        "pair": lambda pair: f"{{{pair[0]}, {pair[1]}}}",
     }
     write(output, environment(Path(__file__).parent / "templates").get_template("cpus.c.j2").render(names))
 

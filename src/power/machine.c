@@ -47,9 +47,10 @@ void wtl_machine_free(wtl_machine *m)
     wtl_number *const n[] = {&c->active, &c->spin, &c->yield, &c->asleep};
     for (size_t state = 0; state < 4; state++) free_number(n[state]);
   }
-  wtl_number *const n[] = {m->tdp, &m->idle.cpu, &m->idle.dram, &m->dram.per_byte};
+  wtl_number *const n[] = {m->tdp, m->wake, m->second, &m->idle.cpu, &m->idle.dram, &m->dram.per_byte};
   for (size_t i = 0; i < sizeof n / sizeof *n; i++) free_number(n[i]);
-  void *const parts[] = {m->name, m->title, m->about, m->match, m->tdp, m->clocks, m->file, m->matched, m};
+  void *const parts[] = {m->name,   m->title,  m->about, m->match,   m->tdp, m->wake,
+                         m->second, m->clocks, m->file,  m->matched, m};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) free(parts[i]);
 }
 
@@ -63,6 +64,8 @@ int wtl_machine_numbers(const wtl_machine *m, int (*visit)(void *, const char *,
 {
   int rc = 0;
   if (m->tdp) rc = visit(arg, "tdp", m->tdp);
+  if (m->wake && !rc) rc = visit(arg, "wake", m->wake);
+  if (m->second && !rc) rc = visit(arg, "second", m->second);
   if (!rc) rc = visit(arg, "idle.cpu", &m->idle.cpu);
   if (!rc) rc = visit(arg, "idle.dram", &m->idle.dram);
   if (!rc) rc = visit(arg, "dram.per_byte", &m->dram.per_byte);

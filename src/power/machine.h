@@ -24,7 +24,7 @@ typedef struct wtl_number {
   char *how;    /* how it was found; NULL if the source suffices */
 } wtl_number;
 
-/* Watts that one core adds to the idle power, by the state of its PE, at one clock. */
+/* Watts that one core adds to those of an idle node, or of a woken one, by the state of its PE, at one clock. */
 typedef struct wtl_clock {
   double ghz;
   bool base; /* the clock of a program that requests none */
@@ -51,7 +51,13 @@ struct wtl_machine {
   unsigned sockets, cores_per_socket; /* cores: 0 if unknown; sockets at least 1 */
   wtl_match *match;
   unsigned n_match;
-  wtl_number *tdp; /* W per socket; NULL if unknown */
+  wtl_number *tdp;  /* W per socket; NULL if unknown */
+  wtl_number *wake; /* W per socket while any core of the node is busy, beyond those of the cores; NULL: in `clocks` */
+  /*
+   * W that a busy thread adds on a core whose other thread is busy, at the base clock; NULL: as the first thread. Needs
+   * cores_per_socket.
+   */
+  wtl_number *second;
   wtl_idle idle;
   wtl_dram dram;
   wtl_clock *clocks;

@@ -1,14 +1,21 @@
 /*
  * machine_cpu.c - makes a machine profile from the table of CPU generations.
  *
- * DESIGN. A profile has the watts that one thread adds, and those of the idle node. With TDP D for each thread:
+ * DESIGN. The watts of a generation are shares of TDP (cpus.h). A machine without a hypervisor shows all of its cores,
+ * so it is known how many are busy:
  *
- *   thread  = D x share x factor      share: of one thread that computes, on a node of unknown load
- *   idle    = D x share x factor x threads
+ *   idle    = TDP x share of an idle package
+ *   wake    = TDP x share of the step that the first busy core causes
+ *   active  = TDP x share of all cores / cores, of one thread on a core
+ *   second  = TDP x share of all second threads / cores
  *
- * A machine without a hypervisor shows all of its threads, so D is the socket's TDP over them. A virtual machine has a
- * part of a host's threads. D is then that of the processor that the CPU's name tells, or that its cache tells, or that
- * of the generation's processors with many cores. Its idle node is the same part of the host.
+ * A virtual machine has a part of a host's threads, and the load of the other threads is not known:
+ *
+ *   idle    = TDP for each thread x share of an idle package x threads
+ *   active  = TDP for each thread x share of one thread that computes on a host of unknown load
+ *
+ * TDP is that of the processor that the CPU's name tells, or that its cache tells, or that of the generation's
+ * processors with many cores.
  */
 #include "power/machine_cpu.h"
 
@@ -191,15 +198,67 @@ static wtl_number scaled(const wtl_number *n, double factor, double more, const 
                       .how = strdup(how)};
 }
 
-static void fill_clock(wtl_clock *c, const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
+/* A share of TDP whose mean and half-width are known, as watts; the deviations of the factors add as squares. */
+static wtl_number *share_of(wtl_median tdp, wtl_mean share, wtl_median factor, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static wtl_number *share_of(wtl_median tdp, wtl_mean share, wtl_median factor, const char *format, ...)
 {
-  static const char *const clock_words[] = {"any clock", "a clock above the base clock", "the base clock"};
+  wtl_number *n = calloc(1, sizeof *n);
+  if (!n) return NULL;
+  double own = share.value > 0 ? share.plus_minus / share.value : 0, others = z95 * hypot(tdp.spread, factor.spread);
+  *n = (wtl_number){.value = tdp.value * share.value * factor.value, .unit = strdup("W"), .tag = WTL_TAG_DERIVED};
+  n->plus_minus = n->value * fmin(1, hypot(own, others));
+  va_list args;
+  va_start(args, format);
+  if (vasprintf(&n->how, format, args) < 0) n->how = NULL;
+  va_end(args);
+  return n;
+}
+
+static const char *clock_words(const wtl_cpu_here *here)
+{
+  static const char *const words[] = {"any clock", "a clock above the base clock", "the base clock"};
+  return words[here->clock];
+}
+
+/* The watts of a thread of a virtual machine. */
+static wtl_number thread_of_host(const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
+{
   const wtl_package_shares *shares = &wtl_package_shares_of[here->clock];
+  return number(times(times(tdp->watts, shares->vcpu), cpu->full_factor), WTL_TAG_DERIVED, "W",
+                "%s; share %.2f of TDP of one thread, from %d servers at %s; factor %.2f of the generation", tdp->how,
+                shares->vcpu.value, shares->servers, clock_words(here), cpu->full_factor.value);
+}
+
+/* Fills the watts of a package whose cores are all known; returns those of one thread on a core. */
+static wtl_number fill_package(wtl_machine *m, const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
+{
+  const wtl_package_shares *shares = &wtl_package_shares_of[here->clock];
+  wtl_median whole = {tdp->watts.value * tdp->threads, tdp->watts.spread}, core = shares->core;
+  double cores = (double)here->cores / m->sockets;
+  bool has_second = here->threads > here->cores;
+  m->wake = share_of(whole, shares->wake, cpu->low_factor,
+                     "%s; the first busy core wakes %.3f of TDP, from %d servers at %s; factor %.2f of the generation",
+                     tdp->how, shares->wake.value, shares->servers, clock_words(here), cpu->low_factor.value);
+  whole.value /= cores;
+  if (has_second)
+    m->second =
+        share_of(whole, shares->second, cpu->full_factor,
+                 "%s; second threads of all %g cores add %.2f of TDP, from %d servers at %s; factor %.2f", tdp->how,
+                 cores, shares->second.value, shares->servers, clock_words(here), cpu->full_factor.value);
+  else
+    core.value += shares->second.value; /* of processors with one thread a core, all in this thread */
+  return number(times(times(whole, core), cpu->full_factor), WTL_TAG_DERIVED, "W",
+                "%s; one thread on each of %g cores adds %.2f of TDP, from %d servers at %s; factor %.2f of the "
+                "generation",
+                tdp->how, cores, core.value, shares->servers, clock_words(here), cpu->full_factor.value);
+}
+
+static void fill_clock(wtl_clock *c, const wtl_cpu_here *here, wtl_number active)
+{
   c->ghz = here->ghz > 0 && here->ghz < 100 ? here->ghz : 2.5; /* the name of the only clock */
   c->base = true;
-  c->active = number(times(times(tdp->watts, shares->thread), cpu->full_factor), WTL_TAG_DERIVED, "W",
-                     "%s; share %.2f of TDP of one thread, from %d servers at %s; factor %.2f of the generation",
-                     tdp->how, shares->thread.value, shares->servers, clock_words[here->clock], cpu->full_factor.value);
+  c->active = active;
   c->spin = scaled(&c->active, 0.97, 0, "active x 0.97, the ratio of the papers' node: a spinning core touches little");
   c->yield = scaled(&c->active, 0.985, 0, "the middle of active and spin");
   c->asleep = scaled(&c->active, 0, 0.02 * c->active.value,
@@ -216,16 +275,31 @@ static void fill_idle(wtl_machine *m, const wtl_cpu *cpu, const wtl_cpu_here *he
       number(of_all, WTL_TAG_DERIVED, "W", "%s; idle share %.2f of TDP, from %d servers, and factor %.2f; %s%g threads",
              tdp->how, shares->idle.value, shares->servers, cpu->idle_factor.value,
              here->is_virtual ? "this virtual machine's part of its host: " : "", threads);
-  wtl_median dram = wtl_dram_idle_w_per_gb;
+  wtl_median dram = cpu->dram_idle_w_per_gb;
   dram.value *= fmax(here->memory_gb, 1) / m->sockets;
-  m->idle.dram = number(dram, WTL_TAG_DERIVED, "W", "%.2g W for each GB, from RAPL of servers; %.0f GB",
-                        wtl_dram_idle_w_per_gb.value, fmax(here->memory_gb, 1));
+  m->idle.dram =
+      number(dram, WTL_TAG_DERIVED, "W", "%.2g W for each GB of DDR%d, from RAPL of servers with DDR4%s; %.0f GB",
+             cpu->dram_idle_w_per_gb.value, cpu->ddr, cpu->ddr == 4 ? "" : " and the ratio at the wall socket",
+             fmax(here->memory_gb, 1));
 }
 
 static bool is_complete(const wtl_machine *m)
 {
   return m->name && m->title && m->about && m->file && m->clocks && m->idle.cpu.how && m->idle.dram.how &&
-         m->dram.per_byte.how && m->clocks->active.how && m->clocks->asleep.how;
+         m->dram.per_byte.how && m->clocks->active.how && m->clocks->asleep.how && (!m->wake || m->wake->how) &&
+         (!m->second || m->second->how);
+}
+
+/* The title names the part of a host that a virtual machine is. NULL: no memory. */
+static char *title_of(const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
+{
+  char *title = NULL, part[96] = "";
+  bool is_named = tdp->watts.spread == 0;
+  if (here->is_virtual)
+    snprintf(part, sizeof part, ", %d of %s%.0f threads of a host's socket", here->threads, is_named ? "" : "about ",
+             tdp->threads);
+  int servers = cpu->servers + wtl_package_shares_of[here->clock].servers;
+  return asprintf(&title, "%s%s, %d servers", cpu->title, part, servers) < 0 ? NULL : title;
 }
 
 wtl_machine *wtl_machine_of_cpu(const wtl_cpu *cpu, const wtl_cpu_here *here, char *error, size_t size)
@@ -234,16 +308,16 @@ wtl_machine *wtl_machine_of_cpu(const wtl_cpu *cpu, const wtl_cpu_here *here, ch
   if (m) {
     tdp_of_thread tdp = tdp_here(cpu, here);
     m->name = strdup(cpu->name);
-    if (asprintf(&m->title, "%s, %d servers", cpu->title, cpu->servers + wtl_package_shares_of[here->clock].servers) <
-        0)
-      m->title = NULL;
+    m->title = title_of(cpu, here, &tdp);
     if (asprintf(&m->about, "From the table of CPUs: %s.", cpu->basis) < 0) m->about = NULL;
     m->file = strdup("cpus.toml");
     m->sockets = here->is_virtual ? 1 : (unsigned)here->sockets;
     m->cores_per_socket = (unsigned)(here->cores / (int)m->sockets);
     m->clocks = calloc(1, sizeof *m->clocks);
     m->n_clocks = 1;
-    if (m->clocks) fill_clock(m->clocks, cpu, here, &tdp);
+    if (m->clocks)
+      fill_clock(m->clocks, here,
+                 here->is_virtual ? thread_of_host(cpu, here, &tdp) : fill_package(m, cpu, here, &tdp));
     fill_idle(m, cpu, here, &tdp);
     m->dram.per_byte =
         number((wtl_median){0.2e-9, 0.6}, WTL_TAG_ASSUMED, "J/B",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/os.h"
 #include "power/clock_domains.h"
 #include "power/figure.h"
 #include "power/machine.h"
@@ -18,6 +19,7 @@ struct wtl_meter {
   wtl_machine *machine;       /* NULL: none */
   char why[2048], text[4096]; /* text: why, and what the meter left out */
   const wtl_sys *sys;
+  double machine_cpu_s, machine_at; /* as in wtl_mark; machine_at is -INFINITY before the first reading */
   wtl_mark start;
   bool stood_still[WTL_MAX_DOMAINS]; /* a figure of this domain was left out, because it counted nothing */
   size_t n_nested;
@@ -155,6 +157,7 @@ wtl_meter *wtl_meter_open_with(const wtl_settings *settings, const wtl_sys *sys,
     return NULL;
   }
   m->sys = sys;
+  m->machine_at = -INFINITY;
   wtl_settings without;
   if (settings->meter.number != WTL_METER_NONE &&
       !(m->machine = wtl_machine_load(settings->machine.text, error, size))) {
@@ -218,9 +221,39 @@ size_t wtl_meter_domains(const wtl_meter *m, wtl_domain out[WTL_MAX_DOMAINS])
   return m->set.n_domains;
 }
 
+/*
+ * Reads the CPU time of all programs, which takes some 10 us and has ticks of some milliseconds, at most every
+ * machine_every_s.
+ */
+static void read_machine(wtl_meter *m, wtl_mark *mark)
+{
+  static const double machine_every_s = 0.1;
+  bool has_use = m->machine && (m->machine->wake || m->machine->second);
+  if (has_use && !(mark->at - m->machine_at < machine_every_s)) {
+    m->machine_cpu_s = wtl_os_machine_cpu_seconds();
+    m->machine_at = mark->at;
+  }
+  mark->machine_cpu_s = has_use ? m->machine_cpu_s : NAN;
+  mark->machine_at = m->machine_at;
+}
+
+/*
+ * CPU seconds of other programs between two marks: the rate of all programs between the moments at which they were
+ * read, less this process's own time. 0 in less than a second, in which ticks and these moments would decide.
+ */
+static double others_between(const wtl_mark *a, const wtl_mark *b, const wtl_activity *did)
+{
+  static const double least_s = 1;
+  double seconds = b->machine_at - a->machine_at;
+  if (!(seconds >= least_s)) return 0;
+  double all = (b->machine_cpu_s - a->machine_cpu_s) / seconds * (b->at - a->at);
+  return fmax(0, all - did->active_s - did->spin_s - did->yield_s);
+}
+
 void wtl_meter_mark(wtl_meter *m, wtl_mark *mark)
 {
   mark->at = m->sys->now(m->sys->arg);
+  read_machine(m, mark);
   wtl_activity_now(&mark->account);
   wtl_meter_set_read(&m->set, mark);
 }
@@ -249,6 +282,7 @@ size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, dou
   wtl_activity did;
   wtl_activity_between(&a->account, &b->account, &did);
   did.bytes += extra_bytes;
+  if (m->machine) wtl_model_cores(m->machine, b->at - a->at, others_between(a, b, &did), &did, 1);
   for (size_t d = 0; d < m->set.n_domains; d++) random[d] = 0;
   wtl_meter_set_between(&m->set, a, b, &did, out, random);
   for (size_t d = 0; d < m->set.n_domains; d++) m->stood_still[d] |= reject_zero(&m->set.domain[d], &out[d]);

@@ -30,6 +30,9 @@ typedef struct wtl_point {
 typedef struct wtl_mark {
   double at; /* s on the meter's clock */
   wtl_account account;
+  /* CPU seconds of all programs of this machine at the moment machine_at; NaN: not read, because the profile has no use
+   * for them. */
+  double machine_cpu_s, machine_at;
   wtl_point point[WTL_MAX_DOMAINS];
 } wtl_mark;
 

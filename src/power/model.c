@@ -3,6 +3,8 @@
  *
  * DESIGN.
  *   PE:    cpu  = sum over states of watts(state, clock) x seconds   dram = joules per byte x bytes
+ *                 + wake watts x wake seconds + second watts x second seconds
+ *          Seconds on a core whose other thread is busy (second_s) are left out of the states.
  *          For the time at other clocks than the base clock, one mean clock is used for computing and one for waiting.
  *          The watts between two clocks of the profile are interpolated linearly.
  *   node:  cpu  = sockets x idle cpu watts x wall seconds            dram = sockets x idle dram watts x wall seconds
@@ -16,6 +18,8 @@
 
 #include "power/figure.h"
 #include "power/machine.h"
+
+enum { ASLEEP = 3 }; /* the states are: active, spin, yield, asleep */
 
 static bool is_valid(double x)
 {
@@ -96,6 +100,44 @@ static watts watts_at(const wtl_machine *m, int state, double ghz)
                  low.plus_minus + part * (high.plus_minus - low.plus_minus)};
 }
 
+static double busy_s(const wtl_activity *a)
+{
+  return checked(a->active_s) + checked(a->spin_s) + checked(a->yield_s);
+}
+
+/* The part of the busy seconds that are those of a first thread of a core. */
+static double first_part(const wtl_machine *m, const wtl_activity *a)
+{
+  double busy = busy_s(a);
+  return m->second && busy > 0 ? 1 - fmin(1, a->second_s / busy) : 1;
+}
+
+/* Adds the joules of awake sockets and of second threads. */
+static void add_cores(sum *cpu, const wtl_machine *m, const wtl_activity *a)
+{
+  if (m->wake) add(cpu, checked(a->wake_s), of_number(m->wake));
+  if (m->second) add(cpu, (1 - first_part(m, a)) * busy_s(a), of_number(m->second));
+}
+
+static double or_0(double seconds)
+{
+  return is_valid(seconds) ? seconds : 0;
+}
+
+void wtl_model_cores(const wtl_machine *m, double wall_s, double others_s, wtl_activity *a, size_t n)
+{
+  double own = 0, cores = (double)m->sockets * m->cores_per_socket;
+  for (size_t i = 0; i < n; i++) own += or_0(busy_s(&a[i]));
+  double busy = own + or_0(others_s), wall = or_0(wall_s);
+  double wake = m->wake ? fmin(wall, busy) * m->sockets : 0;
+  double second = m->second && cores > 0 ? fmax(0, busy - cores * wall) : 0;
+  for (size_t i = 0; i < n; i++) {
+    double part = busy > 0 ? or_0(busy_s(&a[i])) / busy : 0;
+    a[i].wake_s = wake * part;
+    a[i].second_s = second * part;
+  }
+}
+
 static void fill_pe(const wtl_machine *m, const wtl_activity *a, sum cpu, double bytes, wattle_joules_t out[2])
 {
   const wtl_number *per_byte = &m->dram.per_byte;
@@ -108,8 +150,11 @@ size_t wtl_model_pe_at(const wtl_machine *m, size_t clock, const wtl_activity *a
   const double seconds[] = {a->active_s, a->spin_s, a->yield_s, a->asleep_s};
   sum cpu = {0, 0};
   bool known = clock < m->n_clocks;
+  double first = first_part(m, a);
   for (int state = 0; state < 4; state++)
-    add(&cpu, known ? checked(seconds[state]) : NAN, known ? of_state(&m->clocks[clock], state) : (watts){NAN, NAN});
+    add(&cpu, known ? checked(seconds[state]) * (state == ASLEEP ? 1 : first) : NAN,
+        known ? of_state(&m->clocks[clock], state) : (watts){NAN, NAN});
+  add_cores(&cpu, m, a);
   fill_pe(m, a, cpu, known ? checked(a->bytes) : NAN, out);
   return 2;
 }
@@ -122,13 +167,15 @@ size_t wtl_model_pe(const wtl_machine *m, const wtl_activity *a, wattle_joules_t
   double waits = off[1] + off[2] + off[3];
   double active_ghz = off[0] > 0 ? base->ghz * a->off.active_clock / off[0] : base->ghz;
   double wait_ghz = waits > 0 ? base->ghz * a->off.wait_clock / waits : base->ghz;
+  double first = first_part(m, a);
   sum cpu = {0, 0};
   for (int state = 0; state < 4; state++) {
-    double all = checked(seconds[state]), apart = checked(off[state]);
+    double all = checked(seconds[state]), apart = checked(off[state]), part = state == ASLEEP ? 1 : first;
     if (apart > all) apart = all; /* the two were read one after the other */
-    add(&cpu, all - apart, of_state(base, state));
-    if (apart != 0) add(&cpu, apart, watts_at(m, state, state == 0 ? active_ghz : wait_ghz));
+    add(&cpu, part * (all - apart), of_state(base, state));
+    if (apart != 0) add(&cpu, part * apart, watts_at(m, state, state == 0 ? active_ghz : wait_ghz));
   }
+  add_cores(&cpu, m, a);
   fill_pe(m, a, cpu, checked(a->bytes), out);
   return 2;
 }

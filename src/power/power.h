@@ -31,6 +31,11 @@ typedef struct wtl_activity {
     double active_s, spin_s, yield_s, asleep_s;
     double active_clock, wait_clock; /* s, the sum of seconds times clock as a share of the base clock */
   } off;
+  /*
+   * Of wtl_model_cores. wake_s: seconds that sockets are awake, as far as this process keeps them awake. second_s: the
+   * part of the busy seconds on a core whose other thread is busy, too.
+   */
+  double wake_s, second_s;
   int64_t pid; /* of the process, by which accelerators know their users; 0: unknown */
 } wtl_activity;
 
@@ -59,6 +64,16 @@ const char *wtl_machine_name(const wtl_machine *m);
  */
 size_t wtl_model_pe(const wtl_machine *m, const wtl_activity *a, wattle_joules_t out[2]);
 size_t wtl_model_idle(const wtl_machine *m, double wall_s, wattle_joules_t out[2]);
+
+/*
+ * Finds how many cores of a node were busy on average, and fills wake_s and second_s of the n activities that are on
+ * it, in proportion to their busy seconds. wall_s: the length of the interval. others_s: CPU seconds of all other
+ * programs of the node. Times that are not finite or negative count as 0. Sets both to 0 if the profile needs neither.
+ *
+ * Busy times are taken to overlap as little as they can, and a second thread of a core to run only if the first threads
+ * of all cores do. So the sockets may be awake for less time, and more threads may share a core.
+ */
+void wtl_model_cores(const wtl_machine *m, double wall_s, double others_s, wtl_activity *a, size_t n);
 
 /*
  * wtl_model_pe with all time at clock number `clock` of the profile; figures are unavailable if there is no such clock.

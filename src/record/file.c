@@ -100,6 +100,8 @@ static void write_times(const writer *w)
   wtl_json_number_field(f, "wall_s", a->wall_s, 0);
   wtl_json_number_field(f, "cpu_s", wtl_os_cpu_seconds() - w->self->start_cpu_s, 0);
   wtl_json_number_field(f, "cpu_init_s", w->self->start_cpu_s, 0);
+  wtl_json_number_field(f, "wake_s", w->share ? w->share->wake_s : NAN, 0);
+  wtl_json_number_field(f, "second_s", w->share ? w->share->second_s : NAN, 0);
   fputs(",\"state_s\":{", f);
   wtl_json_number_field(f, "active", a->active_s, 1);
   wtl_json_number_field(f, "spin", a->spin_s, 0);

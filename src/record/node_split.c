@@ -17,17 +17,30 @@ static double others_cpu_s(const wtl_record *r, const wtl_activity *all, size_t 
   return others > ticks ? others : 0; /* also for NaN */
 }
 
-size_t wtl_record_split_node(const wtl_record *r, const wtl_activity *all, size_t n, wtl_node_joules *node,
+/* Fills how long the PEs kept sockets awake and shared cores, with other programs. all[n]: their activity, if any. */
+static void fill_cores(const wtl_record *r, wtl_activity *all, size_t n, double others_s)
+{
+  const wtl_machine *machine = wtl_meter_machine(r->meter);
+  double wall_s = 0;
+  for (size_t i = 0; i < n; i++) wall_s = fmax(wall_s, all[i].wall_s);
+  if (machine) wtl_model_cores(machine, wall_s, others_s, all, n);
+}
+
+size_t wtl_record_split_node(const wtl_record *r, wtl_activity *all, size_t n, wtl_node_joules *node,
                              wattle_joules_t *part)
 {
-  node->others_cpu_s = wtl_meter_measures(r->meter) ? others_cpu_s(r, all, n) : 0;
+  double others_s = others_cpu_s(r, all, n);
+  node->others_cpu_s = wtl_meter_measures(r->meter) ? others_s : 0;
   size_t with_others = n + (node->others_cpu_s > 0);
   wtl_activity *activity = calloc(with_others, sizeof *activity);
   wattle_joules_t *joules = calloc(with_others * WTL_MAX_DOMAINS, sizeof *joules);
   size_t domains = 0;
   if (activity && joules) {
     memcpy(activity, all, n * sizeof *all);
-    if (with_others > n) activity[n] = (wtl_activity){.wall_s = node->others_cpu_s, .active_s = node->others_cpu_s};
+    if (with_others > n) activity[n] = (wtl_activity){.active_s = others_s};
+    fill_cores(r, activity, with_others, others_s - node->others_cpu_s);
+    if (with_others > n) activity[n].wall_s = others_s;
+    memcpy(all, activity, n * sizeof *all);
     domains = wtl_meter_finish(r->meter, activity, with_others, node->total, node->idle, joules);
     memcpy(part, joules, n * domains * sizeof *part);
     if (with_others > n) memcpy(node->others, joules + n * domains, domains * sizeof *joules);

@@ -14,10 +14,10 @@
 
 /*
  * Ends the interval of the meter and divides the node's joules. `all`: the activity of each of the n processes of this
- * node. part[i*domains+d]: the joules of process i; space for n*WTL_MAX_DOMAINS. Returns the number of domains; 0 if
- * there is no memory. To be called by the process that reads the meter.
+ * node, whose wake_s and second_s are filled. part[i*domains+d]: the joules of process i; space for n*WTL_MAX_DOMAINS.
+ * Returns the number of domains; 0 if there is no memory. To be called by the process that reads the meter.
  */
-size_t wtl_record_split_node(const wtl_record *r, const wtl_activity *all, size_t n, wtl_node_joules *node,
+size_t wtl_record_split_node(const wtl_record *r, wtl_activity *all, size_t n, wtl_node_joules *node,
                              wattle_joules_t *part);
 
 #endif

@@ -168,7 +168,12 @@ static wtl_activity second_of(const wtl_activity *a, int state)
   wtl_activity s = {.wall_s = 1};
   double *const second[] = {&s.active_s, &s.spin_s, &s.yield_s, &s.asleep_s};
   double *const apart[] = {&s.off.active_s, &s.off.spin_s, &s.off.yield_s, &s.off.asleep_s};
+  double busy = a->active_s + a->spin_s + a->yield_s;
   *second[state] = 1;
+  if (state < 3 && busy > 0) {
+    s.wake_s = a->wake_s / busy;
+    s.second_s = a->second_s / busy;
+  }
   *apart[state] = share;
   if (share > 0 && state == 0) s.off.active_clock = share * a->off.active_clock / off[0];
   if (share > 0 && state != 0) s.off.wait_clock = share * a->off.wait_clock / waits;

@@ -44,6 +44,7 @@ typedef struct wtl_share {
   size_t n_domains;
   const wattle_joules_t *mine; /* by domain */
   wtl_rates rate[2];           /* cpu, dram */
+  double wake_s, second_s;     /* as in wtl_activity */
 } wtl_share;
 
 /* One process of a job: a PE, or a rank of an MPI program. The pointers belong to its owner. */

@@ -44,6 +44,7 @@ static void leave_differences(wtl_activity *was, wtl_activity *then)
     *before[state] -= common;
     *after[state] -= common;
   }
+  was->wake_s = was->second_s = then->wake_s = then->second_s = 0; /* taken as the same at any clock */
 }
 
 bool wtl_recorded_joules(const wtl_machine *m, const wtl_activity *ran, wattle_joules_t *would, wattle_joules_t *saved)

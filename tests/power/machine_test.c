@@ -60,6 +60,22 @@ static void correct_profile_is_taken(void)
   wtl_machine_free(m);
 }
 
+static void watts_of_awake_sockets_and_second_threads_are_taken(void)
+{
+  char error[512] = "", *text = changed("sockets: 1",
+                                        "sockets: 1\ncores_per_socket: 4\n"
+                                        "wake: {value: 9, plus_minus: 3, unit: W, tag: assumed, how: a guess}\n"
+                                        "second: {value: 1, plus_minus: 1, unit: W, tag: assumed, how: a guess}",
+                                        1);
+  wtl_machine *m = wtl_machine_parse("test.yaml", text, strlen(text), error, sizeof error);
+  CHECK_TEXT(error, "");
+  if (!m) exit(1);
+  CHECK_NEAR(m->wake->value, 9, 0);
+  CHECK_NEAR(m->second->value, 1, 0);
+  wtl_machine_free(m);
+  free(text);
+}
+
 static void wrong_profile_is_refused_with_file_line_and_key(void)
 {
   static const struct {
@@ -82,6 +98,14 @@ static void wrong_profile_is_refused_with_file_line_and_key(void)
       {"- ghz: 1\n", "- ghz: 2\n", 1, {"bad.yaml", "line 15", "clocks[1]", "twice"}},
       {"- ghz: 1\n", "- ghz: 0\n", 1, {"bad.yaml", "line 15", "clocks[1]", "above 0"}},
       {"sockets: 1", "sockets: 0", 1, {"bad.yaml", "line 2", "sockets", "0"}},
+      {"sockets: 1",
+       "sockets: 1\nsecond: {value: 1, plus_minus: 1, unit: W, tag: assumed, how: a guess}",
+       1,
+       {"bad.yaml", "line 3", "second", "cores_per_socket"}},
+      {"sockets: 1",
+       "sockets: 1\nwake: {value: 1, plus_minus: 1, unit: J, tag: assumed, how: a guess}",
+       1,
+       {"bad.yaml", "line 3", "wake", "\"J\""}},
       {"name: test\n", "", 1, {"bad.yaml", "name", "", ""}},
       {"idle:", "idle: [", 1, {"bad.yaml", "", "", ""}},
   };
@@ -253,7 +277,8 @@ static void every_shipped_number_says_where_it_comes_from(void)
 }
 
 TESTS(TEST(a_profile_with_rules_without_end_is_refused), TEST(a_profile_that_is_no_regular_file_is_refused),
-      TEST(correct_profile_is_taken), TEST(wrong_profile_is_refused_with_file_line_and_key), TEST(nonsense_is_refused),
+      TEST(correct_profile_is_taken), TEST(watts_of_awake_sockets_and_second_threads_are_taken),
+      TEST(wrong_profile_is_refused_with_file_line_and_key), TEST(nonsense_is_refused),
       TEST(cut_off_profile_is_refused), TEST(auto_takes_the_profile_of_this_cpu),
       TEST(auto_takes_unknown_for_any_other_cpu), TEST(sister_cpu_is_not_mistaken_for_it),
       TEST(missing_profile_names_where_it_was_looked_for), TEST(home_comes_before_the_installed_profiles),

@@ -155,7 +155,98 @@ static void asleep_costs_no_more_than_spinning_whatever_the_truth(void)
   }
 }
 
+/* A node of two sockets of two cores with two threads each, with known watts. */
+typedef struct known_node {
+  wtl_number wake, second;
+  wtl_clock clock;
+  wtl_machine machine;
+} known_node;
+
+static void make_known(known_node *n)
+{
+  *n = (known_node){.wake = {.value = 20, .plus_minus = 5}, .second = {.value = 1, .plus_minus = 1}};
+  n->clock = (wtl_clock){
+      .ghz = 2, .base = true, .active = {.value = 4, .plus_minus = 1}, .spin = {.value = 3, .plus_minus = 1}};
+  n->machine = (wtl_machine){.name = "known",
+                             .sockets = 2,
+                             .cores_per_socket = 2,
+                             .wake = &n->wake,
+                             .second = &n->second,
+                             .clocks = &n->clock,
+                             .n_clocks = 1};
+}
+
+static double joules_of(const wtl_machine *m, const wtl_activity *a, size_t n)
+{
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += priced_joules(m, a[i]);
+  return sum;
+}
+
+static void the_first_core_wakes_the_sockets_and_all_share_it(void)
+{
+  known_node n;
+  make_known(&n);
+  wtl_activity one = {.wall_s = 10, .active_s = 5}, two[2] = {{.active_s = 10}, {.active_s = 5, .spin_s = 5}};
+  wtl_model_cores(&n.machine, 10, 0, &one, 1);
+  CHECK_NEAR(one.wake_s, 2 * 5, 1e-12); /* both sockets for half of the time */
+  CHECK_NEAR(joules_of(&n.machine, &one, 1), 2 * 5 * 20 + 5 * 4, 1e-9);
+  wtl_model_cores(&n.machine, 10, 0, two, 2);
+  CHECK_NEAR(two[0].wake_s, 10, 1e-12); /* half of 2 sockets x 10 s */
+  CHECK_NEAR(joules_of(&n.machine, two, 2), 2 * 10 * 20 + 15 * 4 + 5 * 3, 1e-9);
+  CHECK_NEAR(two[0].second_s, 0, 0);
+}
+
+static void other_programs_keep_their_part_of_the_awake_sockets(void)
+{
+  known_node n;
+  make_known(&n);
+  wtl_activity one = {.active_s = 10};
+  wtl_model_cores(&n.machine, 10, 30, &one, 1);
+  CHECK_NEAR(one.wake_s, 2 * 10 * 0.25, 1e-12);
+  wtl_model_cores(&n.machine, 10, NAN, &one, 1); /* the time of others is not known */
+  CHECK_NEAR(one.wake_s, 2 * 10, 1e-12);
+}
+
+static void a_thread_beyond_the_cores_is_a_second_one(void)
+{
+  known_node n;
+  make_known(&n);
+  wtl_activity six[6];
+  for (int i = 0; i < 6; i++) six[i] = (wtl_activity){.wall_s = 1, .active_s = 1};
+  wtl_model_cores(&n.machine, 1, 0, six, 6);
+  double second = 0;
+  for (int i = 0; i < 6; i++) second += six[i].second_s;
+  CHECK_NEAR(second, 2, 1e-12); /* four cores have six busy threads */
+  CHECK_NEAR(joules_of(&n.machine, six, 6), 2 * 20 + 4 * 4 + 2 * 1, 1e-9);
+  wattle_joules_t f[2];
+  wtl_model_pe(&n.machine, &six[0], f);
+  CHECK_NEAR(6 * f[0].uncertainty, 2 * 5 + 4 * 1 + 2 * 1, 1e-9);
+}
+
+static void sleeping_wakes_no_socket(void)
+{
+  known_node n;
+  make_known(&n);
+  wtl_activity asleep = {.wall_s = 10, .asleep_s = 10};
+  wtl_model_cores(&n.machine, 10, 0, &asleep, 1);
+  CHECK_NEAR(asleep.wake_s, 0, 0);
+  CHECK_NEAR(priced_joules(&n.machine, asleep), 0, 0);
+}
+
+static void a_profile_without_such_watts_counts_no_cores(void)
+{
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
+  wtl_activity a = {.wall_s = 1, .active_s = 1, .wake_s = 7, .second_s = 7};
+  wtl_model_cores(m, 1, 0, &a, 1);
+  CHECK(a.wake_s == 0 && a.second_s == 0);
+  wtl_machine_free(m);
+}
+
 TESTS(TEST(joules_are_watts_times_seconds), TEST(idle_draw_is_that_of_all_sockets), TEST(doing_nothing_costs_nothing),
       TEST(impossible_times_are_unavailable), TEST(lower_clocks_draw_less),
       TEST(time_at_another_clock_draws_that_clocks_watts), TEST(beyond_the_profiles_clocks_the_uncertainty_grows),
-      TEST(asleep_costs_no_more_than_spinning_whatever_the_truth))
+      TEST(asleep_costs_no_more_than_spinning_whatever_the_truth),
+      TEST(the_first_core_wakes_the_sockets_and_all_share_it),
+      TEST(other_programs_keep_their_part_of_the_awake_sockets), TEST(a_thread_beyond_the_cores_is_a_second_one),
+      TEST(sleeping_wakes_no_socket), TEST(a_profile_without_such_watts_counts_no_cores))

@@ -47,6 +47,22 @@ static void a_state_at_a_lower_clock_costs_less_and_the_others_cost_the_same(voi
   wtl_machine_free(m);
 }
 
+static void awake_sockets_and_second_threads_are_in_the_rates(void)
+{
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
+  wtl_number wake = {.value = 20, .plus_minus = 5}, second = {.value = 1, .plus_minus = 1};
+  wtl_activity shared = some;
+  m->wake = &wake;
+  m->second = &second;
+  shared.wake_s = 3;
+  shared.second_s = 2;
+  double joules = priced_joules(m, shared);
+  CHECK_NEAR(by_rates(m, &shared), joules, 1e-9);
+  CHECK(joules > priced_joules(m, some) + 3 * 20 - 2 * 18);
+  m->wake = m->second = NULL;
+  wtl_machine_free(m);
+}
+
 static void without_a_machine_nothing_is_known(void)
 {
   wtl_rates rate[2];
@@ -55,4 +71,5 @@ static void without_a_machine_nothing_is_known(void)
 }
 
 TESTS(TEST(the_joules_of_the_states_add_up_to_those_of_the_process),
-      TEST(a_state_at_a_lower_clock_costs_less_and_the_others_cost_the_same), TEST(without_a_machine_nothing_is_known))
+      TEST(a_state_at_a_lower_clock_costs_less_and_the_others_cost_the_same),
+      TEST(awake_sockets_and_second_threads_are_in_the_rates), TEST(without_a_machine_nothing_is_known))

@@ -20,6 +20,8 @@ from wattle.runs import Run
 
 CLOSE = 0.1  # largest relative part of the recorded joules that the profile's numbers may leave unexplained
 
+CORES = ("wake", "second")  # keys of profiles that tell awake sockets and second threads of cores apart
+
 REST = ""  # the key of the unexplained joules; it is no key of a profile
 
 Numbers = dict[str, tuple[float, float]]  # key of the profile: value, half-width
@@ -83,19 +85,29 @@ def _median_amounts(metric: Metric, run: Run, numbers: Numbers, clock: str) -> A
 
 def _amounts(metric: str, profile: RunProfile, numbers: Numbers, clock: str) -> Amounts | None:
     of: dict[str, Callable[[], Amounts | None]] = {
-        "joules_cpu": lambda: _states(profile, clock),
+        "joules_cpu": lambda: _states(profile, clock, numbers),
         "joules_dram": lambda: _bytes(profile, numbers),
-        "node_joules_cpu": lambda: _with_idle(_states(profile, clock), profile, numbers, "cpu"),
+        "node_joules_cpu": lambda: _with_idle(_states(profile, clock, numbers), profile, numbers, "cpu"),
         "node_joules_dram": lambda: _with_idle(_bytes(profile, numbers), profile, numbers, "dram"),
     }
     return of[metric]() if metric in of else None
 
 
-def _states(profile: RunProfile, clock: str) -> Amounts | None:
+def _states(profile: RunProfile, clock: str, numbers: Numbers) -> Amounts | None:
     parts = [_drawing(pe) for pe in profile.pes]
     if any(part is None for part in parts):
         return None
-    return {f"{clock}.{state}": sum(part[state] for part in parts if part is not None) for state in STATES}
+    amounts = {key: sum(getattr(pe, f"{key}_s") or 0.0 for pe in profile.pes) for key in CORES if key in numbers}
+    shared = [pe.second_s or 0.0 if "second" in numbers else 0.0 for pe in profile.pes]
+    known = [_first_threads(part, second) for part, second in zip(parts, shared, strict=True) if part is not None]
+    return amounts | {f"{clock}.{state}": sum(part[state] for part in known) for state in STATES}
+
+
+def _first_threads(part: Amounts, second_s: float) -> Amounts:
+    """The seconds in each state without those on a core whose other thread was busy."""
+    busy = sum(part[state] for state in STATES if state != "asleep")
+    share = 1 - min(1.0, second_s / busy) if busy > 0 else 1.0
+    return {state: part[state] * (1 if state == "asleep" else share) for state in STATES}
 
 
 def _drawing(pe: PE) -> Amounts | None:

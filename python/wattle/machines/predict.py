@@ -71,20 +71,22 @@ def of_found(of: Table, found: Found, machine: Machine, load: float, clocks: str
     """The watts of a machine whose generation is known, as `predict`."""
     tdp, tdp_spread = tdp_of(found, machine.cores / machine.sockets)
     total = machine.sockets * tdp
-    share, share_spread = of.packages[clocks].share.at(load)
+    share, share_spread = of.packages[clocks].share(load, machine.cores, machine.threads)
     factor, factor_spread = found.generation.factor.at(load)
+    modules = of.memory.modules[found.generation.ddr]
     gb, gb_spread = machine.memory_gb, 0.0
     if gb is None:
-        gb, gb_spread = of.memory.gb_per_tdp_w * total, of.memory.gb_spread
+        gb, gb_spread = modules.gb_per_tdp_w[0] * total, modules.gb_per_tdp_w[1]
     per_gb, per_gb_spread = of.memory.dram_w_per_gb.at(load)
+    dram_factor, dram_factor_spread = modules.dram_factor
     wall_share, wall_spread = found.generation.wall.at(load)
     processors = total * wall_share
-    memory = gb * table.between(of.memory.wall_w_per_gb, load)
+    memory = gb * table.between(modules.wall_w_per_gb, load)
     wall = processors + memory + of.memory.wall_fixed_w
     wall_spread = math.hypot(wall_spread, tdp_spread * processors / wall, gb_spread * memory / wall)
     return Prediction(
         interval(total * share * factor, share_spread, factor_spread, tdp_spread),
-        interval(gb * per_gb, per_gb_spread, gb_spread),
+        interval(gb * per_gb * dram_factor, per_gb_spread, dram_factor_spread, gb_spread),
         interval(wall, wall_spread),
         found.generation,
         tdp,

@@ -40,10 +40,11 @@ class Processor:
 class Generation:
     """A CPU generation.
 
-    `tdp_w`, `cores` and `threads` are those of a typical socket. `tdp_spread` is the spread of TDP where only the
-    number of cores is known. `tdp_per_thread` is TDP for each thread, with its spread, where nothing is known. `factor`
-    is the generation's package watts over those of the measured servers. `wall` is the share of TDP at the wall socket.
-    `servers` counts the servers at the wall socket behind both, and `basis` says how they were found.
+    `ddr` is the generation of its memory modules. `tdp_w`, `cores` and `threads` are those of a typical socket.
+    `tdp_spread` is the spread of TDP where only the number of cores is known. `tdp_per_thread` is TDP for each thread,
+    with its spread, where nothing is known. `factor` is the generation's package watts over those of the measured
+    servers. `wall` is the share of TDP at the wall socket. `servers` counts the servers at the wall socket behind both,
+    and `basis` says how they were found.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Generation:
     family: int
     models: tuple[int, ...]
     steppings: tuple[int, int] | None
+    ddr: int
     tdp_w: float
     tdp_spread: float
     cores: int
@@ -71,28 +73,61 @@ class Generation:
 
 
 @dataclass(frozen=True)
+class Modules:
+    """Watts of one generation of memory modules. `dram_factor` is their ratio to the modules measured by RAPL.
+    `wall_w_per_gb` is what a GB adds at the wall socket, for each load of LOADS. `gb_per_tdp_w` is the memory of a
+    machine whose size is not known. Pairs are medians and spreads.
+    """
+
+    dram_factor: tuple[float, float]
+    wall_w_per_gb: tuple[float, ...]
+    gb_per_tdp_w: tuple[float, float]
+
+
+MODULE_TERMS = ("dram_factor", "wall_w_per_gb", "gb_per_tdp_w")
+
+
+@dataclass(frozen=True)
 class Memory:
-    """Watts of memory: by RAPL for each GB, and what a GB adds at the wall socket, for each load of LOADS."""
+    """Watts of memory by RAPL for each GB; the fixed watts at the wall socket; and modules by their generation."""
 
     dram_w_per_gb: Curve
-    wall_w_per_gb: tuple[float, ...]
     wall_fixed_w: float
-    gb_per_tdp_w: float  # memory where its size is not known
-    gb_spread: float
+    modules: dict[int, Modules]
 
 
 @dataclass(frozen=True)
 class Packages:
     """Watts of packages by RAPL as shares of TDP, from `servers` servers.
 
-    `share` is that of all watts and `beyond_idle` that of the watts beyond idle. `vcpu` is the share beyond idle of one
-    thread that computes on a host of unknown load, times the threads of the host.
+    `idle` is the share of an idle package, `awake` that of one with a core that computes, without this core. `core` is
+    what the cores add if one thread computes on each, and `second` what second threads on all of them add to that.
+    `wake` is the step from idle to awake. `spread` is that of the whole curve by load. `vcpu` is the share beyond idle
+    of one thread that computes on a host of unknown load, times the threads of the host. Pairs are medians and spreads;
+    those of `wake` and `second`, which may be 0, are means and half-widths.
     """
 
     servers: int
-    share: Curve
-    beyond_idle: Curve
-    vcpu: tuple[float, float]  # median, spread
+    idle: tuple[float, float]
+    awake: tuple[float, float]
+    core: tuple[float, float]
+    wake: tuple[float, float]
+    second: tuple[float, float]
+    spread: tuple[float, ...]
+    vcpu: tuple[float, float]
+
+    def share(self, load: float, cores: int, threads: int) -> tuple[float, float]:
+        """The share of TDP of packages at a load in percent, with its spread. Threads compute independently."""
+        part = load / 100
+        awake = self.idle[0] + (self.awake[0] - self.idle[0]) * min(1, part * threads)
+        both = part * part  # the share of time in which both threads of a core compute
+        busy = self.core[0] * (2 * part - both) + self.second[0] * both
+        if threads <= cores:
+            busy = (self.core[0] + self.second[0]) * part
+        return awake + busy, between(self.spread, load)
+
+
+PACKAGE_TERMS = ("idle", "awake", "core", "wake", "second", "vcpu")
 
 
 @dataclass(frozen=True)
@@ -115,18 +150,11 @@ def read(path: Path) -> Table:
         return Table(
             tuple(_generation(row) for row in document["cpu"]),
             _generation(document["unknown"]),
-            {
-                key: Packages(
-                    row["servers"], _curve(row["share"]), _curve(row["beyond_idle"]), (row["vcpu"][0], row["vcpu"][1])
-                )
-                for key, row in document["packages"].items()
-            },
+            {key: _packages(row) for key, row in document["packages"].items()},
             Memory(
                 _curve(memory["dram_w_per_gb"]),
-                tuple(memory["wall_w_per_gb"]),
                 float(memory["wall_fixed_w"]),
-                memory["gb_per_tdp_w"],
-                memory["gb_spread"],
+                {int(key[3:]): _modules(row) for key, row in memory.items() if key.startswith("ddr")},
             ),
         )
     except OSError as error:
@@ -176,11 +204,28 @@ def between(values: tuple[float, ...], load: float) -> float:
     return values[low] + (load - LOADS[low]) / 10 * (values[low + 1] - values[low])
 
 
-def _curve(row: dict[str, Any]) -> Curve:
-    curve = Curve(tuple(map(float, row["median"])), tuple(map(float, row["spread"])))
-    if len(curve.median) != len(LOADS) or len(curve.spread) != len(LOADS):
+def _packages(row: dict[str, Any]) -> Packages:
+    pairs = {name: _pair(row[name]) for name in PACKAGE_TERMS}
+    return Packages(servers=row["servers"], spread=_by_load(row["spread"]), **pairs)
+
+
+def _modules(row: dict[str, Any]) -> Modules:
+    return Modules(_pair(row["dram_factor"]), _by_load(row["wall_w_per_gb"]), _pair(row["gb_per_tdp_w"]))
+
+
+def _pair(row: list[float]) -> tuple[float, float]:
+    first, second = row
+    return float(first), float(second)
+
+
+def _by_load(row: list[float]) -> tuple[float, ...]:
+    if len(row) != len(LOADS):
         raise ValueError("a curve needs a value for each load from 0 to 100 %")
-    return curve
+    return tuple(map(float, row))
+
+
+def _curve(row: dict[str, Any]) -> Curve:
+    return Curve(_by_load(row["median"]), _by_load(row["spread"]))
 
 
 def _generation(row: dict[str, Any]) -> Generation:
@@ -192,11 +237,12 @@ def _generation(row: dict[str, Any]) -> Generation:
         row["family"],
         tuple(row["models"]),
         (steppings[0], steppings[1]) if steppings else None,
+        row["ddr"],
         row["tdp_w"],
         row["tdp_spread"],
         row["cores"],
         row["threads"],
-        (row["tdp_per_thread"][0], row["tdp_per_thread"][1]),
+        _pair(row["tdp_per_thread"]),
         tuple(
             Processor(p["name"], p["tdp_w"], p["cores"], p["threads"], p.get("cache_mb", 0)) for p in row["processors"]
         ),

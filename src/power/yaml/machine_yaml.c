@@ -68,6 +68,8 @@ static const cyaml_schema_field_t machine_fields[] = {
     CYAML_FIELD_UINT("cores_per_socket", CYAML_FLAG_OPTIONAL, struct wtl_machine, cores_per_socket),
     CYAML_FIELD_SEQUENCE_COUNT("match", OPTIONAL, struct wtl_machine, match, n_match, &match_schema, 0, MOST_RULES),
     CYAML_FIELD_MAPPING_PTR("tdp", OPTIONAL, struct wtl_machine, tdp, number_fields),
+    CYAML_FIELD_MAPPING_PTR("wake", OPTIONAL, struct wtl_machine, wake, number_fields),
+    CYAML_FIELD_MAPPING_PTR("second", OPTIONAL, struct wtl_machine, second, number_fields),
     CYAML_FIELD_MAPPING("idle", CYAML_FLAG_DEFAULT, struct wtl_machine, idle, idle_fields),
     CYAML_FIELD_MAPPING("dram", CYAML_FLAG_DEFAULT, struct wtl_machine, dram, dram_fields),
     CYAML_FIELD_SEQUENCE_COUNT("clocks", CYAML_FLAG_POINTER, struct wtl_machine, clocks, n_clocks, &clock_schema, 1,
@@ -194,6 +196,7 @@ static int check_clocks(const check *c, const wtl_machine *m)
 static int check_machine(const check *c, wtl_machine *m)
 {
   if (m->sockets < 1 || m->sockets > 1024) return bad(c, "sockets", "%u sockets, must be 1 to 1024", m->sockets);
+  if (m->second && m->cores_per_socket == 0) return bad(c, "second", "needs cores_per_socket");
   return check_clocks(c, m) || wtl_machine_numbers(m, check_number, (void *)c);
 }
 

@@ -100,6 +100,26 @@ def test_without_the_same_profile_both_uncertainties_count_in_full(tmp_path):
         assert row(of_runs.compare(spin, sleep), "joules_cpu").difference.why == "within the ±"
 
 
+def test_awake_sockets_and_second_threads_belong_to_the_model(tmp_path):
+    numbers = [
+        *NUMBERS,
+        {"key": "wake", "value": 20.0, "plus_minus": 10.0},
+        {"key": "second", "value": 1.0, "plus_minus": 1.0},
+    ]
+    runs = []
+    for name, spin in (("a", 10.0), ("b", 9.0)):
+        runs.append(waiting_run(tmp_path / name, spin, 10.0 - spin, numbers))
+        for file in runs[-1].glob("**/pe-*.json"):
+            document = json.loads(file.read_text())
+            busy, second = 10.0 + spin, 4.0
+            part = 1 - second / busy
+            joules = 20.0 * 5 + 1.0 * second + part * (6.0 * 10 + 5.0 * spin) + 0.1 * (10 - spin)
+            document |= {"wake_s": 5.0, "second_s": second, "joules": [fakes.figure("cpu", joules, uncertainty=90.0)]}
+            file.write_text(json.dumps(document))
+    found = row(of_runs.compare(*runs), "joules_cpu").difference
+    assert found.why == "beyond the ±, 1 of 4 repeats"
+
+
 def test_runs_of_different_programs_pes_or_meters_are_compared_with_a_warning(tmp_path):
     one = fakes.make_run(tmp_path / "a")
     profiles = [fakes.pe_profile(pe, 3) for pe in range(3)]

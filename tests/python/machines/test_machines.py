@@ -76,6 +76,56 @@ def test_package_watts_hold_for_servers_that_the_fit_did_not_see(packages):
     assert statistics.median(row.width for row in packages) <= 0.45
 
 
+@pytest.mark.parametrize(("load", "most"), [(10, 0.15), (20, 0.15), (30, 0.2), (50, 0.35), (100, 0.35)])
+def test_package_watts_hold_at_each_load(packages, load, most):
+    """The curve must be right, not only its end. At loads with two kinds of servers the error is that of their kind."""
+    rows = [row for row in packages if row.load == load and row.workload == "CPUStress"]
+    assert statistics.median(row.error for row in rows) <= most
+    assert sum(row.is_inside for row in rows) >= len(rows) - 1
+
+
+def test_the_range_of_packages_is_narrower_where_servers_differ_less(packages):
+    width = {
+        row.load: row.width for row in packages if row.workload == "CPUStress" and row.server is packages[0].server
+    }
+    assert width[10] < width[50] < width[100] < width[0]
+
+
+@pytest.mark.parametrize("load", [0, 10, 50, 100])
+def test_wall_watts_hold_at_each_load(misses, load):
+    rows, spreads = [m for m in misses if m.load == load], fitted.wall_spreads(misses)
+    inside, errors = 0, []
+    for miss in rows:
+        printed, true = predict.interval(1, float(spreads[miss.generation][load // 10])), math.exp(miss.error)
+        inside += abs(printed.watts - true) <= printed.plus_minus
+        errors.append(abs(printed.watts - true) / true)
+    assert statistics.median(errors) <= 0.25
+    assert inside >= 0.85 * len(rows)
+
+
+def test_terms_are_found_again_in_a_curve_made_of_them():
+    terms = [0.2, 0.6, 0.15]
+    shares = [0.1, *fitted.curve_of(terms)]
+    assert fitted.fit_terms(fitted.np.array(shares)) == pytest.approx(terms, rel=1e-6)
+
+
+def test_a_single_busy_thread_wakes_the_package(of_cpus):
+    packages = of_cpus.packages["turbo"]
+    idle, one, two = (packages.share(100 * n / 96, 48, 96)[0] for n in (0, 1, 2))
+    assert one - idle > 5 * (two - one) > 0
+
+
+def test_the_second_thread_of_a_core_adds_less_than_the_first(of_cpus):
+    for packages in of_cpus.packages.values():
+        assert packages.second[0] < 0.5 * packages.core[0]
+
+
+def test_older_modules_draw_more_for_each_gigabyte(of_cpus):
+    factors = [of_cpus.memory.modules[ddr].dram_factor[0] for ddr in (2, 3, 4)]
+    assert factors == sorted(factors, reverse=True)
+    assert of_cpus.memory.modules[4].dram_factor == (1, 0)
+
+
 def test_a_server_left_out_changes_its_own_prediction(whole, measured, packages):
     """The errors would be too small if the fit saw the server that it predicts."""
     left_out = next(row for row in packages if row.server is measured[1] and row.load == 100)
@@ -125,8 +175,8 @@ def test_an_unknown_tdp_and_memory_widen_the_range(of_cpus):
 
 
 def test_medians_grow_with_load(of_cpus):
-    curves = [of_cpus.packages["any"].share.median, *(g.wall.median for g in of_cpus.generations)]
-    for curve in curves:
+    packages = [[p.share(load, 48, 96)[0] for load in table.LOADS] for p in of_cpus.packages.values()]
+    for curve in [*packages, *(g.wall.median for g in of_cpus.generations)]:
         assert all(before < after for before, after in itertools.pairwise(curve))
 
 
