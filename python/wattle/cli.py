@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import importlib
-import importlib.util
 import os
 import re
 import signal
 import sys
 import threading
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
 
-from wattle import __version__, console, stopping
+from wattle import __version__, console, extras, stopping
 from wattle.errors import Interrupted, WattleError
 
-COMMANDS = (
-    "doctor",
-    "calibrate",
-    "run",
-    "energy",
-    "top",
-    "study",
-    "compare",
-    "report",
-    "plan",
-    "sim",
-    "external",
-    "reproduce",
-    "machines",
-    "acceptance",
-)
+# The commands with the first sentence of their help, so that `wattle --help` need not import them.
+COMMANDS = {
+    "doctor": "List what can be measured and controlled on this machine, and how to get the rest.",
+    "calibrate": "Measure what ways of waiting cost on this machine, and keep the result for later programs.",
+    "run": "Run a program and show where its time and joules went.",
+    "energy": "Run any program and show the joules of its process tree.",
+    "top": "Show the call and source line in which each PE of this node waits now, and for how long.",
+    "study": "Run a study of the papers here, and compare the results with the published figures.",
+    "compare": "Compare two runs or two studies: time, CPU seconds, waiting, joules.",
+    "report": "Write one HTML file with interactive figures, tables, provenance and manifest. It needs no network.",
+    "plan": "Compute a clock for each PE at which it still arrives in time, from its waiting in a run.",
+    "sim": "Run a program on a simulated cluster with any number of PEs, clocks and joules.",
+    "external": "Read the log of an external power meter into a run or study that has ended.",
+    "reproduce": "Run all studies at the papers' sizes, and write one page and one archive.",
+    "machines": "List the CPUs whose watts are known, show one, or predict the watts of a machine.",
+    "acceptance": "Test everything on this machine, and write all results into one file.",
+}
 GROUPS = ("study", "machines")  # commands that have commands of their own
 
-KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
+# An option's type in messages, by the names of Typer and, from Typer 0.29 on, of pydantic.
+KINDS = {"int": "a whole number", "integer": "a whole number", "float": "a number", "number": "a number"}
+VALUES = {"int": "NUMBER", "float": "NUMBER", "str": "TEXT", "path": "PATH"}  # an option's value in the help
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of a full disk, for output without a file name
 HELP = {"help_option_names": ["-h", "--help"]}
 
@@ -100,15 +104,34 @@ def version(
 
 
 def _add_commands(arguments: list[str]) -> None:
-    """Adds the commands, each from its own package. Only the requested command is imported, so that `wattle run` does
-    not wait for the libraries of the report. For `--help` all commands are imported.
+    """Adds the requested command from its own package. Others are not imported, so that no command waits for the
+    libraries of another one. Where none was requested, all are added for the list of `--help`, by name only.
     """
-    asked = next((a for a in arguments if a in COMMANDS), None)
-    for name in COMMANDS if asked is None else (asked,):
-        module = f"wattle.{name}.cli"
-        if not _exists(module):
-            continue
-        loaded = importlib.import_module(module)
+    asked = arguments[0] if arguments else None
+    if asked in COMMANDS:
+        _add((asked,))
+    elif asked != "version":
+        _begin_list()
+        for name, words in COMMANDS.items():
+            app.command(name, help=words)(_only_listed)
+
+
+def whole() -> Any:
+    """The command with all its commands, as for the pages of the documentation."""
+    _add(COMMANDS)
+    return _command()
+
+
+def _begin_list() -> None:
+    """Removes the commands that were added before."""
+    app.registered_groups.clear()
+    app.registered_commands[:] = [known for known in app.registered_commands if known.callback is version]
+
+
+def _add(names: Iterable[str]) -> None:
+    _begin_list()
+    for name in names:
+        loaded = importlib.import_module(f"wattle.{name}.cli")
         if name in GROUPS:
             app.add_typer(getattr(loaded, f"{name}_app"), name=name)
         else:
@@ -117,9 +140,13 @@ def _add_commands(arguments: list[str]) -> None:
             app.command(name, context_settings=settings)(getattr(loaded, name))
 
 
+def _only_listed() -> None:
+    """Takes the place of a command in the list of `--help`."""
+
+
 def _command() -> Any:
-    """The whole command, with two changes to its help. Options without a value show no value column, and paragraphs
-    wrap at the width of the terminal only.
+    """The whole command, with three changes to its help: options without a value show no value column, other values
+    and arguments have plain names, and paragraphs wrap at the width of the terminal only.
     """
     whole = typer.main.get_command(app)
     commands = [whole]
@@ -128,17 +155,25 @@ def _command() -> Any:
         commands += getattr(command, "commands", {}).values()
         command.help = re.sub(r"(?<=\S)\n(?=\S)", " ", command.help or "")
         context = command.context_class(command, **{**HELP, **command.context_settings})
-        for option in command.get_params(context):
-            if getattr(option, "is_bool_flag", False):
-                option.metavar = ""
+        for parameter in command.get_params(context):
+            if getattr(parameter, "is_bool_flag", False):
+                parameter.metavar = ""
+            elif isinstance(parameter, typer.core.TyperArgument):
+                _name_argument(parameter)
+            elif parameter.metavar is None and hasattr(parameter, "type"):
+                parameter.metavar = VALUES.get(parameter.type.name)
     return whole
 
 
-def _exists(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
+def _name_argument(argument: Any) -> None:
+    """Shows an argument as `PROGRAM [ARGUMENT]...`, `DIRECTORY` or `[PID]`, without the name of a type."""
+    name = argument.metavar or argument.name.upper()
+    usage = f"{name} [ARGUMENT]..." if argument.nargs == -1 else name if argument.required else f"[{name}]"
+    argument.metavar = name
+    argument.make_metavar = lambda ctx, usage=False, short=name, whole=usage: whole if usage else short
+    if hasattr(argument, "type"):
+        argument.type = copy.copy(argument.type)
+        argument.type.get_metavar = lambda **_: ""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -151,8 +186,9 @@ def _guarded(arguments: list[str]) -> int:
     _begin_afresh()
     _write_what_can_be_written()
     try:
-        _add_commands(arguments)
-        code = _command()(args=arguments, prog_name="wattle", standalone_mode=False)
+        with extras.named(arguments):
+            _add_commands(arguments)
+            code = _command()(args=arguments, prog_name="wattle", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except WattleError as error:
@@ -211,9 +247,8 @@ def _usage(error: Any) -> int:
 
 def _plain_words(message: str) -> str:
     """A message such as `-n: expected a whole number`, instead of the argument parser's text about its types."""
-    found = re.fullmatch(
-        r"Invalid value for (.+?): (?:Input should be a valid|Unable to parse input string as an) (\w+)\b.*", message
-    )
+    wrong = r"(?:.* is not a valid|Input should be a valid|Unable to parse input string as an) (\w+)"
+    found = re.match(f"Invalid value for (.+?): {wrong}", message, re.DOTALL)
     if not found or found[2] not in KINDS:
         return message
     return f"{found[1].replace(chr(39), '')}: expected {KINDS[found[2]]}"

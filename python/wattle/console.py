@@ -27,13 +27,15 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console as RichConsole
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.segment import Segment
 from rich.text import Span, Text
 from rich.theme import Theme
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 THEME = Theme(
     {
@@ -273,6 +275,15 @@ class Steps:
             note(f"{self.what}: {self.done} of {self.total}, {elapsed:.0f} s {now}")
 
     def _start_bar(self) -> None:
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),

@@ -10,7 +10,6 @@ import errno
 import grp
 import os
 import pwd
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -32,7 +31,7 @@ def write_atomically(path: Path, content: str | bytes, durable: bool = False) ->
 def writing(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
     """A new file that replaces `path` when the block ends without an exception. Otherwise the new file is removed."""
     check_replaceable(path)
-    scratch = path.with_name(f".wattle-{secrets.token_hex(8)}.part")
+    scratch = path.with_name(f".wattle-{os.urandom(8).hex()}.part")
     try:
         with os.fdopen(os.open(scratch, NEW, 0o666), "wb") as out:
             yield out
@@ -135,7 +134,7 @@ def try_writing(folder: Path) -> None:
     """Raises OSError where no file can be written in the folder. Permission bits do not show a read-only or full file
     system.
     """
-    probe = folder / f".wattle-{secrets.token_hex(8)}.part"
+    probe = folder / f".wattle-{os.urandom(8).hex()}.part"
     try:
         with os.fdopen(os.open(probe, NEW, 0o600), "wb") as out:
             out.write(b"\0" * 4096)

@@ -6,9 +6,9 @@ import os
 import platform
 import re
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
 
 SCHEMA = 1
+PACKAGES = ("polars", "scipy", "plotly", "rich", "typer")
 FILE = "manifest.json"
 
 # Optional keys of a manifest and of its description of the host.
@@ -260,10 +261,18 @@ def cpu_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
 
 def versions() -> dict[str, str]:
     """Versions of Wattle, Python and the libraries that the figures depend on."""
-    found = {"wattle": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
-    for name in ("polars", "scipy", "plotly", "rich", "typer"):
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    return {"wattle": __version__, "python": ".".join(map(str, sys.version_info[:3])), **_installed()}
+
+
+def _installed() -> dict[str, str]:
+    """The versions of installed packages, by the names of their folders. `importlib.metadata` would take longer to load
+    than all other work of a short run.
+    """
+    found: dict[str, str] = {}
+    for folder in sys.path:
+        with suppress(OSError):
+            for entry in Path(folder).glob("*.dist-info"):
+                name, _, version = entry.stem.partition("-")
+                if name in PACKAGES:
+                    found.setdefault(name, version)
+    return {name: found[name] for name in PACKAGES if name in found}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean
 
 from wattle.checked import Checked
 
@@ -31,8 +31,12 @@ class Power:
         if each < 2:
             return self
         cuts = range(0, len(self.at_s), each)
-        at, watts = ([fmean(v[k : k + each]) for k in cuts] for v in (self.at_s, self.watts))
+        at, watts = ([_mean(v[k : k + each]) for k in cuts] for v in (self.at_s, self.watts))
         return Power(self.scope, self.source, at, watts)
+
+
+def _mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values)
 
 
 def read(entry: Checked) -> Power:

@@ -49,9 +49,7 @@ def unknown(words: list[str], whole: Any) -> list[str]:
 
 
 def test_commands_of_all_pages_have_the_options_that_are_shown() -> None:
-    if "run" not in cli._command().commands:
-        cli._add_commands([])
-    whole, wrong, count = cli._command(), [], 0
+    whole, wrong, count = cli.whole(), [], 0
     for page in PAGES:
         for command in shown(page.read_text(encoding="utf-8")):
             count += 1

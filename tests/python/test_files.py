@@ -57,7 +57,7 @@ def test_a_new_file_follows_the_umask(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.html", f".wattle-{KNOWN_TOKEN}.part"])
 def test_a_planted_link_is_not_written_through(tmp_path, monkeypatch, victim, name):
-    monkeypatch.setattr(files.secrets, "token_hex", lambda _: KNOWN_TOKEN)
+    monkeypatch.setattr(files.os, "urandom", lambda n: bytes.fromhex(KNOWN_TOKEN))
     folder = tmp_path / "shared"
     folder.mkdir()
     (folder / name).symlink_to(victim)
@@ -72,7 +72,7 @@ def test_a_report_is_not_written_through_a_link_that_someone_else_planted(tmp_pa
     from wattle.report import cli
 
     monkeypatch.setattr(cli, "build", lambda _: None)
-    monkeypatch.setattr(cli.page, "render", lambda _: "report")
+    monkeypatch.setattr("wattle.html.page.render", lambda _: "report")
     for name in (".x.html.part", "x.html"):
         (tmp_path / name).symlink_to(victim)
     assert cli.write(tmp_path, tmp_path / "x.html").read_text(encoding="utf-8") == "report"

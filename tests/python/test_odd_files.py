@@ -349,8 +349,7 @@ KINDS: dict[str, Kind] = {
 @cache
 def command() -> Callable[..., object]:
     """The whole command, made once."""
-    cli._add_commands([])
-    return cli._command()
+    return cli.whole()
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,8 @@ After this page you can look up each command and option of `wattle`. It has the 
 
 def page() -> str:
     """The whole page."""
-    cli._add_commands([])
     lines = [HEAD]
-    for name, command in cli._command().commands.items():
+    for name, command in cli.whole().commands.items():
         lines += section(f"wattle {name}", command, 2)
     return "\n".join(lines)
 
@@ -34,16 +32,11 @@ def section(name: str, command: Any, level: int) -> list[str]:
     usage = " ".join([name, *command.collect_usage_pieces(context)])
     lines = [f"{'#' * level} {name}", "", command.help or "", "", "```text", usage, "```", ""]
     records = [p.get_help_record(context) for p in command.get_params(context) if p.name != "help"]
-    if rows := [f"| `{without_type(names)}` | {cell(meaning)} |" for names, meaning in filter(None, records)]:
+    if rows := [f"| `{cell(names)}` | {cell(meaning)} |" for names, meaning in filter(None, records)]:
         lines += ["| argument or option | meaning |", "|---|---|", *rows, ""]
     for child, inner in getattr(command, "commands", {}).items():
         lines += section(f"{name} {child}", inner, level + 1)
     return lines
-
-
-def without_type(names: str) -> str:
-    """Names of an argument or option, without the Python type that Typer adds."""
-    return re.sub(r" <.*>$", "", names).replace("|", "\\|")
 
 
 def cell(text: str) -> str:

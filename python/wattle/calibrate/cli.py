@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from wattle import console, files, stopping
+from wattle import processor as processors
 from wattle.calibrate import prices, tool, wall, watts
 from wattle.calibrate.prices import Where
 from wattle.calibrate.show import show, show_fit, show_network
@@ -117,7 +118,7 @@ def _fit(file: Path, seconds: float, ghz: float | None) -> None:
     _check_yaml(file)
     if not 0.1 <= seconds <= 10:
         raise WattleError(f"--seconds {seconds:g}: expected 0.1 to 10")
-    processor = watts.cpu()
+    processor = processors.read()
     with console.progress("calibrate", 1) as steps:
 
         def at(done: int, total: int, name: str) -> None:
@@ -133,7 +134,7 @@ def _fit(file: Path, seconds: float, ghz: float | None) -> None:
 def _fit_wall(file: Path, seconds: float | None, ghz: float | None, given: Given | None) -> None:
     """Fits a profile to watts at the wall socket, typed or from a log."""
     _check_yaml(file)
-    processor = watts.cpu()
+    processor = processors.read()
     if given is None:
         if seconds is not None:
             raise WattleError(f"--seconds {seconds:g}: does not go with --plug, whose phases last until you answer")

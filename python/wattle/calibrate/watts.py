@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from wattle.checked import Checked
 from wattle.errors import WattleError
 from wattle.pe import STATES
+from wattle.processor import match_line
 
 NEAR_GHZ = 1e-3
 T95 = {2: 12.71, 3: 4.30, 4: 3.18}  # two-sided 95 % quantiles of Student's t, by the number of values
@@ -227,34 +227,13 @@ def _per_byte(rows: list[Row], idle: Row, meter: str, contains: str) -> Number:
 # ---- the file ----
 
 
-def cpu() -> dict[str, Any]:
-    """This machine's processor in the terms of a profile."""
-    first: dict[str, str] = {}
-    packages: set[str] = set()
-    for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
-        key, _, value = line.partition(":")
-        first.setdefault(key.strip(), value.strip())
-        if key.strip() == "physical id":
-            packages.add(value.strip())
-    return {
-        "vendor": first.get("vendor_id", ""),
-        "family": first.get("cpu family", ""),
-        "model": first.get("model", ""),
-        "name": first.get("model name", "this machine"),
-        "sockets": max(1, len(packages)),
-        "ghz": float(first["cpu MHz"]) / 1000 if first.get("cpu MHz") else None,
-    }
-
-
 def text(found: Fit, name: str, processor: dict[str, Any]) -> str:
     """The profile as YAML."""
     lines = [f"name: {name}", f"title: {_quoted(str(processor['name']))}", "about: >-"]
     lines += [f"  Fitted by wattle calibrate to the meter {found.meter}; check it before it is used elsewhere."]
     lines += [f"  {words[0].upper()}{words[1:]}." for words in found.doubts]
     lines += [f"sockets: {found.sockets}", f"cores_per_socket: {max(1, found.cores // found.sockets)}"]
-    if processor.get("vendor"):
-        lines += ["match:", f"  - vendor: {_quoted(processor['vendor'])}"]
-        lines += [f"    {key}: {processor[key]}" for key in ("family", "model") if processor.get(key)]
+    lines += [line] if (line := match_line(processor)) else []
     lines += ["idle:", *_number("cpu", found.idle_cpu, 2), *_number("dram", found.idle_dram, 2)]
     lines += ["dram:", *_number("per_byte", found.per_byte, 2), "clocks:"]
     for ghz, by_state in found.clocks.items():

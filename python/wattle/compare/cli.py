@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from wattle import console, manifest
-from wattle.compare import of_runs, of_studies
-from wattle.compare.show import show_runs, show_studies
+from wattle.compare import of_runs
+from wattle.compare.show import show_runs
 
 
 def compare(
@@ -19,10 +19,13 @@ def compare(
 ) -> None:
     """Compare two runs or two studies: time, CPU seconds, waiting, joules."""
     kind = of_runs.same_kind(manifest.read(before).kind, manifest.read(after).kind)
-    comparison = (of_runs if kind == "run" else of_studies).compare(before, after)
+    if kind == "run":
+        of, show = of_runs, show_runs
+    else:
+        from wattle.compare import of_studies as of  # imported late, because it needs the extra `lab`
+        from wattle.compare.show_studies import show_studies as show
+    comparison = of.compare(before, after)
     if json:
         console.print_json(comparison.as_dict())
-    elif isinstance(comparison, of_runs.Comparison):
-        show_runs(comparison, console.out)
     else:
-        show_studies(comparison, console.out)
+        show(comparison, console.out)

@@ -1,17 +1,14 @@
-"""Shows the tables of a comparison."""
+"""Shows the table of two compared runs."""
 
 from __future__ import annotations
 
-import statistics
-
 from wattle import units
 from wattle.compare.of_runs import Comparison, Row, changed_settings
-from wattle.compare.of_studies import Cell, StudyComparison, Verdicts, beyond, joules
 from wattle.compare.verdict import Verdict
 from wattle.console import Console, Text, plain, styled
 from wattle.metrics import Spread
 from wattle.provenance import amount, joule_unit
-from wattle.tables import provenance_words, table
+from wattle.tables import table
 
 STYLES = {Verdict.BEYOND: "title", Verdict.WITHIN: "faint", Verdict.UNTESTED: "faint", Verdict.UNKNOWN: "unavailable"}
 WORDS = {Verdict.BEYOND: "yes", Verdict.WITHIN: "no", Verdict.UNTESTED: "open", Verdict.UNKNOWN: "unknown"}
@@ -19,7 +16,7 @@ MEANING = "Difference = (before - after) / before: positive is a saving."
 
 
 def show_runs(comparison: Comparison, console: Console) -> None:
-    _heading(comparison.before.directory, comparison.after.directory, comparison.warnings, console)
+    heading(comparison.before.directory, comparison.after.directory, comparison.warnings, console)
     for name, before, after in changed_settings(comparison.before, comparison.after):
         console.print(f"{name}: {before} before, {after} after", soft_wrap=True)
     repeats = " and ".join(str(len(run.samples)) for run in (comparison.before, comparison.after))
@@ -38,37 +35,8 @@ def show_runs(comparison: Comparison, console: Console) -> None:
     console.print(plain(f"{MEANING} {words}", "faint"))
 
 
-def show_studies(comparison: StudyComparison, console: Console) -> None:
-    _heading(comparison.before, comparison.after, comparison.warnings, console)
-    result = table(title=f"Study {comparison.study}, medians over the sweep")
-    result.add_column(styled("\n{}", comparison.layout.series))
-    for column, label in comparison.layout.figures:
-        figures = joules([c for c in comparison.cells if c.figure == column])
-        words = provenance_words(figures) if figures else ""
-        result.add_column(styled("{}\n{}", label, words), justify="right")
-    for series in comparison.series:
-        result.add_row(series, *(_study_cell(comparison.of(series, column)) for column, _ in comparison.layout.figures))
-    console.print()
-    console.print(result)
-    words = (
-        "In brackets: the number of points of the sweep at which it exceeds the uncertainty and the spread of repeats; "
-        "--json has every point."
-    )
-    console.print(plain(f"{MEANING} {words}", "faint"))
-    _show_verdicts(comparison.verdicts, console)
-
-
-def _show_verdicts(verdicts: Verdicts, console: Console) -> None:
-    """The tally of published figures on both sides, and the figures with another verdict."""
-    console.print()
-    for side, tally in zip(("before", "after"), verdicts.tallies, strict=True):
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in tally.items() if count)
-        console.print(styled("Published figures {}: {}", side, counts or "none"), soft_wrap=True)
-    for name, before, after in verdicts.changed:
-        console.print(styled("  {}: {} before, {} after", name, before, after), soft_wrap=True)
-
-
-def _heading(before: object, after: object, warnings: list[str], console: Console) -> None:
+def heading(before: object, after: object, warnings: list[str], console: Console) -> None:
+    """Shows the two directories, and the differences that make them less comparable."""
     console.print(styled("[title]before[/title]  {}", before), soft_wrap=True)
     console.print(styled("[title]after[/title]   {}", after), soft_wrap=True)
     for warning in warnings:
@@ -110,10 +78,3 @@ def _sign_style(row: Row) -> str:
     if row.difference.verdict is not Verdict.BEYOND or percent is None:
         return ""
     return "good" if percent > 0 else "bad"
-
-
-def _study_cell(cells: list[Cell]) -> str:
-    known = [c.difference.saving_percent for c in cells if c.difference.saving_percent is not None]
-    if not known:
-        return units.UNKNOWN
-    return f"{units.percent(statistics.median(known))} ({beyond(cells)}/{len(cells)})"

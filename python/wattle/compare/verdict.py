@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from wattle.compare.rank_test import p_value
 from wattle.metrics import Spread
 
 ALPHA = 0.05
@@ -89,8 +90,6 @@ def spread_says(before: Sequence[float], after: Sequence[float]) -> _Opinion:
         return _Opinion(Verdict.UNTESTED, f"{fewest} of {FEWEST_REPEATS} repeats")
     if set(before) == set(after) and len(set(before)) == 1:
         return _Opinion(Verdict.WITHIN, "all equal")
-    from scipy.stats import mannwhitneyu
-
-    p = float(mannwhitneyu(before, after, alternative="two-sided", method="auto").pvalue)
+    p = p_value(before, after)
     verdict = Verdict.BEYOND if p < ALPHA else Verdict.WITHIN
     return _Opinion(verdict, f"p = {p:.2g}")

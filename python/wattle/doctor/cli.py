@@ -10,16 +10,25 @@ from wattle import console
 from wattle import info as infos
 from wattle.doctor import clocks, counters, machine, meters, network, prices, software
 from wattle.doctor.finding import Roots, Section
-from wattle.doctor.show import show
+from wattle.doctor.show import settings_table, show
 from wattle.info import Info
 from wattle.manifest import host_info, versions
 
 SCHEMA = 1
 
 
-def doctor(json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False) -> None:
-    """List what can be measured and controlled on this machine. For the rest, give the reason and a safe remedy."""
+def doctor(
+    settings: Annotated[bool, typer.Option("--settings", help="List all settings with their values instead.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+) -> None:
+    """List what can be measured and controlled on this machine, and how to get the rest.
+
+    Settings that were changed in this environment are at the end.
+    """
     info = infos.ask()
+    if settings and not json:
+        console.out.print(settings_table(info))
+        return
     sections = examine(info, Roots())
     if json:
         console.print_json(document(info, sections))

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from wattle import processor
 from wattle.doctor.finding import Finding, Roots, Section, State, virtual_why
 from wattle.info import Info
 
@@ -28,6 +29,7 @@ def examine(info: Info, roots: Roots) -> Section:
     if open_to_all is not None:
         findings.append(open_to_all)
     findings.append(_machine(info.machine))
+    findings += _match(roots)
     return Section("Energy: joules", findings)
 
 
@@ -108,6 +110,16 @@ def _machine(machine: dict[str, Any]) -> Finding:
         return Finding("machine profile", State.YES, says)
     why = "no profile matches this CPU, so modelled joules are wide ranges; WATTLE_MACHINE chooses another"
     return Finding("machine profile", State.PARTLY, says, why)
+
+
+def _match(roots: Roots) -> list[Finding]:
+    """The line by which a profile of one's own is chosen for this CPU."""
+    try:
+        line = processor.match_line(processor.read(roots.proc / "cpuinfo"))
+    except OSError:
+        return []
+    why = "a profile of your own with this line is used here: docs/energy-model.md, or `wattle calibrate --profile`"
+    return [Finding("a profile's match", State.INFO, line, why)] if line else []
 
 
 def _tags(machine: dict[str, Any]) -> str:

@@ -18,9 +18,14 @@ def show(sections: list[Section], info: Info, console: Console) -> None:
         for finding in section.findings:
             _show_finding(finding, console)
         console.print()
-    console.rule(styled("[title]Settings in force[/title]"), align="left", style="faint")
-    console.print(settings_table(info))
-    console.print(styled("[faint]* set in this environment. ✓ yes  ~ with limits  ✗ no  · for information[/faint]"))
+    console.rule(styled("[title]Settings[/title]"), align="left", style="faint")
+    changed = Info({"settings": [row for row in info.settings if _is_changed(row)]})
+    if changed.settings:
+        console.print(settings_table(changed))
+    n = len(info.settings) - len(changed.settings)
+    others = "1 setting has its default" if n == 1 else f"{n} settings have their defaults"
+    console.print(styled("[faint]{}; `wattle doctor --settings` lists all.[/faint]", others))
+    console.print(styled("[faint]✓ yes  ~ with limits  ✗ no  · for information[/faint]"))
 
 
 def _show_finding(finding: Finding, console: Console) -> None:
@@ -47,17 +52,20 @@ def _text(finding: Finding) -> Text:
 
 
 def settings_table(info: Info) -> Table:
-    """A table of all settings: name, value in force and purpose."""
+    """A table of settings: name, value in force and purpose. `*` marks those that this environment sets."""
     result = table()
     result.add_column("setting", no_wrap=True)
     result.add_column("value", overflow="fold", max_width=14)
     result.add_column("what for", ratio=1)
     for row in info.settings:
-        value, default = str(row.get("value", "")), str(row.get("default", ""))
-        changed = value != default
+        value, changed = str(row.get("value", "")), _is_changed(row)
         shown = plain((value or '""') + (" *" if changed else ""), "bold" if changed else "")
         result.add_row(str(row.get("name", "?")), shown, _what_for(row))
     return result
+
+
+def _is_changed(row: dict) -> bool:
+    return str(row.get("value", "")) != str(row.get("default", ""))
 
 
 def _what_for(row: dict) -> Text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,12 +16,15 @@ from wattle.clocks.file import Cluster, Plan
 from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.pe import PE
-from wattle.plan import by_sim, machine
+from wattle.plan import machine
 from wattle.plan.machine import Clock, Clocks
 from wattle.plan.predict import Prediction, active_s, predict, saved, waiting_s
 from wattle.provenance import Joules, Provenance, significant
-from wattle.sim.replay import Outcome
 from wattle.tables import table
+
+if TYPE_CHECKING:
+    from wattle.plan import by_sim
+    from wattle.sim.replay import Outcome
 
 LEAST = 0.05  # percent below which a difference is called none
 
@@ -57,6 +60,8 @@ def plan(
     if sample is None or not sample.complete:
         raise WattleError(f"{directory}: PEs left no profile, so nothing is known of their waiting")
     if by == "sim":
+        from wattle.plan import by_sim  # imported late, because it needs the extra `lab`
+
         _by_sim(directory, by_sim.best(sample, cluster, slowdown), output or directory / "plan.yaml", json)
         return
     chosen = profile or found.manifest.machine

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattle import console, files
+from wattle import console, files, runs
 from wattle import manifest as manifests
 from wattle.errors import WattleError
-from wattle.html import page
-from wattle.report import bench_page, run_page, study_page
+from wattle.run.show import show as show_run
+
+if TYPE_CHECKING:
+    from wattle.html.page import Page
 
 
 def report(
@@ -26,8 +28,14 @@ def report(
         ),
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Print the tables of a run again, and write no file.")] = False,
 ) -> None:
     """Write one HTML file with interactive figures, tables, provenance and manifest. It needs no network."""
+    if text:
+        if output is not None or show:
+            raise WattleError("--text writes no file: leave out -o and --open")
+        show_run(runs.load(directory, allow_damaged=True), console.out)
+        return
     target = write(directory, output)
     console.out.print(str(target), soft_wrap=True)
     if show and not webbrowser.open(target.absolute().as_uri()):
@@ -36,6 +44,8 @@ def report(
 
 def write(directory: Path, output: Path | None = None) -> Path:
     """Reads and checks the directory, writes the page atomically and returns its path."""
+    from wattle.html import page  # imported late, because it needs the extra `lab`
+
     made = build(directory)
     beside = directory.with_suffix(".html") if directory.is_file() else directory / "report.html"
     target = output if output is not None else beside
@@ -48,8 +58,10 @@ def write(directory: Path, output: Path | None = None) -> Path:
     return target
 
 
-def build(found: Path) -> page.Page:
+def build(found: Path) -> Page:
     """The page for a run, a study or a benchmark."""
+    from wattle.report import bench_page, run_page, study_page
+
     if found.is_file() and found.suffix == ".json":
         return bench_page.build(found)
     record = manifests.read(found)

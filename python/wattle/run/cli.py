@@ -6,12 +6,12 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wattle import carbon as carbons
-from wattle import console, info, launchers, limits, manifest, openmetrics, paths, runs, stopping, units
+from wattle import console, extras, info, launchers, limits, manifest, openmetrics, paths, runs, stopping, units
 from wattle.checked import shown
 from wattle.clocks import file as plans
 from wattle.console import styled
@@ -19,7 +19,6 @@ from wattle.errors import WattleError
 from wattle.external import kept as external_kept
 from wattle.external import options as external_options
 from wattle.external.options import MeterLog, MeterSet
-from wattle.external.session import Session
 from wattle.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.run import job, target
@@ -30,6 +29,9 @@ from wattle.run.hosts import given as hosts_given
 from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile
 from wattle.run.show import show
 from wattle.run.summary import document
+
+if TYPE_CHECKING:
+    from wattle.external.session import Session
 
 REPEATS_MOST = 999
 TIMELINE_BYTES = "2M"  # for each thread: 65,000 spans
@@ -88,6 +90,8 @@ def run(
     if mpi:
         mpi_jobs.check(n, hosts, hostfile)
     logged = external_options.chosen(meter_log, meter_set)
+    if logged:
+        extras.require("--meter-log", "numpy")
     given = hosts_given(hosts, hostfile)
     asked = n
     n = 1 if mpi else given.pes() if n is None else n  # the number of an MPI job comes from its profile
@@ -97,6 +101,7 @@ def run(
     grams = carbons.intensity(carbon) if carbon is not None else None
     openmetrics.check(metrics)
     if timeline:
+        extras.require("--timeline", "numpy", "otf2")
         if not profile:
             raise WattleError("--timeline and --no-profile: a timeline is written with the profile; leave one out")
         chosen.setdefault("WATTLE_TIMELINE", os.environ.get("WATTLE_TIMELINE") or TIMELINE_BYTES)
@@ -120,7 +125,11 @@ def run(
         environment = mpi_jobs.environment_of(environment)
     where = directories.prepare(output, command[0])
     argv = command if mpi else [oshrun, "-n", str(n), *given.options, "--", *command]
-    session = Session(logged, where) if logged else None
+    session = None
+    if logged:
+        from wattle.external.session import Session
+
+        session = Session(logged, where)
     job_plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi, timeline, session, grams)
     with console.lenient():  # the program's exit code counts, even if no process reads this output
         if found.warning and profile and not mpi:

@@ -16,7 +16,6 @@ from wattle.run import job, target
 from wattle.run.show import show
 from wattle.run.summary import document
 from wattle.sim import simulation
-from wattle.sim import what_if as asked
 from wattle.sim.simulation import Ready, Result
 from wattle.symbols import resolve
 
@@ -74,6 +73,8 @@ def sim(
             raise WattleError("--what-if replays a recorded run: it takes no program")
         of_runs = {"-n": n, "--clock-domain": clock_domain, "--output": output, "--set": settings or None}
         _refuse(of_runs, "is only for a program that is run, not for --what-if")
+        from wattle.sim import what_if as asked  # imported late, because it needs the extra `lab`
+
         answer = asked.ask(what_if, machine, 1.0 if slowdown is None else slowdown, rank or "energy", network)
         if json:
             console.print_json(asked.document(answer))

@@ -8,6 +8,7 @@ import re
 
 import fakes
 import pytest
+from wattle import console
 from wattle.doctor import clocks, counters, machine, meters, show, software
 from wattle.doctor.finding import Roots, Section, State
 from wattle.info import Info
@@ -321,13 +322,40 @@ def test_without_limits_there_is_no_finding_about_them(roots):
     assert not [f for f in section.findings if f.name == "CPU quota"]
 
 
-def test_the_report_fits_80_columns_and_shows_every_setting(wattle):
+def test_all_settings_are_listed_where_they_are_asked_for(wattle):
+    result = wattle("doctor", "--settings")
+    assert result.returncode == 0
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    for row in fakes.INFO["settings"]:
+        assert row["name"] in result.stdout
+    assert "Energy" not in result.stdout
+
+
+def test_the_line_that_chooses_a_profile_for_this_cpu_is_shown(tmp_path):
+    cpuinfo = "processor: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC 9354\n"
+    (tmp_path / "cpuinfo").write_text(cpuinfo)
+    (tmp_path / "arm").mkdir()
+    (tmp_path / "arm/cpuinfo").write_text("processor: 0\nCPU implementer\t: 0x41\n")
+    (found,) = meters._match(Roots(tmp_path, tmp_path))
+    assert found.says == "match: [{vendor: AuthenticAMD, family: 25, model: 17}]"
+    assert meters._match(Roots(tmp_path, tmp_path / "arm")) == []
+
+
+def test_the_report_names_only_the_settings_that_were_changed(capsys):
+    rows = [{"name": "A", "value": "1", "default": "1"}, {"name": "B", "value": "2", "default": "1"}]
+    show.show([], Info({"settings": rows}), console.Console())
+    said = capsys.readouterr().out
+    assert re.search(r"^B +2 \*", said, re.MULTILINE)
+    assert not re.search(r"^A ", said, re.MULTILINE)
+    assert "1 setting has its default; `wattle doctor --settings` lists all" in said
+
+
+def test_the_report_fits_80_columns(wattle):
     result = wattle("doctor", env={"WATTLE_WAIT": "spin"})
     assert result.returncode == 0
     assert result.stderr == ""
     assert max(map(len, result.stdout.splitlines())) <= 80
-    for row in fakes.INFO["settings"]:
-        assert row["name"] in result.stdout
+    assert "`wattle doctor --settings` lists all" in result.stdout
     for title in ("Energy", "Clocks", "Counters", "Waiting", "Machine", "Network", "Software", "Settings"):
         assert title in result.stdout
 

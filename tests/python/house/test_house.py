@@ -31,7 +31,7 @@ def tracked(*patterns: str) -> list[Path]:
 
 def pins(name: str) -> dict[str, str]:
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
-    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
+    return dict(line.split("==") for line in lines if line and not line.startswith(("#", "-r ")))
 
 
 def test_rooms_include_only_rooms_on_lower_floors() -> None:
@@ -211,11 +211,14 @@ def test_every_line_of_the_package_list_names_a_package_and_a_known_section() ->
 def test_every_direct_dependency_is_pinned_to_one_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = {"run": project["dependencies"], **project["optional-dependencies"]}
-    run, test, docs = (pins(f"requirements{part}.txt") for part in ("", "-test", "-docs"))
-    for wanted, pinned in ((names["run"], run), (names["test"], run | test), (names["docs"], run | docs)):
+    core, lab, test, docs = (pins(f"requirements{part}.txt") for part in ("-core", "", "-test", "-docs"))
+    run = core | lab
+    of_extras = ((names["lab"], lab), (names["test"], run | test), (names["docs"], run | docs))
+    for wanted, pinned in ((names["run"], core), *of_extras):
         for requirement in wanted:
             name = re.split(r"[<>=~ ]", requirement)[0]
             assert name in pinned, f"{name} has no pin"
+    assert not set(core) & set(lab), "a package is pinned in two files"
     assert not set(run) & (set(test) | set(docs)), "a package is pinned in two files"
     assert all(test[name] == docs[name] for name in set(test) & set(docs)), "a package has two versions"
 
