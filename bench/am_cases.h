@@ -225,15 +225,19 @@ static double messages_of(const scene *s, long rounds)
   return a_round * (double)rounds;
 }
 
+static block_time last_block; /* by this PE's time of day */
+
 /* Seconds of a block of rounds, by PE 0's clock. */
 static double block(int way, const scene *s, long rounds, joules *j)
 {
   meet();
   if (j) joules_begin(j);
+  last_block.begin = time_of_day();
   double start = now();
   do_rounds(way, s, rounds);
   if (s->t == BI || s->t == MANY) meet();
   double seconds = now() - start;
+  last_block.end = time_of_day();
   if (j) joules_end(j);
   meet();
   return seconds;
@@ -271,6 +275,7 @@ static void print_sample(const turn *t, const scene *s, int repeat, int place, d
   printf(",");
   print_number("message_s", seconds / messages);
   printf(",\"verified\":%s,", right ? "true" : "false");
+  print_spans(last_block, 1 / messages, last_block, 0);
   joules_print(j, messages);
   printf("}\n");
   fflush(stdout);

@@ -1,4 +1,4 @@
-/* json_line.h - members of a JSON line: numbers, words and joules. An unknown value is null. Units: seconds, joules. */
+/* json_line.h - members of a JSON line: numbers, words, spans of time and joules. An unknown value is null. Units: seconds, joules. */
 #ifndef BENCH_JSON_LINE_H
 #define BENCH_JSON_LINE_H
 
@@ -13,6 +13,37 @@ static inline void print_number(const char *name, double v)
     printf("\"%s\":%.9g", name, v);
   else
     printf("\"%s\":null", name);
+}
+
+/* Seconds since 1970, as logs of external power meters have them. */
+static inline double time_of_day(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Begin and end of a block, by the time of day. */
+typedef struct block_time {
+  double begin, end;
+} block_time;
+
+static inline void print_span(block_time block, double share)
+{
+  printf("{\"begin_s\":%.6f,\"end_s\":%.6f,\"share\":%.9g}", block.begin, block.end, share);
+}
+
+/* Prints "spans":[{begin, end, share}, ...] with a comma after it. The joules of a sample are those of each span, times
+ * its share. A second span without a share is left out. */
+static inline void print_spans(block_time block, double share, block_time other, double other_share)
+{
+  printf("\"spans\":[");
+  print_span(block, share);
+  if (other_share != 0) {
+    printf(",");
+    print_span(other, other_share);
+  }
+  printf("],");
 }
 
 static inline void print_text(const char *name, const char *text)

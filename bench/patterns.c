@@ -74,6 +74,7 @@ typedef struct {
   double min_time_s; /* shortest wall time of a block of iterations, including clearing */
   size_t gap;        /* smallest number of bytes between user buffers: a cache line or more, or 0 */
   int counted;       /* iterations in which counters are read; 0: none */
+  double interval_s; /* between two readings of an external meter; 0: none */
   bool all_divide;   /* fragments were given as a list: each must divide each payload */
   clearing clear;
   bool pin, help;
@@ -123,6 +124,8 @@ static void usage(FILE *out)
                "  --repeat N          measurements of each configuration; patterns alternate (5)\n"
                "  --min-time SECONDS  shortest wall time of one measurement (0.1)\n"
                "  --min-iterations N  fewest iterations of one measurement (5)\n"
+               "  --interval SECONDS  time between two readings of an external meter: a measurement lasts for at\n"
+               "                      least ten, and clearing alone is measured after it (0: there is no such meter)\n"
                "  --gap BYTES         space between user buffers, at least a cache line (64), or 0: contiguous\n"
                "  --count N           further iterations of each measurement in which counters are read (0)\n"
                "  --clear HOW         clflush|sweep|none: how caches are cleared before each iteration\n"
@@ -213,12 +216,13 @@ static void parse_clear(options *o, const char *text)
     o->clear = (clearing)how;
 }
 
-static void parse_min_time(options *o, const char *text)
+static double parse_seconds(const char *what, const char *text)
 {
   char *end;
-  o->min_time_s = strtod(text, &end);
-  if (end == text || *end || !(o->min_time_s >= 0 && o->min_time_s <= 3600))
-    complain("--min-time: '%s' is not a number of seconds from 0 to 3600", text);
+  double seconds = strtod(text, &end);
+  if (end == text || *end || !(seconds >= 0 && seconds <= 3600))
+    complain("%s: '%s' is not a number of seconds from 0 to 3600", what, text);
+  return seconds;
 }
 
 static void parse_payloads(options *o, char *text)
@@ -284,7 +288,9 @@ static options parse(int argc, char **argv)
     else if (!strcmp(name, "--repeat"))
       o.repeats = (int)parse_size(name, value, 1, 10000);
     else if (!strcmp(name, "--min-time"))
-      parse_min_time(&o, value);
+      o.min_time_s = parse_seconds(name, value);
+    else if (!strcmp(name, "--interval"))
+      o.interval_s = parse_seconds(name, value);
     else if (!strcmp(name, "--min-iterations"))
       o.min_iterations = (int)parse_size(name, value, 1, MAX_ITERATIONS);
     else if (!strcmp(name, "--gap"))
@@ -628,9 +634,9 @@ static void tell_to_go_on(const memory *m, bool on)
 }
 
 /* All PEs must agree, and only PE 0 knows the answer. */
-static bool needs_clears(const memory *m, const meter *e)
+static bool needs_clears(const options *o, const memory *m, const meter *e)
 {
-  tell_to_go_on(m, meter_interval_s(e) > 0);
+  tell_to_go_on(m, meter_interval_s(e) > 0 || o->interval_s > 0);
   shmem_barrier_all();
   return *m->go;
 }
@@ -641,7 +647,8 @@ static bool needs_clears(const memory *m, const meter *e)
 typedef struct {
   double s[MAX_ITERATIONS];
   int n;
-  double wall_s; /* of the block, including clearing and barriers */
+  double wall_s;   /* of the block, including clearing and barriers */
+  block_time when; /* of the block, by this PE's time of day */
 } timings;
 
 static void one_iteration(const memory *m, const config *c, meter *e, timings *t)
@@ -664,6 +671,7 @@ static void block(const options *o, const memory *m, const config *c, meter *e, 
                   int least_n, timings *t)
 {
   t->n = 0;
+  t->when.begin = time_of_day();
   double start = now_s();
   do {
     clear_caches(o, m, c);
@@ -674,6 +682,7 @@ static void block(const options *o, const memory *m, const config *c, meter *e, 
     tell_to_go_on(m, t->n < MAX_ITERATIONS && (t->n < least_n || t->wall_s < least_s));
     shmem_barrier_all();
   } while (*m->go);
+  t->when.end = time_of_day();
 }
 
 /* Transfers that are counted and not timed. */
@@ -732,9 +741,17 @@ static void print_latency(const timings *t)
   printf("},");
 }
 
-static void print_sample(const options *o, const config *c, int repeat, int turn, const timings *t, double unpack_s,
-                         bool verified, const meter *e)
+/* A sample in numbers. `clears`: the block of clearing alone; `clears_share`: the part of it that `t` includes. */
+typedef struct result {
+  const timings *t, *clears;
+  double clears_share;
+  double unpack_s;
+  bool verified;
+} result;
+
+static void print_sample(const options *o, const config *c, int repeat, int turn, const result *r, const meter *e)
 {
+  const timings *t = r->t;
   double median = quantile(t->s, t->n, 0.5);
   printf("{\"kind\":\"sample\",\"pattern\":\"%s\",\"payload\":%zu,\"fragments\":%zu,\"fragment_bytes\":%zu,",
          pattern_names[c->p], c->payload, c->n, c->size);
@@ -742,12 +759,13 @@ static void print_sample(const options *o, const config *c, int repeat, int turn
   print_number("block_s", t->wall_s);
   printf(",");
   print_latency(t);
-  print_number("unpack_s", unpack_s);
+  print_number("unpack_s", r->unpack_s);
   printf(",");
   print_number("bandwidth_Bps", (double)c->payload / median);
   printf(",");
   print_number("message_rate_per_s", (double)c->n / median);
-  printf(",\"clear\":\"%s\",\"verified\":%s,", clearing_names[o->clear], verified ? "true" : "false");
+  printf(",\"clear\":\"%s\",\"verified\":%s,", clearing_names[o->clear], r->verified ? "true" : "false");
+  print_spans(t->when, 1.0 / t->n, r->clears->when, -r->clears_share / t->n);
   meter_print(e, t->n);
   if (o->counted) counts_print(&counted, o->counted);
   printf("}\n");
@@ -780,24 +798,27 @@ static bool measure(const options *o, const memory *m, const config *c, meter *e
   transfer_once(m, c);
   bool first = verify(m, c, round);
   prepare(m, c, round + 1);
-  double least_s = fmax(o->min_time_s, METER_INTERVALS * meter_interval_s(e));
+  static timings clears;
+  result r = {.t = t, .clears = &clears};
+  double least_s = fmax(o->min_time_s, METER_INTERVALS * fmax(o->interval_s, meter_interval_s(e)));
   meter_block_begin(e);
   block(o, m, c, e, true, least_s, o->min_iterations, t);
   meter_block_end(e);
   count_block(o, m, c);
-  bool verified = verify(m, c, round + 1) && first;
-  if (needs_clears(m, e)) {
-    static timings clears;
+  r.verified = verify(m, c, round + 1) && first;
+  if (needs_clears(o, m, e)) {
     meter_clears_begin(e);
-    block(o, m, c, e, false, 0, t->n, &clears);
-    meter_clears_end(e, fmax(0, t->wall_s - timed_s(t)) / clears.wall_s);
+    block(o, m, c, e, false, METER_INTERVALS * o->interval_s, t->n, &clears);
+    r.clears_share = fmax(0, t->wall_s - timed_s(t)) / clears.wall_s;
+    meter_clears_end(e, r.clears_share);
   }
   qsort(t->s, (size_t)t->n, sizeof *t->s, by_size);
   if (!sends && partner == TELLER)
     shmem_double_p(m->unpack_s, c->p == MMPQAMM ? quantile(t->s, t->n, 0.5) : (double)NAN, TELLER);
   shmem_barrier_all();
-  if (me == TELLER) print_sample(o, c, repeat, turn, t, *m->unpack_s, verified, e);
-  return verified;
+  r.unpack_s = *m->unpack_s;
+  if (me == TELLER) print_sample(o, c, repeat, turn, &r, e);
+  return r.verified;
 }
 
 /* Patterns alternate within each repeat, and each repeat begins with another one, so that noise affects all equally. */

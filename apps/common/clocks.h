@@ -1,4 +1,4 @@
-/* clocks.h - wall-clock time, CPU time and sleep. */
+/* clocks.h - monotonic time, time of day, CPU time and sleep. */
 #ifndef APPS_CLOCKS_H
 #define APPS_CLOCKS_H
 
@@ -14,6 +14,12 @@ static inline double clock_seconds(clockid_t clock)
 static inline double seconds_now(void)
 {
   return clock_seconds(CLOCK_MONOTONIC);
+}
+
+/* Seconds since 1970, as logs of external power meters have them. */
+static inline double time_of_day(void)
+{
+  return clock_seconds(CLOCK_REALTIME);
 }
 
 /* CPU seconds of all threads of this process. */

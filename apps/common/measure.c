@@ -13,6 +13,8 @@ static struct {
   wattle_energy_t *meter; /* NULL while no section is open */
   double start, cpu_start;
   double seconds, cpu_seconds; /* of the pieces that have ended */
+  double begin, end;           /* of the last piece, by the time of day */
+  long pieces;
 } now;
 
 static const char section[] = "section";
@@ -29,6 +31,7 @@ void measure_prepare(void)
 {
   now.meter = open_meter();
   now.seconds = now.cpu_seconds = 0;
+  now.pieces = 0;
 }
 
 void measure_resume(void)
@@ -36,6 +39,7 @@ void measure_resume(void)
   if (!now.meter) return;
   now.cpu_start = cpu_seconds_now();
   wattle_region_begin(now.meter, section);
+  now.begin = time_of_day();
   now.start = seconds_now();
 }
 
@@ -43,6 +47,8 @@ void measure_pause(void)
 {
   if (!now.meter) return;
   now.seconds += seconds_now() - now.start;
+  now.end = time_of_day();
+  now.pieces++;
   wattle_region_end(now.meter, section);
   now.cpu_seconds += cpu_seconds_now() - now.cpu_start;
 }
@@ -74,7 +80,9 @@ void measure_part(const char *name, measured *mine)
 
 void measure_own(measured *mine)
 {
-  *mine = (measured){.seconds = now.seconds, .cpu_seconds = now.cpu_seconds};
+  *mine = (measured){.seconds = now.seconds, .cpu_seconds = now.cpu_seconds, .share = 1};
+  mine->begin = now.pieces == 1 ? now.begin : (double)NAN;
+  mine->end = now.pieces == 1 ? now.end : (double)NAN;
   take_joules(section, mine);
   wattle_energy_close(now.meter);
   now.meter = NULL;
@@ -91,6 +99,7 @@ void measure_divide(measured *m, double rounds)
 {
   m->seconds /= rounds;
   m->cpu_seconds /= rounds;
+  m->share /= rounds;
   for (int d = 0; d < m->n_domains; d++) {
     wattle_joules_t *j = &m->joules[d];
     j->joules /= rounds;
@@ -193,4 +202,12 @@ void measure_print_energy(const measured *m)
     print_figure(&m->joules[d]);
   }
   putchar(']');
+}
+
+void measure_print_spans(const measured *m)
+{
+  if (isfinite(m->begin))
+    printf("\"spans\":[{\"begin_s\":%.6f,\"end_s\":%.6f,\"share\":%.9g}]", m->begin, m->end, m->share);
+  else
+    printf("\"spans\":null");
 }

@@ -12,9 +12,12 @@
 
 enum { MEASURE_DOMAINS = 8 };
 
-/* Figures of the section on all PEs; valid on PE 0. Seconds; joules as in wattle.h. */
+/* Figures of the section on all PEs; valid on PE 0. Seconds; joules as in wattle.h. `begin`, `end`: the section by this
+ * PE's time of day, seconds since 1970; NaN where it has several pieces. `share`: the part of the section that the
+ * figures are for, 1 until they are divided. */
 typedef struct measured {
   double seconds, cpu_seconds;
+  double begin, end, share;
   int n_domains; /* 0: no meter */
   wattle_joules_t joules[MEASURE_DOMAINS];
 } measured;
@@ -45,6 +48,9 @@ void measure_divide(measured *m, double rounds);
  * "energy":[...] or null. Any PE may call them. */
 void measure_print_meter(void);
 void measure_print_energy(const measured *m);
+
+/* Prints "spans":[{begin, end, share}], from which the joules of an external meter are found, or null. */
+void measure_print_spans(const measured *m);
 
 /* Print `"name":value`, with null for a number that is not finite, or a text as a JSON string. */
 void json_number(const char *name, double value);

@@ -20,12 +20,15 @@
 #include "lsms.h"
 
 enum { EX_USAGE = 64, MOST_PARAMETERS = 1 << 20, CACHE_LINE = 64 };
-enum { PATTERN, GROUPS, BYTES, WORK, TURNS, STEPS, WARM, REPEAT, SEED, N_OPTIONS };
+enum { PATTERN, GROUPS, BYTES, WORK, TURNS, STEPS, LEAST, WARM, REPEAT, SEED, N_OPTIONS };
 enum { TRANSFER, COMPUTE, WAIT, COLLECT, STAGES };
 
 static const char *const stage_names[STAGES] = {"transfer_s", "compute_s", "sync_s", "collect_s"};
 static const char *const end_names[STAGES] = {"transfer_end", "compute_end", "sync_end", "collect_end"};
 static bool any_wrong; /* on PE 0 */
+static struct {
+  long warm, counted;
+} made; /* steps of the current sample */
 static option options[N_OPTIONS] = {
     [PATTERN] = {"pattern", PPQ, 0, 0, "how a master sends parameters", lsms_patterns},
     [GROUPS] = {"groups", 2, 1, 4096, "groups of PEs; at most one for each PE without the root", NULL},
@@ -33,6 +36,7 @@ static option options[N_OPTIONS] = {
     [WORK] = {"work", 1, 0.001, 10000, "mean milliseconds that a member of a group computes in a step", NULL},
     [TURNS] = {"turns", 0, 0, 1e12, "turns of work in a millisecond; 0: measured on this machine now", NULL},
     [STEPS] = {"steps", 20, 1, 1e6, "steps in a sample", NULL},
+    [LEAST] = {"least", 0, 0, 3600, "seconds that a sample lasts at least, by more steps", NULL},
     [WARM] = {"warm", 6, 0, 1e6, "steps before it that do not count", NULL},
     [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
     [SEED] = {"seed", 1, 0, 1e9, "determines all parameters", NULL},
@@ -135,9 +139,8 @@ static void print_stages(const stages *all, double n_steps)
 static void print(const lsms_job *j, sample_case c, int repeat, const measured *m, const stages *all, uint64_t sum)
 {
   char name[32];
-  long warm = (long)options[WARM].value, n = (long)options[STEPS].value;
   uint64_t expected = 0;
-  if (!lsms_expected(j, (uint64_t)options[SEED].value, warm + n, &expected)) {
+  if (!lsms_expected(j, (uint64_t)options[SEED].value, made.warm + made.counted, &expected)) {
     fprintf(stderr, "lsms-%s: no memory to check the result; use fewer parameters\n", lsms_version);
     job_abort(1);
   }
@@ -145,26 +148,41 @@ static void print(const lsms_job *j, sample_case c, int repeat, const measured *
   snprintf(name, sizeof name, "%s %s", lsms_version, lsms_patterns[j->pattern]);
   sample_print(name, "all", c, repeat, m, sum == expected);
   printf(",\"groups\":%d,\"bytes\":%zu,\"checksum\":\"%016" PRIx64 "\"", j->groups, j->bytes, sum);
-  print_stages(all, (double)n);
+  print_stages(all, (double)made.counted);
   printf("}\n");
   fflush(stdout);
+}
+
+/* Makes the steps that do not count, and finds how many steps count. */
+static void warm_up(const lsms_job *j, uint64_t *seed, void *outgoing, double turns)
+{
+  stages ignored = {.begin = 0};
+  double least = options[LEAST].value;
+  made.warm = (long)fmax(options[WARM].value, least > 0);
+  made.counted = (long)options[STEPS].value;
+  job_barrier();
+  double before = seconds_now();
+  steps(j, seed, outgoing, made.warm, turns, &ignored);
+  if (least <= 0) return;
+  long enough = sample_rounds((seconds_now() - before) / (double)made.warm, least);
+  if (enough > made.counted) made.counted = enough;
+  job_broadcast(&made.counted, sizeof made.counted);
 }
 
 static void measure(lsms_job *j, sample_case c, int repeat, double turns)
 {
   measured m;
-  stages ignored = {.begin = 0}, mine = {.begin = 0}, *all = j->me == 0 ? calloc((size_t)j->n_pes, sizeof *all) : NULL;
+  stages mine = {.begin = 0}, *all = j->me == 0 ? calloc((size_t)j->n_pes, sizeof *all) : NULL;
   uint64_t seed = (uint64_t)options[SEED].value;
   if (j->me == 0 && !all) job_abort(1);
   j->n = (size_t)c.x;
   turns = own_turns(j, turns, c.y);
   void *outgoing = version_start(j);
-  job_barrier();
-  steps(j, &seed, outgoing, (long)options[WARM].value, turns, &ignored);
+  warm_up(j, &seed, outgoing, turns);
   measure_begin();
-  uint64_t sum = steps(j, &seed, outgoing, (long)options[STEPS].value, turns, &mine);
+  uint64_t sum = steps(j, &seed, outgoing, made.counted, turns, &mine);
   measure_end(&m);
-  measure_divide(&m, options[STEPS].value);
+  measure_divide(&m, (double)made.counted);
   job_gather(&mine, sizeof mine, all);
   if (j->me == 0) print(j, c, repeat, &m, all, sum);
   version_end();

@@ -64,6 +64,8 @@ static void print(const graph *g, int repeat, const forest *f, int rounds, bool 
   json_number("cpu_s", m->cpu_seconds);
   putchar(',');
   measure_print_energy(m);
+  putchar(',');
+  measure_print_spans(m);
   printf("}\n");
 }
 

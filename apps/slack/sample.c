@@ -66,6 +66,8 @@ void sample_print(const char *name, const char *who, sample_case c, int repeat, 
   json_number("cpu_s", m->cpu_seconds);
   putchar(',');
   measure_print_energy(m);
+  putchar(',');
+  measure_print_spans(m);
 }
 
 void sample_print_list(const char *name, const double *v, int n)

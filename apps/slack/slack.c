@@ -22,7 +22,7 @@
 #include "zones.h"
 
 enum { EX_USAGE = 64 };
-enum { WORK, TURNS, INSTANCES, WARM, REPEAT, LOADS, N_OPTIONS };
+enum { WORK, TURNS, INSTANCES, LEAST, WARM, REPEAT, LOADS, N_OPTIONS };
 enum { LOADS_TWO, LOADS_STEPS, LOADS_ZONES };
 
 static const char *const loads[] = {"two", "steps", "bt-mz", NULL};
@@ -31,6 +31,7 @@ static option options[N_OPTIONS] = {
     [WORK] = {"work", 2, 0.001, 10000, "milliseconds that an early PE computes", NULL},
     [TURNS] = {"turns", 0, 0, 1e12, "turns of work in a millisecond; 0: measured on this machine now", NULL},
     [INSTANCES] = {"instances", 20, 1, 1e6, "synchronizations in a sample", NULL},
+    [LEAST] = {"least", 0, 0, 3600, "seconds that a sample lasts at least, by more synchronizations", NULL},
     [WARM] = {"warm", 6, 0, 1e6, "synchronizations before it that do not count", NULL},
     [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
     [LOADS] = {"loads", LOADS_TWO, 0, 0, "distribution of the work", loads},
@@ -59,11 +60,11 @@ static double factor(sample_case c)
 static long arrived; /* symmetric; on PE 0: number of arrivals of the last PE */
 static long unmet;   /* on PE 0: how often it continued before that arrival */
 
-static split meet_often(double turns, int times)
+static split meet_often(double turns, long times)
 {
   static long met;
   split s = {0};
-  for (int i = 0; i < times; i++) {
+  for (long i = 0; i < times; i++) {
     double begin = seconds_now();
     work_compute(turns);
     double arrive = seconds_now();
@@ -74,8 +75,8 @@ static split meet_often(double turns, int times)
     s.slack_s += seconds_now() - arrive;
     unmet += job_me() == 0 && arrived < met;
   }
-  s.compute_s /= times;
-  s.slack_s /= times;
+  s.compute_s /= (double)times;
+  s.slack_s /= (double)times;
   return s;
 }
 
@@ -94,17 +95,30 @@ static void print_splits(const split *all)
   free(slack);
 }
 
+/* Synchronizes without counting, and returns the number of synchronizations of a sample. */
+static long warm_up(double turns)
+{
+  double least = options[LEAST].value;
+  long n = (long)options[INSTANCES].value, warm = (long)fmax(options[WARM].value, least > 0);
+  double before = seconds_now();
+  if (warm > 0) meet_often(turns, warm);
+  if (least <= 0) return n;
+  long enough = sample_rounds((seconds_now() - before) / (double)warm, least);
+  if (enough > n) n = enough;
+  job_broadcast(&n, sizeof n);
+  return n;
+}
+
 static void measure(sample_case c, int repeat, double turns)
 {
   measured m;
-  int times = (int)options[INSTANCES].value;
   split mine, *all = job_me() == 0 ? calloc((size_t)job_n_pes(), sizeof *all) : NULL;
   if (job_me() == 0 && !all) job_abort(1);
-  if (options[WARM].value > 0) meet_often(turns * factor(c), (int)options[WARM].value);
+  long times = warm_up(turns * factor(c));
   measure_begin();
   mine = meet_often(turns * factor(c), times);
   measure_end(&m);
-  measure_divide(&m, times);
+  measure_divide(&m, (double)times);
   job_gather(&mine, sizeof mine, all);
   if (job_me() != 0) return;
   any_wrong |= unmet != 0;

@@ -86,6 +86,8 @@ static void print_json(const instance *in, int repeat, const tsp_path *best, con
   json_number("wait_cpu_s", t->wait_cpu_s);
   putchar(',');
   measure_print_energy(m);
+  putchar(',');
+  measure_print_spans(m);
   printf("}\n");
 }
 

@@ -40,12 +40,12 @@ from wattle.calibrate import prices
 from wattle.calibrate.show import show as show_prices
 from wattle.clocks import file as plans
 from wattle.errors import WattleError
-from wattle.external import kept as external
-from wattle.external import log as meter_log
-from wattle.external.given import given
-from wattle.external.kept import External, Interval
-from wattle.external.load import Pattern
-from wattle.external.trace import Trace
+from wattle.meter_log import kept as external
+from wattle.meter_log import log as meter_log
+from wattle.meter_log.given import given
+from wattle.meter_log.kept import External, Interval
+from wattle.meter_log.load import Pattern
+from wattle.meter_log.trace import Trace
 from wattle.pe import STATES
 from wattle.power import Power
 from wattle.provenance import Joules, Provenance

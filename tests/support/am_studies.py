@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 from wattle import manifest
-from wattle.study import samples
+from wattle.study import kept, samples
 from wattle.study.am import study as am
 from wattle.study.am.analysis import Analysis, Case
 from wattle.study.am.samples import NO_UCX_JOULES, SCHEMA
@@ -83,7 +83,7 @@ def make_study(directory: Path, samples_frame: pl.DataFrame | None = None, place
     plan |= {"bandwidth_in_flight": 64, "rate_bytes": 4, "min_time_s": 0.004, "left_out": ["rings of <a million> PEs"]}
     record.extra = {"study": {**plan, "floor": [floor]}}
     manifest.write(directory, record)
-    am.write_results(directory, am.load(directory, record))
+    kept.write_results(directory / kept.RESULTS, am.judged(directory, record))
     return directory
 
 

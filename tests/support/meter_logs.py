@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from wattle.external.load import AFTER, BEFORE, GUARD, Pattern
+from wattle.meter_log.load import AFTER, BEFORE, GUARD, Pattern
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import fakes
 import polars as pl
 from wattle import manifest
-from wattle.study import samples
+from wattle.study import kept, samples
 from wattle.study.mst import study as mst
 from wattle.study.tsp import study as tsp
 from wattle.study.versions import course as versions
@@ -107,7 +107,7 @@ def make_study(directory: Path, app: str = "tsp", left_out: dict[str, str] | Non
     }
     manifest.write(directory, record)
     which: App = APPS[app]
-    versions.write_results(directory, which, versions.load(which, directory, record))
+    kept.write_results(directory / kept.RESULTS, versions.judged(which, directory, record))
     return directory
 
 

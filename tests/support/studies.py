@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from wattle import manifest
 from wattle.provenance import Joules, read_joules  # noqa: F401 (for tests that import from here)
-from wattle.study import samples
+from wattle.study import kept, samples
 from wattle.study.patterns import study as patterns
 from wattle.study.patterns.analysis import PAPER_PAYLOAD, Analysis
 from wattle.study.patterns.samples import PATTERNS, SCHEMA
@@ -129,7 +129,7 @@ def make_study(directory: Path, samples_frame: pl.DataFrame | None = None, place
         plan |= {"on": place.name, "place": place.as_dict(), "min_iterations": 2 if place.across else None}
     record.extra = {"study": {**plan, "floor": [floor]}}
     manifest.write(directory, record)
-    patterns.write_results(directory, patterns.load(directory, record))
+    kept.write_results(directory / kept.RESULTS, patterns.judged(directory, record))
     return directory
 
 

@@ -17,9 +17,9 @@ from wattle.calibrate.show import show, show_fit, show_network
 from wattle.checked import Checked, read_json
 from wattle.console import styled
 from wattle.errors import WattleError
-from wattle.external import options as external_options
-from wattle.external.given import Given
-from wattle.external.options import MeterLog, MeterSet
+from wattle.meter_log import options as external_options
+from wattle.meter_log.given import Given
+from wattle.meter_log.options import MeterLog, MeterSet
 from wattle.run import directory as directories
 from wattle.sim import simulation
 from wattle.study.place import TWO_NODES, check_place

@@ -21,9 +21,9 @@ from typing import Any
 from wattle import console
 from wattle.calibrate.watts import Fit, Number
 from wattle.errors import WattleError
-from wattle.external.given import Given
-from wattle.external.load import busy
-from wattle.external.session import Session
+from wattle.meter_log.given import Given
+from wattle.meter_log.load import busy
+from wattle.meter_log.session import Session
 
 PHASES = ("idle", "one core", "all cores")
 PLUG_PART, PLUG_WATTS = 0.02, 0.5  # error of a plug meter: 2 % and half a watt (assumed)

@@ -1,1 +1,1 @@
-"""External meters: joules of a run or study from the log of a power logger with a clock of its own."""
+"""The command `wattle external`: joules of a run or study that has ended, from the log of an external meter."""

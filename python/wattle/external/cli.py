@@ -10,8 +10,8 @@ import typer
 from wattle import console, manifest
 from wattle.console import plain
 from wattle.errors import WattleError
-from wattle.external import kept
-from wattle.external.given import given
+from wattle.meter_log import kept
+from wattle.meter_log.given import given
 
 
 def external(
@@ -26,14 +26,19 @@ def external(
     """Read the log of an external power meter into a run or study that has ended.
 
     Its load patterns are found in the log, which gives the offset and the drift of
-    the meter's clock. Exit code 1: the log cannot be used.
+    the meter's clock. The samples of a study get its joules, and the published
+    figures are judged again. Exit code 1: the log cannot be used.
     """
-    from wattle.external import drawing, reading
+    from wattle.meter_log import drawing, reading
+    from wattle.study import metered
 
     record = manifest.read(directory)
     before = kept.load(directory)
     chosen = settings if settings is not None else before.settings if before else []
     found = reading.read(directory, given(log, chosen))
+    if record.kind == "study":
+        metered.add(directory, found)
+        metered.judge_again(directory, record)
     record.extra["external"] = dict(kept.summary(found))
     manifest.write(directory, record)
     drawing.draw(directory, record, found)
@@ -50,4 +55,4 @@ def show(found: kept.External) -> None:
     for one in found.intervals:
         for words in found.words(one.name):
             console.out.print(plain(f"{one.name}: {words}" if one.name else words), soft_wrap=True)
-    console.out.print(plain(found.meter_words), soft_wrap=True)
+    console.out.print(plain(kept.summary(found)["words"]), soft_wrap=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from wattle import manifest as manifests
 from wattle.checked import shown
-from wattle.external import kept
 from wattle.html.page import Page
 from wattle.manifest import Manifest
+from wattle.meter_log import kept
 from wattle.report import power_figures
 from wattle.study import registry
 
@@ -23,6 +23,7 @@ def build(directory: Path, record: Manifest) -> Page:
     if external := kept.load(directory):
         began = external.intervals[0].begin_s if external.intervals else None
         made.figures += power_figures.figures(external.power, began)
-        made.power = [*external.by_program(), f"{external.meter_words}."]
+        about = filter(None, (external.meter_words, external.samples))
+        made.power = [*external.by_program(), *(f"{words}." for words in about)]
         made.nav.insert(len(made.nav) - 1, ("power", "Power"))
     return made

@@ -53,6 +53,7 @@ KNOWN = {
     "energy_covered_s": ("s", "the part of that time that the meter saw"),
     "energy_why": ("", "why joules are missing"),
     "energy_json": ("", "all figures of energy, as the program gave them (JSON)"),
+    "spans_json": ("s", "begin, end (since 1970) and share of the spans whose joules an external meter gives (JSON)"),
     "more_json": ("", "further values that only some programs give (JSON)"),
     "instructions": ("", "the instructions of the sender for one payload; null: not counted"),
     "cycles": ("", "the core cycles of the sender for one payload; null: not counted"),

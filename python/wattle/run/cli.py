@@ -16,10 +16,10 @@ from wattle.checked import shown
 from wattle.clocks import file as plans
 from wattle.console import styled
 from wattle.errors import WattleError
-from wattle.external import kept as external_kept
-from wattle.external import options as external_options
-from wattle.external.options import MeterLog, MeterSet
 from wattle.manifest import Manifest
+from wattle.meter_log import kept as external_kept
+from wattle.meter_log import options as external_options
+from wattle.meter_log.options import MeterLog, MeterSet
 from wattle.run import directory as directories
 from wattle.run import job, target
 from wattle.run import metrics as run_metrics
@@ -31,7 +31,7 @@ from wattle.run.show import show
 from wattle.run.summary import document
 
 if TYPE_CHECKING:
-    from wattle.external.session import Session
+    from wattle.meter_log.session import Session
 
 REPEATS_MOST = 999
 TIMELINE_BYTES = "2M"  # for each thread: 65,000 spans
@@ -127,7 +127,7 @@ def run(
     argv = command if mpi else [oshrun, "-n", str(n), *given.options, "--", *command]
     session = None
     if logged:
-        from wattle.external.session import Session
+        from wattle.meter_log.session import Session
 
         session = Session(logged, where)
     job_plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi, timeline, session, grams)
@@ -280,7 +280,7 @@ def _write_metrics(file: Path, where: Path) -> None:
 
 def _draw_watts(where: Path, record: Manifest, found: external_kept.External) -> None:
     """Adds the watts of the external meter to the timelines. A failure is reported."""
-    from wattle.external import drawing  # imported after the job, because it starts threads
+    from wattle.meter_log import drawing  # imported after the job, because it starts threads
 
     try:
         drawing.draw(where, record, found)

@@ -7,7 +7,7 @@ from typing import Any
 
 from wattle import balance as balances
 from wattle import carbon
-from wattle.external import kept as external
+from wattle.meter_log import kept as external
 from wattle.metrics import metrics, spread
 from wattle.pe import MOVES, PE, STATES, TIMES, Network, add
 from wattle.profile import RunProfile

@@ -15,8 +15,8 @@ from wattle import carbon as carbons
 from wattle.balance import Balance, Intensity, Product
 from wattle.by_node import Node, on_one_machine
 from wattle.carbon import Carbon
-from wattle.external import kept as external
 from wattle.manifest import Manifest
+from wattle.meter_log import kept as external
 from wattle.metrics import Spread, metrics, spread
 from wattle.pe import PE, add, find
 from wattle.profile import RunProfile

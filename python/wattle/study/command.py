@@ -11,7 +11,7 @@ from wattle import console, manifest, stopping
 from wattle.console import plain, styled
 from wattle.manifest import Manifest
 from wattle.run import directory as directories
-from wattle.study import measuring, published
+from wattle.study import kept, measuring, published
 from wattle.study.published import Row, Verdict
 
 STYLES = {
@@ -41,6 +41,8 @@ def conduct(
         record.extra |= facts
         manifest.write(directory, record)
     found = load(directory, record)
+    if "external" in facts:
+        kept.write_results(directory / kept.RESULTS, results(found))
     if as_json:
         print_results(directory, record, results(found))
         return

@@ -5,30 +5,73 @@ uncertainty_J.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import polars as pl
 
 DOMAINS = ("cpu", "dram")
 
 
+def whole(row: Mapping[str, Any]) -> float | None:
+    """The joules of a sample: those of the node where an external meter gave them, else those of CPU and DRAM."""
+    if row.get("node_J") is not None:
+        return float(row["node_J"])
+    cpu, dram = row["cpu_J"], row["dram_J"]
+    return None if cpu is None or dram is None else cpu + dram
+
+
+def doubt(row: Mapping[str, Any]) -> float | None:
+    """The half-width of `whole`."""
+    if row.get("node_J") is not None:
+        return float(row["node_uncertainty_J"])
+    cpu, dram = row["cpu_uncertainty_J"], row["dram_uncertainty_J"]
+    return None if cpu is None or dram is None else cpu + dram
+
+
+def of_external_meter(frame: pl.DataFrame) -> str:
+    """The source of the node's joules, with the scope; empty where no external meter gave them."""
+    if "node_J" not in frame.columns:
+        return ""
+    known = frame.filter(pl.col("node_J").is_not_null())
+    return "" if known.is_empty() else str(known["node_source"][0])
+
+
+def known(frame: pl.DataFrame) -> pl.DataFrame:
+    """The samples whose `whole` joules are known."""
+    both = pl.col("cpu_J").is_not_null() & pl.col("dram_J").is_not_null()
+    return frame.filter(pl.col("node_J").is_not_null() if of_external_meter(frame) else both)
+
+
+def without(frame: pl.DataFrame) -> pl.DataFrame:
+    """The samples without any joules."""
+    names = [*DOMAINS, "node"]
+    unknown = [pl.lit(None, pl.Float64).alias(f"{name}_J") for name in names]
+    return frame.with_columns(*unknown, *(pl.lit("unavailable").alias(f"{name}_provenance") for name in names))
+
+
 def weakest(frame: pl.DataFrame, domains: Iterable[str] = DOMAINS) -> str:
-    """The weakest provenance of the samples: unavailable, modelled or measured."""
+    """The weakest provenance of the samples: unavailable, modelled or measured. Both domains: that of `whole`."""
+    if tuple(domains) == DOMAINS and of_external_meter(frame):
+        return "measured"
     kinds = {kind for domain in domains for kind in frame[f"{domain}_provenance"]}
     return next((kind for kind in ("unavailable", "modelled") if kind in kinds), "measured")
 
 
 def sources(frame: pl.DataFrame) -> list[str]:
-    """The sources of the joules, each once, in the order of the samples, those of the CPU first."""
+    """The sources of `whole` joules, each once, in the order of the samples, those of the CPU first."""
+    if external := of_external_meter(frame):
+        return [external]
     return list(dict.fromkeys(s for domain in DOMAINS for s in frame[f"{domain}_source"] if s))
 
 
 def uncertainty(frame: pl.DataFrame) -> float | None:
-    """The median of the relative uncertainty of the CPU's joules. None where no sample has joules."""
-    known = frame.filter(pl.col("cpu_J") > 0)
-    if known.is_empty():
+    """The median of the relative uncertainty of the node's joules, or of the CPU's. None where no sample has joules."""
+    name = "node" if of_external_meter(frame) else "cpu"
+    some = frame.filter(pl.col(f"{name}_J") > 0)
+    if some.is_empty():
         return None
-    return float((known["cpu_uncertainty_J"] / known["cpu_J"]).median())  # type: ignore[arg-type]
+    return float((some[f"{name}_uncertainty_J"] / some[f"{name}_J"]).median())  # type: ignore[arg-type]
 
 
 # Places within the half-widths at which a verdict must hold: -1 is the lower end of every number, 1 the upper one. CPU
@@ -44,8 +87,9 @@ def profiles(frame: pl.DataFrame) -> frozenset[str]:
     """The names of the machine profiles of the modelled joules. A simulated core has its share of a node's profile."""
     return frozenset(
         source.removeprefix("model ").removeprefix("simulation, ").removesuffix("-core")
-        for source in sources(frame)
-        if source.startswith(("model ", "simulation, "))
+        for domain in DOMAINS
+        for source in frame[f"{domain}_source"]
+        if source and source.startswith(("model ", "simulation, "))
     )
 
 

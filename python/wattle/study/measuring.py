@@ -16,10 +16,10 @@ import typer
 
 from wattle import console, manifest
 from wattle.errors import WattleError
-from wattle.external import kept, options
-from wattle.external.given import Given
-from wattle.external.options import MeterLog, MeterSet
-from wattle.external.session import Session
+from wattle.meter_log import kept, options
+from wattle.meter_log.given import READINGS, Given
+from wattle.meter_log.options import MeterLog, MeterSet
+from wattle.meter_log.session import Session
 from wattle.shield import shield as shields
 
 Shield = Annotated[
@@ -85,6 +85,9 @@ def around(directory: Path) -> Iterator[dict[str, Any]]:
                 facts["shield"] = stack.enter_context(shields.shielded(asked.shield))
             session = Session(asked.log, directory) if asked.log else None
             if session:
+                console.note(
+                    f"external meter: samples last for {least_s():.3g} s or more, {READINGS} readings, where they can"
+                )
                 session.begin()
                 stack.callback(_session.reset, _session.set((session, itertools.count(1))))
             yield facts
@@ -96,9 +99,13 @@ def around(directory: Path) -> Iterator[dict[str, Any]]:
 
 
 def _read(session: Session, directory: Path) -> dict[str, Any]:
+    from wattle.study import metered  # imports all studies
+
     found = session.end()
     if found.why:
         console.error(f"external meter: {found.why}; read a later log with `wattle external {directory} LOG`")
+    else:
+        metered.add(directory, found)
     return dict(kept.summary(found))
 
 
@@ -108,6 +115,22 @@ def _add(directory: Path, facts: dict[str, Any]) -> None:
         record = manifest.read(directory)
         record.extra |= facts
         manifest.keep(directory, record)
+
+
+def reading_s() -> float:
+    """Seconds between two readings of the external meter of the study that is being started; 0 without one."""
+    log = _asked.get().log
+    return log.every_s if log else 0.0
+
+
+def least_s() -> float:
+    """The shortest sample of which that meter can give joules; 0 without one."""
+    return READINGS * reading_s()
+
+
+def interval() -> tuple[str, ...]:
+    """The options of the pattern benchmark for that meter."""
+    return ("--interval", f"{reading_s():g}") if reading_s() else ()
 
 
 @contextmanager

@@ -14,12 +14,15 @@ import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import polars as pl
+
 from wattle import units
 from wattle.errors import DamagedFile
+from wattle.study import energy
 
 Analysis = TypeVar("Analysis")
 Judge = Callable[..., "Outcome"]
@@ -34,12 +37,18 @@ class Verdict(StrEnum):
 
 
 class Evidence:
-    """The base of a study's analysis, if its joules may be modelled or its times simulated."""
+    """The base of a study's analysis. `frame`: its samples."""
 
-    @property
+    frame: pl.DataFrame | None = None
+
+    def with_frame(self, frame: pl.DataFrame) -> Any:
+        """The same analysis of other samples."""
+        raise NotImplementedError
+
+    @cached_property
     def profiles(self) -> frozenset[str]:
         """The names of the machine profiles of the modelled joules."""
-        return frozenset()
+        return frozenset() if self.frame is None else energy.profiles(self.frame)
 
     @property
     def simulated(self) -> bool:
@@ -48,7 +57,21 @@ class Evidence:
 
     def corners(self) -> Iterator[Any]:
         """The same analysis with the profile's numbers elsewhere within their half-widths."""
-        return iter(())
+        return iter(()) if self.frame is None else map(self.with_frame, energy.corners(self.frame))
+
+    @cached_property
+    def external_meter(self) -> str:
+        """The source and scope of joules of the node by an external meter; empty where there are none."""
+        return "" if self.frame is None else energy.of_external_meter(self.frame)
+
+    def uses_joules(self, judge: Callable[[Any], Outcome]) -> bool:
+        """Whether a judge that finds a verdict from these samples finds none without their joules."""
+        if self.frame is None:
+            return False
+        try:
+            return judge(self.with_frame(energy.without(self.frame))).verdict is Verdict.NOT_TESTABLE
+        except NotTestable:
+            return True
 
 
 @dataclass(frozen=True)
@@ -227,8 +250,13 @@ def _outcome(figure: Published[Analysis], analysis: Analysis, evidence: Evidence
         found = replace(found, provenance=MODELLED)
     if found.verdict is Verdict.AGREES and found.provenance == MODELLED and (why := _given(figure, evidence)):
         return replace(found, verdict=why[0], why=(*found.why, why[1]))
-    if joules_are_modelled and found.verdict in (Verdict.AGREES, Verdict.DIFFERS):
+    judged = found.verdict in (Verdict.AGREES, Verdict.DIFFERS)
+    if joules_are_modelled and judged:
         return _certain(figure, corners, found)
+    if judged and evidence.external_meter and evidence.uses_joules(figure.judge):
+        meter = evidence.external_meter
+        why = f"Joules are those of the external meter ({meter}): all that it measures, idle draw included."
+        return replace(found, why=(*found.why, why))
     return found
 
 

@@ -1,4 +1,5 @@
-"""The registry of studies. A study is a folder of this package with a `study.py`.
+"""The registry of studies. A study is a folder of this package with a `study.py`. Its `judged`
+computes the results of a directory.
 
 Its `page.py` has `build`, which makes the page of a directory. With a `command.py`, its `command` is `wattle study
 NAME`. With `COMPARED` in `samples.py`, `wattle compare` accepts its directories.
@@ -10,6 +11,10 @@ import importlib
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+from wattle import manifest
+from wattle.manifest import Manifest
 
 HERE = Path(__file__).parent
 
@@ -28,6 +33,11 @@ def compared() -> list[str]:
     """The studies that `wattle compare` accepts."""
     with_samples = (name for name in names() if (HERE / name / "samples.py").exists())
     return [name for name in with_samples if hasattr(part(name, "samples"), "COMPARED")]
+
+
+def results(directory: Path, record: Manifest) -> dict[str, Any]:
+    """The contents of results.json, computed from the samples of a finished study."""
+    return part(manifest.study(directory, record).text("name"), "study").judged(directory, record)
 
 
 def part(name: str, which: str) -> ModuleType:

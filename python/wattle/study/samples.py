@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,14 +20,25 @@ from wattle.provenance import Joules, Provenance, read_joules, total, unavailabl
 
 FILE = "samples.parquet"
 
+# Columns that samples of earlier versions lack, and how a row without them reads.
+NO_NODE = {
+    "node_J": None,
+    "node_uncertainty_J": None,
+    "node_provenance": str(Provenance.UNAVAILABLE),
+    "node_source": None,
+}
+LATER = NO_NODE | {"spans_json": None}
+
 # The sensors' domains that form the CPU and the DRAM; the model's domains have these names.
 SCOPES = {"cpu": "package", "dram": "dram"}
 
 
 def energy_columns() -> dict[str, Any]:
-    """Columns of a sample's joules, as joules_columns() and sum_domain() fill them."""
-    found: dict[str, Any] = {}
-    for domain in SCOPES:
+    """Columns of a sample's joules. joules_columns() and sum_domain() fill those of CPU and DRAM. Joules of the node
+    come from an external meter, by the spans: a list of begin, end and share (metered.py).
+    """
+    found: dict[str, Any] = {"spans_json": pl.String}
+    for domain in (*SCOPES, "node"):
         found |= {f"{domain}_J": pl.Float64, f"{domain}_uncertainty_J": pl.Float64}
         found |= {f"{domain}_provenance": pl.String, f"{domain}_source": pl.String}
     return found
@@ -86,6 +98,9 @@ def _parsed(path: Path, data: bytes, schema: dict[str, Any]) -> pl.DataFrame:
 
 
 def _checked(path: Path, frame: pl.DataFrame, schema: dict[str, Any]) -> pl.DataFrame:
+    for name in LATER.keys() & schema.keys():
+        column = pl.col(name) if name in frame.columns else pl.lit(None, schema[name])
+        frame = frame.with_columns(pl.coalesce(column, pl.lit(LATER[name], schema[name])).alias(name))
     for name, kind in schema.items():
         if name not in frame.columns:
             raise DamagedFile(path, f"has no column {name!r}")
@@ -127,6 +142,14 @@ def sum_domain(energy: Checked, key: str, want: str) -> Joules:
     figures = [read_joules(entry) for entry in energy.items(key)]
     named = [f for f in figures if f.domain == want]
     return total(named or [f for f in figures if f.scope == SCOPES[want]], domain=want)
+
+
+def spans_column(line: Checked) -> str | None:
+    """The spans of a sample's line, for `spans_json`; None where it has none."""
+    if not line.has("spans"):
+        return None
+    spans = line.items("spans")
+    return json.dumps([[s.known("begin_s"), s.known("end_s"), s.number("share", lo=None) or 0.0] for s in spans])
 
 
 def joules_columns(domain: str, figure: Joules) -> dict[str, Any]:

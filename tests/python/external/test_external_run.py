@@ -9,7 +9,7 @@ import fakes
 import meter_logs
 import numpy as np
 import pytest
-from wattle.external import kept
+from wattle.meter_log import kept
 from wattle.report.cli import write
 
 STEP_S = 0.25

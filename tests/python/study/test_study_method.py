@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from fakes import Wattle
 from test_study_sweeps import says  # noqa: F401 (a fixture)
-from wattle.external import kept
+from wattle.meter_log import kept
 from wattle.report.cli import write
 from wattle.study import cli, measuring, registry
 

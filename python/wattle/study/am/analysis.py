@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from wattle.study import energy
 from wattle.study.am.samples import WAYS
 from wattle.study.place import Place
 from wattle.study.published import Evidence
@@ -38,11 +39,6 @@ class Case:
         return replace(self, in_flight=0) if way == "ucx" else self
 
 
-def _joules(row: Row) -> float | None:
-    cpu, dram = row["cpu_J"], row["dram_J"]
-    return None if cpu is None or dram is None else cpu + dram
-
-
 @dataclass(frozen=True)
 class Metric:
     label: str
@@ -55,7 +51,7 @@ METRICS = {
     "rate": Metric("Message rate", "/s", lambda r: 1 / r["message_s"]),
     "bandwidth": Metric("Bandwidth", "B/s", lambda r: r["bytes"] / r["message_s"]),
     "lap": Metric("Round trip", "s", lambda r: r["message_s"] * r["pes"]),
-    "energy": Metric("Energy a message, CPU + DRAM", "J", _joules),
+    "energy": Metric("Energy a message, CPU + DRAM", "J", energy.whole),
 }
 
 
@@ -70,6 +66,9 @@ class Analysis(Evidence):
         for row in frame.sort("repeat").iter_rows(named=True):
             case = Case(row["series"], row["test"], row["bytes"], row["in_flight"], row["pes"])
             self._cells.setdefault((case, row["way"]), {})[row["repeat"]] = row
+
+    def with_frame(self, frame: pl.DataFrame) -> Analysis:
+        return Analysis(frame, self.place, self.left_out)
 
     @property
     def simulated(self) -> bool:
@@ -126,17 +125,12 @@ class Analysis(Evidence):
 
     def provenance(self, ways: Iterable[str] = ("am", "put", "nbi", "mpi")) -> str:
         """The weakest provenance among the samples with joules."""
-        known = self.frame.filter(
-            pl.col("way").is_in(list(ways)) & pl.col("cpu_J").is_not_null() & pl.col("dram_J").is_not_null()
-        )
-        if known.is_empty():
-            return "unavailable"
-        weak = any((known[f"{domain}_provenance"] == "modelled").any() for domain in ("cpu", "dram"))
-        return "modelled" if weak else "measured"
+        known = energy.known(self.frame).filter(pl.col("way").is_in(list(ways)))
+        return "unavailable" if known.is_empty() else energy.weakest(known)
 
     def sources(self) -> list[str]:
         """The sources of the joules."""
-        return sorted({v for d in ("cpu", "dram") for v in self.frame[f"{d}_source"].unique().to_list() if v})
+        return sorted(energy.sources(self.frame))
 
     def why_no_joules(self) -> str:
         """The reasons why samples of Wattle's own program have no joules."""
@@ -146,12 +140,7 @@ class Analysis(Evidence):
     def uncertainty(self, case: Case, way: str) -> float | None:
         """The median uncertainty of the joules a message."""
         rows = self._cells.get((case, way), {}).values()
-        found = center(
-            None
-            if r["cpu_uncertainty_J"] is None or r["dram_uncertainty_J"] is None
-            else r["cpu_uncertainty_J"] + r["dram_uncertainty_J"]
-            for r in rows
-        )
+        found = center(map(energy.doubt, rows))
         return found.median if found else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from wattle.errors import WattleError
+from wattle.study import measuring
 from wattle.study.place import Place
 
 QUICK_REPEATS, QUICK_MIN_TIME_S = 7, 0.004
@@ -76,7 +77,7 @@ def make_plan(repeats: int | None, min_time_s: float | None, quick: bool, place:
         default_repeats, default_time_s = SIMULATED_REPEATS, SIMULATED_MIN_TIME_S
     return Plan(
         default_repeats if repeats is None else repeats,
-        default_time_s if min_time_s is None else min_time_s,
+        max(default_time_s, measuring.least_s()) if min_time_s is None else min_time_s,
         quick,
         place or Place(),
     )

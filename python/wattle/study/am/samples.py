@@ -9,7 +9,7 @@ import polars as pl
 
 from wattle.checked import Checked
 from wattle.study.compared import Layout
-from wattle.study.samples import energy_columns, joules_columns, sum_domain
+from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
 
 SERIES = ("bandwidth", "rate", "ring")
 TESTS = ("uni", "bi", "ring")
@@ -61,6 +61,7 @@ def row(document: dict[str, Any], series: str) -> dict[str, Any]:
         "energy_covered_s": cpu.covered_s,
         "energy_why": document.get("energy_why"),
         "energy_json": json.dumps(document.get("energy")),
+        "spans_json": spans_column(line),
         "verified": line.get("verified").value is True if document.get("verified") is not None else None,
     }
 

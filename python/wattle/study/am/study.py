@@ -38,7 +38,7 @@ def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
     record = kept.begin(command, max(plan.rings), plan.place.simulated)
     course = Course(directory, record, SCHEMA, planned(plan), lambda gathered: _told(plan, gathered))
     course.run(lambda gathered: _gather(plan, gathered), Gathered(left_out=left_out_of(plan)))
-    write_results(directory, load(directory, record))
+    kept.write_results(directory / kept.RESULTS, judged(directory, record))
     return record
 
 
@@ -164,11 +164,6 @@ def read_floor(directory: Path, record: Manifest) -> list[Joules]:
     return [read_joules(entry) for entry in study.items("floor")]
 
 
-def write_results(directory: Path, analysis: Analysis) -> Path:
-    """Writes DIR/results.json with every case, way and published row, for other programs."""
-    return kept.write_results(directory / kept.RESULTS, results(analysis))
-
-
 def read_results(directory: Path) -> Checked:
     """Reads DIR/results.json and checks that it belongs to this study."""
     return kept.read_results(directory / kept.RESULTS, RESULTS_SCHEMA, NAME)
@@ -186,3 +181,8 @@ def results(analysis: Analysis) -> dict[str, Any]:
         **published.table(rows),
         "cells": cells_table(analysis),
     }
+
+
+def judged(directory: Path, record: Manifest) -> dict[str, Any]:
+    """The results of a study directory."""
+    return results(load(directory, record))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from wattle import units
 from wattle.study.barrier.judges import LATE, ROWS, SCALE, fits
+from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import MODES, Job, Plan, Sweep, of_all_modes
 from wattle.study.sweep.samples import WAITS
@@ -23,11 +25,11 @@ def _jobs(plan: Plan) -> list[Job]:
     late = tuple(map(str, QUICK_LATE_MS if plan.quick else LATE_MS))
     repeats = plan.repeats(4)
     common = ("--least", "0" if plan.simulated else f"{LEAST_S:g}", "--repeat", str(repeats))
-    of_late = of_all_modes(Job(LATE, "barrier", (*common, *late), len(late) * repeats), WAITS, ("spin",))
+    of_late = of_all_modes(Job(LATE, "barrier", (*common, *late), len(late) * repeats, lasts=True), WAITS, ("spin",))
     found = [replace(job, arguments=(*LEARN, *job.arguments)) if job.mode in MODES else job for job in of_late]
     quick, full = (SIMULATED_QUICK, SIMULATED_PES) if plan.simulated else (QUICK_PES, PES)
     for pes in quick if plan.quick else full:
-        one = Job(SCALE, "barrier", (*common, str(SCALE_MS)), repeats, pes)
+        one = Job(SCALE, "barrier", (*common, str(SCALE_MS)), repeats, pes, lasts=True)
         found += of_all_modes(one, WAITS, ())
     return found
 
@@ -65,3 +67,5 @@ SWEEP = Sweep(
     table=_table,
     at="T = {x} ms",
 )
+
+judged = partial(course.judged, SWEEP)

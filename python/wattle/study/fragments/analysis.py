@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -118,10 +118,6 @@ class Analysis(Evidence):
     def value(self, metric: str, payload: int, fragments: int) -> float | None:
         return self._values[metric].get((payload, fragments))
 
-    @cached_property
-    def profiles(self) -> frozenset[str]:
-        return energy.profiles(self.frame)
-
     @property
     def processor_of_watts(self) -> str:
         """The processor of the joules: this machine's, or that of the machine profile."""
@@ -133,9 +129,8 @@ class Analysis(Evidence):
     def simulated(self) -> bool:
         return self.place.simulated
 
-    def corners(self) -> Iterator[Analysis]:
-        others = (self.floor, self.place, self.caches, self.processor)
-        return (Analysis(frame, *others) for frame in energy.corners(self.frame))
+    def with_frame(self, frame: pl.DataFrame) -> Analysis:
+        return Analysis(frame, self.floor, self.place, self.caches, self.processor)
 
     @cached_property
     def payloads(self) -> list[int]:

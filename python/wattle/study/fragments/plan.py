@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from wattle import units
 from wattle.errors import WattleError
+from wattle.study import measuring
 from wattle.study.place import Place
 
 PATTERN = "PQPQ"  # a blocking put and a quiet for each fragment
@@ -49,6 +50,7 @@ class Plan:
         payloads = ",".join(map(str, self.payloads))
         found = ["--patterns", PATTERN, "--gap", "0", "--payload", payloads, "--fragments", f"1-{self.most}"]
         found += ["--repeat", str(self.repeats), "--min-time", f"{self.min_time_s:g}", "--min-iterations", "1"]
+        found += measuring.interval()
         if self.place.simulated:
             return [*found, "--no-pin", "--clear", "none"]  # a simulation has no caches and no counters
         return [*found, "--count", str(QUICK_COUNTED if self.quick else COUNTED)]
@@ -74,7 +76,7 @@ def make_plan(
     return Plan(
         (across if place.across else LARGEST) if most is None else most,
         many if repeats is None else repeats,
-        least_s if min_time_s is None else min_time_s,
+        max(least_s, measuring.least_s()) if min_time_s is None else min_time_s,
         quick,
         place,
     )

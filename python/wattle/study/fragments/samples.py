@@ -10,7 +10,7 @@ import polars as pl
 from wattle.checked import Checked
 from wattle.study.compared import Layout
 from wattle.study.fragments.plan import PATTERN
-from wattle.study.samples import energy_columns, joules_columns, sum_domain
+from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
 
 EVENTS = ("instructions", "cycles", "cache_references", "cache_misses")
 
@@ -65,6 +65,7 @@ def row(document: dict[str, Any]) -> dict[str, Any]:
         "energy_covered_s": cpu.covered_s,
         "energy_why": document.get("energy_why"),
         "energy_json": json.dumps(document.get("energy")),
+        "spans_json": spans_column(line),
         **{key: counted.number(key) if counted else None for key in EVENTS},
         "counted_why": counted.text("why") if counted else "a simulated processor has no counters",
         "interfaces_json": json.dumps([interface(entry) for entry in counted.items("interfaces")] if counted else []),

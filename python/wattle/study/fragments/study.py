@@ -35,7 +35,7 @@ def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
     record = kept.begin(command, plan.place.pes, plan.place.simulated)
     course = Course(directory, record, SCHEMA, plan.cells * plan.repeats, lambda gathered: _told(plan, gathered))
     course.run(lambda gathered: _gather(plan, gathered), Gathered())
-    kept.write_results(directory / kept.RESULTS, results(load(directory, record)))
+    kept.write_results(directory / kept.RESULTS, judged(directory, record))
     return record
 
 
@@ -126,3 +126,8 @@ def results(analysis: Analysis) -> dict[str, Any]:
         **published.table(published.judge(ROWS, analysis)),
         "configurations": configurations(analysis),
     }
+
+
+def judged(directory: Path, record: Manifest) -> dict[str, Any]:
+    """The results of a study directory."""
+    return results(load(directory, record))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from wattle import units
 from wattle.study.lsms import recorded
@@ -19,6 +20,7 @@ from wattle.study.lsms.judges import (
     most,
     sync_s,
 )
+from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.plan import TURNS, Job, Plan, Sweep, of_all_modes
 from wattle.study.sweep.samples import WAITS
@@ -44,7 +46,11 @@ def _words(plan: Plan, pattern: str, steps: int, cases: list[str], repeats: int 
 
 
 def _jobs(plan: Plan) -> list[Job]:
-    return [replace(job, optional=version == "mpi") for version in VERSIONS for job in _of_version(plan, version)]
+    return [
+        replace(job, optional=version == "mpi", lasts=job.series != TIMELINE)
+        for version in VERSIONS
+        for job in _of_version(plan, version)
+    ]
 
 
 def _of_version(plan: Plan, version: str) -> list[Job]:
@@ -167,3 +173,5 @@ SWEEP = Sweep(
     says=_says,
     at="{x} parameters",
 )
+
+judged = partial(course.judged, SWEEP)

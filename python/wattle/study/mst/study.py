@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from wattle.checked import Checked
 from wattle.paths import Home
 from wattle.study.mst.judges import BARS, ROWS
+from wattle.study.versions import course
 from wattle.study.versions.plan import App, Case, Size
 
 KINDS = {"uniform": "uniform", "rmat": "R-MAT"}  # name of the program: name in the report
@@ -47,3 +49,5 @@ APP = App(
     rows=ROWS,
     bars=BARS,
 )
+
+judged = partial(course.judged, APP)

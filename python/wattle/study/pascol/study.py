@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 
 from wattle import units
 from wattle.study.pascol.judges import AWARE, OPS, RING, ROWS, SCHEMES, crossover_words, learned, ratio, waits
+from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import Job, Plan, Sweep
 from wattle.units import si
@@ -37,7 +39,7 @@ def _jobs(plan: Plan) -> list[Job]:
     for op in OPS:
         cases = [str(n) for n in sizes if op != "acc" or n >= SMALLEST_ACC]
         words = ("--op", op, "--repeat", str(repeats), "--least", f"{least:g}", *cases)
-        job = Job(RING, "pascol", words, repeats * len(cases), pes)
+        job = Job(RING, "pascol", words, repeats * len(cases), pes, lasts=True)
         for scheme in (*SCHEMES, AWARE):
             transfers = () if scheme.mode == "off" else (("WATTLE_TRANSFERS", scheme.mode),)
             record = (("WATTLE_KNOB", "record"),) if scheme.mode == "scale" and not plan.knob.acts else ()
@@ -99,3 +101,5 @@ SWEEP = Sweep(
     says=_says,
     at="{x} B",
 )
+
+judged = partial(course.judged, SWEEP)

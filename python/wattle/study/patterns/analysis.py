@@ -6,7 +6,7 @@ saving, and the median and interval are over those savings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -39,13 +39,8 @@ def _column(name: str) -> Callable[[dict[str, float | None]], float | None]:
     return lambda row: row[name]
 
 
-def _both(row: dict[str, float | None]) -> float | None:
-    cpu, dram = row["cpu_J"], row["dram_J"]
-    return None if cpu is None or dram is None else cpu + dram
-
-
 def _edp(row: dict[str, float | None]) -> float | None:
-    joules, latency = _both(row), row["latency_s"]
+    joules, latency = energy.whole(row), row["latency_s"]
     return None if joules is None or latency is None else joules * latency
 
 
@@ -54,7 +49,7 @@ METRICS = {
     for m in (
         Metric("cpu", "CPU energy", "J", True, _column("cpu_J"), ("cpu",)),
         Metric("dram", "DRAM energy", "J", True, _column("dram_J"), ("dram",)),
-        Metric("energy", "CPU + DRAM energy", "J", True, _both, ("cpu", "dram")),
+        Metric("energy", "CPU + DRAM energy", "J", True, energy.whole, ("cpu", "dram")),
         Metric("latency", "Latency", "s", True, _column("latency_s")),
         Metric("bandwidth", "Bandwidth", "B/s", False, _column("bandwidth_Bps")),
         Metric("rate", "Message rate", "/s", False, _column("message_rate_per_s")),
@@ -164,36 +159,33 @@ class Analysis(Evidence):
         return self._provenance[metric]
 
     def _find_provenance(self, metric: str) -> str:
-        columns = [f"{domain}_provenance" for domain in METRICS[metric].energy]
-        known = self.frame.filter([pl.col(column) != "unavailable" for column in columns]) if columns else self.frame
-        if known.is_empty():
-            return "unavailable"
-        return "modelled" if any((known[column] == "modelled").any() for column in columns) else "measured"
+        domains = METRICS[metric].energy
+        if not domains:
+            return "measured"
+        if domains == energy.DOMAINS and energy.of_external_meter(self.frame):
+            return "measured"
+        known = self.frame.filter([pl.col(f"{d}_provenance") != "unavailable" for d in domains])
+        return "unavailable" if known.is_empty() else energy.weakest(known, domains)
 
     @cached_property
     def samples_without_joules(self) -> int:
-        return self.frame.filter((pl.col("cpu_J").is_null()) | (pl.col("dram_J").is_null())).height
+        return self.frame.height - energy.known(self.frame).height
 
     @property
     def saw_both(self) -> bool:
         """Whether joules are those of both PEs: a sensor measures the machine that runs both."""
         return self.provenance("energy") == "measured" and self.place.one_machine
 
-    @cached_property
-    def profiles(self) -> frozenset[str]:
-        return energy.profiles(self.frame)
-
     @property
     def simulated(self) -> bool:
         return self.place.simulated
 
-    def corners(self) -> Iterator[Analysis]:
-        return (Analysis(frame, self.floor, self.place) for frame in energy.corners(self.frame))
+    def with_frame(self, frame: pl.DataFrame) -> Analysis:
+        return Analysis(frame, self.floor, self.place)
 
     def sources(self) -> list[str]:
         """The sources of the joules."""
-        names = [v for d in ("cpu", "dram") for v in self.frame[f"{d}_source"].unique().to_list() if v]
-        return sorted(set(names))
+        return sorted(energy.sources(self.frame))
 
     def why_no_joules(self) -> str:
         reasons = [w for w in self.frame["energy_why"].unique().to_list() if w]

@@ -104,7 +104,7 @@ def _why(a: Analysis, metric: str, time_reason: str, before: str, after: str) ->
     if metric == "dram":
         return reasons.modelled_dram(a, before, after)
     if metric in ("cpu", "edp", "energy"):
-        return (time_reason, reasons.modelled_cpu(a))
+        return (time_reason, reasons.modelled_cpu(a)) if a.provenance(metric) == "modelled" else (time_reason,)
     return (time_reason,)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from wattle import units
 from wattle.errors import WattleError
+from wattle.study import measuring
 from wattle.study.patterns.analysis import PAPER_PAYLOAD
 from wattle.study.place import Place
 
@@ -88,7 +89,7 @@ def make_plan(
         payload,
         [p for p in payloads if p <= LARGEST_PAYLOAD],
         default_repeats if repeats is None else repeats,
-        default_time_s if min_time_s is None else min_time_s,
+        max(default_time_s, measuring.least_s()) if min_time_s is None else min_time_s,
         quick,
         place or Place(),
     )

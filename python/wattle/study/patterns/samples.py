@@ -9,7 +9,7 @@ import polars as pl
 
 from wattle.checked import Checked
 from wattle.study.compared import Layout
-from wattle.study.samples import energy_columns, joules_columns, sum_domain
+from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
 
 PATTERNS = ("PQPQ", "PPQ", "MPQMPQ", "MPMPQ", "MMPQAMM")
 SERIES = ("patterns", "payloads")  # the five patterns at one payload; one pattern at several payloads
@@ -69,6 +69,7 @@ def row(document: dict[str, Any], series: str) -> dict[str, Any]:
         "energy_covered_s": cpu.covered_s,
         "energy_why": document.get("energy_why"),
         "energy_json": json.dumps(document.get("energy")),
+        "spans_json": spans_column(line),
         "clear": line.text("clear"),
         "verified": line.get("verified").value is True,
     }

@@ -16,7 +16,7 @@ from wattle.checked import Checked
 from wattle.errors import DamagedFile, WattleError
 from wattle.manifest import Manifest
 from wattle.provenance import Joules, read_joules
-from wattle.study import kept, program, published, samples
+from wattle.study import kept, measuring, program, published, samples
 from wattle.study.course import Course, Gathered
 from wattle.study.patterns.analysis import PAYLOAD_PATTERN, Analysis, configurations, savings_table
 from wattle.study.patterns.judges import ROWS
@@ -35,7 +35,7 @@ def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
     record = kept.begin(command, plan.place.pes, plan.place.simulated)
     course = Course(directory, record, SCHEMA, _planned(plan), lambda gathered: _told(plan, gathered))
     course.run(lambda gathered: _gather(plan, gathered), Gathered())
-    write_results(directory, load(directory, record))
+    kept.write_results(directory / kept.RESULTS, judged(directory, record))
     return record
 
 
@@ -60,7 +60,7 @@ def _planned(plan: Plan) -> int:
 
 def _sweeps(plan: Plan) -> Iterator[tuple[str, int, list[str]]]:
     """(series, number of samples, arguments of the benchmark)."""
-    common = ["--repeat", str(plan.repeats), "--min-time", f"{plan.min_time_s:g}"]
+    common = ["--repeat", str(plan.repeats), "--min-time", f"{plan.min_time_s:g}", *measuring.interval()]
     if plan.min_iterations is not None:
         common += ["--min-iterations", str(plan.min_iterations)]
     if plan.place.simulated:
@@ -120,11 +120,6 @@ def load(directory: Path, record: Manifest) -> Analysis:
     return Analysis(frame, floor, of_study(study))
 
 
-def write_results(directory: Path, analysis: Analysis) -> Path:
-    """Writes DIR/results.json with every configuration, saving and published row, for other programs."""
-    return kept.write_results(directory / kept.RESULTS, results(analysis))
-
-
 def read_results(directory: Path) -> Checked:
     """Reads DIR/results.json and checks that it belongs to this study."""
     return kept.read_results(directory / kept.RESULTS, RESULTS_SCHEMA, NAME)
@@ -144,3 +139,8 @@ def results(analysis: Analysis) -> dict[str, Any]:
         "configurations": configurations(analysis),
         "savings": savings_table(analysis),
     }
+
+
+def judged(directory: Path, record: Manifest) -> dict[str, Any]:
+    """The results of a study directory."""
+    return results(load(directory, record))

@@ -5,6 +5,7 @@ InfiniBand.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from wattle import units
 from wattle.sim import cluster as clusters
@@ -12,6 +13,7 @@ from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
 from wattle.study.protocols.configurations import MPICH, SHARED, SIMULATED, TCP, Configuration, measured
 from wattle.study.protocols.judges import ROWS, best, efficiency, pays_from, per_joule, power, present, strayed
+from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import Job, Plan, Sweep
 from wattle.units import si
@@ -110,3 +112,5 @@ SWEEP = Sweep(
     says=_says,
     at="{x} B",
 )
+
+judged = partial(course.judged, SWEEP)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wattle import manifest as manifests
 from wattle import units
 from wattle.html.figures import Figure
 from wattle.html.page import Page
 from wattle.manifest import Manifest
-from wattle.study.race import own
 from wattle.study.race.judges import FMA, JOBS, MEMORY, PHASES, PROCESSES, at_clocks, clusters_of
-from wattle.study.race.study import SWEEP
+from wattle.study.race.study import sweep_of
 from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.figures import OTHERS, bars, boxes, lines, look_of, plain_axis
@@ -22,10 +20,8 @@ SAVED = (("seconds", "time"), ("node", "energy"), ("edp", "EDP"), ("ed2p", "ED2P
 
 
 def build(directory: Path, record: Manifest) -> Page:
-    facts = manifests.study(directory, record)
-    if facts.has("program"):
-        return sweep.build(own.sweep_of(facts.texts("program"), 1), directory, record, lambda a: [_jobs(a)])
-    return sweep.build(SWEEP, directory, record, _sections)
+    made = sweep_of(directory, record)
+    return sweep.build(made, directory, record, (lambda a: [_jobs(a)]) if made.program else _sections)
 
 
 def _clock(point: Point) -> float:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from wattle import units
+from wattle import manifest, units
 from wattle.clocks.choice import choose
+from wattle.manifest import Manifest
 from wattle.paths import find_home
+from wattle.study.race import own
 from wattle.study.race.judges import JOBS, ONLINE, PHASES, PROCESSES, REDUCED_GHZ, ROWS, STEPS_CR, clusters_of
+from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import TURNS, Job, Plan, Sweep
 from wattle.study.sweep.samples import WAITS
@@ -125,7 +130,8 @@ def _phase_level(plan: Plan) -> list[Job]:
 
 
 def _jobs(plan: Plan) -> list[Job]:
-    return _job_level(plan) + _process_level(plan) + _phase_level(plan)
+    made = [*_process_level(plan), *_phase_level(plan)]
+    return [*_job_level(plan), *(replace(job, lasts=True) for job in made)]
 
 
 def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
@@ -160,3 +166,13 @@ SWEEP = Sweep(
     rows=ROWS,
     table=_table,
 )
+
+
+def sweep_of(directory: Path, record: Manifest) -> Sweep:
+    """The study itself, or that of the user's program that the directory holds."""
+    facts = manifest.study(directory, record)
+    return own.sweep_of(facts.texts("program"), 1) if facts.has("program") else SWEEP
+
+
+def judged(directory: Path, record: Manifest) -> dict[str, Any]:
+    return course.judged(sweep_of(directory, record), directory, record)

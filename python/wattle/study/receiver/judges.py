@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from wattle import units
-from wattle.study import published
+from wattle.study import energy, published
 from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.stats import center
-from wattle.study.sweep.analysis import Analysis, Point, own
+from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.knob import Knob
 
 PUTS, PLANES, PHASES = "puts", "planes", "phases"
@@ -55,7 +55,7 @@ def _edp(a: Analysis, sender: Point | None) -> list[float | None]:
     receiver = a.like(sender, who="receiver") if sender else None
     if sender is None or receiver is None:
         return []
-    joules = [(own(s), own(r)) for s, r in zip(a.points[sender], a.points[receiver], strict=True)]
+    joules = [(energy.whole(s), energy.whole(r)) for s, r in zip(a.points[sender], a.points[receiver], strict=True)]
     times = [row["seconds"] for row in a.points[sender]]
     return [None if s is None or r is None else (s + r) * t for (s, r), t in zip(joules, times, strict=True)]
 

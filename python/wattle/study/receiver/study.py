@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from wattle import profile, units
 from wattle.study.receiver.judges import PHASES, PLANES, PUTS, ROWS, WAYS, wanted_clocks
+from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import Job, Plan, Sweep
 from wattle.study.sweep.samples import WAITS
@@ -84,3 +86,5 @@ SWEEP = Sweep(
     table=_table,
     at="{x} fragments",
 )
+
+judged = partial(course.judged, SWEEP)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from wattle import units
 from wattle.study.slack.judges import EARLY, RATIOS, ROWS, SHORT
+from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import MODES, TURNS, Job, Plan, Sweep, of_all_modes
 from wattle.study.sweep.samples import WAITS
@@ -24,13 +27,12 @@ def _arguments(plan: Plan, cases: list[str]) -> tuple[str, ...]:
 def _jobs(plan: Plan) -> list[Job]:
     ratios = [f"{cr:g}:1" for cr in (QUICK_CR if plan.quick else CR)]
     repeats = plan.repeats(REPEATS)
-    two = Job(RATIOS, "slack", _arguments(plan, ratios), len(ratios) * repeats)
+    two = Job(RATIOS, "slack", _arguments(plan, ratios), len(ratios) * repeats, lasts=True)
     found = list(of_all_modes(two, WAITS, ("spin",) if plan.quick else ("spin", "adaptive")))
     pes, counts = (SIMULATED_PES, SIMULATED_EARLY) if plan.simulated else (EARLY_PES, range(1, EARLY_PES))
     cases = [f"{cr:g}:{early}" for cr in (1, EARLY_CR) for early in counts]
-    many = Job(
-        EARLY, "slack", _arguments(plan, cases), len(cases) * repeats, pes, "spin" if plan.simulated else "adaptive"
-    )
+    wait = "spin" if plan.simulated else "adaptive"
+    many = Job(EARLY, "slack", _arguments(plan, cases), len(cases) * repeats, pes, wait, lasts=True)
     found.append(many)
     for mode in MODES:
         fields = {name: getattr(many, name) for name in many.__dataclass_fields__}
@@ -72,3 +74,5 @@ SWEEP = Sweep(
     table=_table,
     at="CR {x}",
 )
+
+judged = partial(course.judged, SWEEP)

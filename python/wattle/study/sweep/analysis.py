@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
@@ -44,16 +44,11 @@ class Point:
         return f"{self.mode}, {self.scaling}" if self.scaling else self.mode
 
 
-def own(row: Row) -> float | None:
-    """CPU and DRAM joules, without the node's idle joules where these are known separately."""
-    cpu, dram = row["cpu_J"], row["dram_J"]
-    return None if cpu is None or dram is None else cpu + dram
-
-
 def node(row: Row) -> float | None:
-    """CPU and DRAM joules with the node's idle joules, as a sensor measures them."""
-    joules = own(row)
-    return None if joules is None else joules + (row["idle_J"] or 0.0)
+    """Joules with the node's idle joules, as a sensor measures them. Measured joules include these."""
+    joules = energy.whole(row)
+    has_idle = row["cpu_provenance"] == "measured" or row.get("node_J") is not None
+    return joules if joules is None or has_idle else joules + (row["idle_J"] or 0.0)
 
 
 def _times(of: Callable[[Row], float | None], energies: int, delays: int) -> Callable[[Row], float | None]:
@@ -81,9 +76,9 @@ METRICS = {
         Metric("cores", "Cores in use", "", lambda r: r["cpu_s"] / r["seconds"], False),
         Metric("cpu", "CPU energy", "J", lambda r: r["cpu_J"]),
         Metric("dram", "DRAM energy", "J", lambda r: r["dram_J"]),
-        Metric("own", "Energy of the PEs", "J", own),
+        Metric("own", "Energy of the PEs", "J", energy.whole),
         Metric("node", "Energy of the node", "J", node),
-        Metric("own_watts", "Power of the PEs", "W", _times(own, 1, -1)),
+        Metric("own_watts", "Power of the PEs", "W", _times(energy.whole, 1, -1)),
         Metric("node_watts", "Power of the node", "W", _times(node, 1, -1)),
         Metric("edp", "Energy x delay", "J·s", _times(node, 1, 1)),
         Metric("ed2p", "Energy x delay²", "J·s²", _times(node, 1, 2)),
@@ -209,16 +204,12 @@ class Analysis(Evidence):
             )
         return f"joules are {self.provenance} here"
 
-    @cached_property
-    def profiles(self) -> frozenset[str]:
-        return energy.profiles(self.frame)
-
     @property
     def simulated(self) -> bool:
         return self.knob.simulated
 
-    def corners(self) -> Iterator[Analysis]:
-        return (Analysis(frame, self.knob, self.place) for frame in energy.corners(self.frame))
+    def with_frame(self, frame: pl.DataFrame) -> Analysis:
+        return Analysis(frame, self.knob, self.place)
 
     @cached_property
     def sources(self) -> list[str]:

@@ -14,7 +14,7 @@ from wattle.manifest import Manifest
 from wattle.paths import Home
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
-from wattle.study import kept, launch, published, samples
+from wattle.study import kept, launch, measuring, published, samples
 from wattle.study.course import Course, Gathered
 from wattle.study.place import Place, of_study
 from wattle.study.published import Row
@@ -38,7 +38,7 @@ def run(study: Sweep, plan: Plan, directory: Path, command: list[str]) -> Manife
     planned = plan.rounds * sum(job.samples for job in jobs)
     course = Course(directory, record, SCHEMA, planned, lambda gathered: _told(study, plan, jobs, left_out), machine)
     course.run(lambda gathered: _gather(study.name, jobs, plan, gathered), Gathered())
-    kept.write_results(directory / kept.RESULTS, results(study, load(study, directory, record)))
+    kept.write_results(directory / kept.RESULTS, judged(study, directory, record))
     return record
 
 
@@ -97,7 +97,7 @@ def _run_job(
 ) -> None:
     keys = ("series", "wait", "mode", "scaling", "clock", "pes")
     at = {key: getattr(job, key) for key in keys} | {"round": place[0], "job": place[1]}
-    arguments = [turns if word == TURNS else word for word in job.arguments]
+    arguments = job.words(turns, measuring.least_s())
     found: list[dict[str, Any]] = []
     settings = job.environment(plan.knob.acts) | (job.planned(gathered.rows) if job.planned else {})
     machine = job.machine or plan.machine
@@ -189,6 +189,11 @@ def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:
         "fits": [fit.__dict__ for fit in study.fits(analysis)],
         "points": [_point(analysis, point) for point in analysis.points],
     }
+
+
+def judged(study: Sweep, directory: Path, record: Manifest) -> dict[str, Any]:
+    """The results of a study directory."""
+    return results(study, load(study, directory, record))
 
 
 def _point(a: Analysis, point: Point) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from wattle.study.sweep.knob import Knob
 
 MODES = ("baseline", "performance", "energy", "hybrid")
 SCALINGS = ("reactive", "proactive")
+LEAST = "--least"  # a program's option: the shortest sample in seconds
 TURNS = "{turns}"  # placeholder in a job's arguments: units of work in a millisecond, the same for all jobs
 QUICK_ROUNDS, FULL_ROUNDS = 2, 5
 
@@ -32,6 +33,7 @@ class Job:
     settings from the results of earlier jobs. `machine`: a simulated machine other than the study's. `keep`: reads
     further keys of the samples from a finished job's folder; by default the thresholds of transfers. `optional`: the
     study runs without the job where its program is missing. `tries`: how often it is started until it succeeds.
+    `lasts`: the program has `--least`, by which samples last longer for an external meter.
     """
 
     series: str
@@ -49,6 +51,15 @@ class Job:
     keep: Callable[[Path, int], dict[str, Any]] | None = None
     optional: bool = False
     tries: int = 1
+    lasts: bool = False
+
+    def words(self, turns: str, least_s: float) -> list[str]:
+        """The arguments, with `turns` for their placeholder. `least_s`: the shortest sample for an external meter; 0:
+        there is none.
+        """
+        words = [turns if word == TURNS else word for word in self.arguments]
+        own = float(words[words.index(LEAST) + 1]) if LEAST in words else 0.0
+        return [*words, LEAST, f"{least_s:g}"] if self.lasts and least_s > own else words  # of two, the last one counts
 
     def environment(self, acts: bool) -> dict[str, str]:
         found = {"WATTLE_WAIT": self.wait, "WATTLE_PROFILE": "on", **dict(self.settings)}

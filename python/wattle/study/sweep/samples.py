@@ -13,7 +13,7 @@ from wattle.checked import Checked
 from wattle.pe import add
 from wattle.provenance import Joules, read_joules, total, unavailable
 from wattle.study.compared import Layout
-from wattle.study.samples import energy_columns, joules_columns, sum_domain
+from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
 
 WAITS = ("spin", "yield", "sleep", "adaptive")
 WHO = ("all", "sender", "receiver")
@@ -57,7 +57,7 @@ COMPARED = Layout(
     columns=SCHEMA,
 )
 
-COMMON = ("kind", "name", "who", "x", "y", "repeat", "verified", "seconds", "cpu_s", "energy")
+COMMON = ("kind", "name", "who", "x", "y", "repeat", "verified", "seconds", "cpu_s", "energy", "spans")
 
 
 def row(document: dict[str, Any], at: dict[str, Any], name: str) -> dict[str, Any]:
@@ -83,6 +83,7 @@ def row(document: dict[str, Any], at: dict[str, Any], name: str) -> dict[str, An
         **joules_columns("dram", dram),
         "idle_J": _idle(line) if who == "all" else None,
         "energy_json": json.dumps(document.get("energy")),
+        "spans_json": spans_column(line) if who == "all" else None,
         "more_json": json.dumps({k: v for k, v in document.items() if k not in COMMON}),
         "verified": line.get("verified").value is True,
     }

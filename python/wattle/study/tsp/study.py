@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from wattle.checked import Checked
 from wattle.paths import Home
 from wattle.study.tsp.judges import BARS, ROWS
+from wattle.study.versions import course
 from wattle.study.versions.plan import App, Case, Size
 
 FILES = ("tsp04.txt", "tsp14.txt", "tsp15.txt")
@@ -53,3 +55,5 @@ APP = App(
     rows=ROWS,
     bars=BARS,
 )
+
+judged = partial(course.judged, APP)

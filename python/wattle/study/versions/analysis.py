@@ -34,17 +34,12 @@ def _column(name: str) -> Callable[[Row], float | None]:
     return lambda row: row[name]
 
 
-def _both(row: Row) -> float | None:
-    cpu, dram = row["cpu_J"], row["dram_J"]
-    return None if cpu is None or dram is None else cpu + dram
-
-
 METRICS = {
     m.name: m
     for m in (
         Metric("seconds", "Time", "s", _column("seconds")),
         Metric("cpu_s", "CPU seconds, all PEs", "s", _column("cpu_s")),
-        Metric("energy", "CPU + DRAM energy", "J", _both, ("cpu", "dram")),
+        Metric("energy", "CPU + DRAM energy", "J", energy.whole, ("cpu", "dram")),
     )
 }
 
@@ -82,6 +77,9 @@ class Analysis(Evidence):
         self.versions = [v for v in versions if v in set(frame["version"])]
         self.pes = sorted(set(self.runs["pes"]))
         self.inputs = list(dict.fromkeys(self.runs["input"]))
+
+    def with_frame(self, frame: pl.DataFrame) -> Analysis:
+        return Analysis(frame, tuple(self.versions), self.left_out, self.place)
 
     @property
     def simulated(self) -> bool:

@@ -30,7 +30,7 @@ def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
         console.note(f"version {version} is left out: {reason}")
     course = Course(directory, record, SCHEMA, plan.samples, lambda gathered: _told(plan))
     course.run(lambda gathered: _gather(plan, gathered), Gathered())
-    write_results(directory, plan.app, load(plan.app, directory, record))
+    kept.write_results(directory / kept.RESULTS, judged(plan.app, directory, record))
     return record
 
 
@@ -101,11 +101,6 @@ def load(app: App, directory: Path, record: Manifest) -> Analysis:
     return Analysis(frame, app.versions, {str(k): str(v) for k, v in left_out.items()}, of_study(study))
 
 
-def write_results(directory: Path, app: App, analysis: Analysis) -> Path:
-    """Writes DIR/results.json with every point, published row and bar, for other programs."""
-    return kept.write_results(directory / kept.RESULTS, results(app, analysis))
-
-
 def results(app: App, analysis: Analysis) -> dict[str, Any]:
     rows = published.judge(app.rows, analysis)
     return {
@@ -124,6 +119,11 @@ def results(app: App, analysis: Analysis) -> dict[str, Any]:
             for h in analysis.held
         ],
     }
+
+
+def judged(app: App, directory: Path, record: Manifest) -> dict[str, Any]:
+    """The results of a study directory."""
+    return results(app, load(app, directory, record))
 
 
 def _point(a: Analysis, version: str, given: str, pes: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from wattle.checked import Checked
 from wattle.study.compared import Layout
-from wattle.study.samples import energy_columns, joules_columns, sum_domain
+from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
 from wattle.study.versions.jobs import Waits
 
 SCHEMA: dict[str, Any] = {
@@ -62,6 +62,7 @@ def row(document: dict[str, Any], at: dict[str, Any]) -> dict[str, Any]:
         **joules_columns("cpu", sum_domain(line, "energy", "cpu")),
         **joules_columns("dram", sum_domain(line, "energy", "dram")),
         "energy_json": json.dumps(document.get("energy")),
+        "spans_json": spans_column(line),
         "verified": line.get("verified").value is True if document.get("verified") is not None else None,
     }
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from wattle.errors import WattleError
-from wattle.external import given
-from wattle.external.given import Given
+from wattle.meter_log import given
+from wattle.meter_log.given import Given
 
 MeterLog = Annotated[
     Path | None,

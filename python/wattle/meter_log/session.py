@@ -10,10 +10,10 @@ from pathlib import Path
 
 from wattle import console
 from wattle.errors import WattleError
-from wattle.external import kept, load, log
-from wattle.external.given import Given
-from wattle.external.kept import External, Interval
-from wattle.external.load import Pattern
+from wattle.meter_log import kept, load, log
+from wattle.meter_log.given import Given
+from wattle.meter_log.kept import External, Interval
+from wattle.meter_log.load import Pattern
 from wattle.units import several
 
 NOT_COMPLETE = "the run was interrupted, so there is no load pattern after it"
@@ -60,7 +60,7 @@ class Session:
         """Makes the pattern after the run, and reads the log when it has the end of the pattern. Where it does not
         come in time, the reason is kept, and `wattle external` reads it later.
         """
-        from wattle.external import reading  # imports numpy, which starts threads
+        from wattle.meter_log import reading  # imports numpy, which starts threads
 
         self.patterns.append(load.make(load.AFTER, load.step_s(self.given.every_s)))
         self._keep("the log was not read yet")

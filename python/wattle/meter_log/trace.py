@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wattle.external.log import GAP, Series
+from wattle.meter_log.log import GAP, Series
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from statistics import fmean, median
 from wattle import input_files, limits
 from wattle.checked import shown
 from wattle.errors import DamagedFile
-from wattle.external.given import UNITS, Given
+from wattle.meter_log.given import UNITS, Given
 
 LEAST_READINGS = 8
 GAP = 3.5  # two readings this many usual intervals apart have a gap between them

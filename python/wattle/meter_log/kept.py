@@ -6,16 +6,19 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wattle import console, files
 from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
-from wattle.external.load import Pattern
+from wattle.meter_log.load import Pattern
 from wattle.power import Power
 from wattle.power import read as read_power
 from wattle.provenance import Joules, read_joules, total
 from wattle.units import several
+
+if TYPE_CHECKING:
+    from wattle.meter_log.figures import Reader
 
 FILE = "external.json"
 SCHEMA = 1
@@ -35,6 +38,7 @@ class External:
     """An external meter of a run. `log`: the path of the log. `settings`: of `--meter-set`. `stepped_s`: by how much
     this machine's clock was set during the run. `why`: why there are no figures; empty where there are.
     `clock`: the clock that was found. `joules`: by interval. `power`: watts from the first pattern to the last.
+    `samples`: how a study's samples use the joules, a sentence. `reader`: where the log was read just now.
     """
 
     log: str
@@ -46,6 +50,8 @@ class External:
     clock: dict[str, Any] = field(default_factory=dict)
     joules: dict[str, list[Joules]] = field(default_factory=dict)
     power: list[Power] = field(default_factory=list)
+    samples: str = ""
+    reader: Reader | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The contents of the file."""
@@ -61,6 +67,7 @@ class External:
             "clock": self.clock,
             "joules": {name: [figure.as_dict() for figure in some] for name, some in self.joules.items()},
             "power": [vars(one) for one in self.power],
+            "samples": self.samples,
         }
 
     def figures(self, name: str) -> list[Joules]:
@@ -136,6 +143,7 @@ def load(directory: Path) -> External | None:
         _clock(document.get("clock")),
         {name: [read_joules(entry) for entry in joules.items(name)] for name in joules.object()},
         [read_power(entry) for entry in document.items("power")],
+        document.text("samples") if document.has("samples") else "",
     )
 
 
@@ -154,4 +162,5 @@ def _clock(entry: Checked) -> dict[str, Any]:
 
 def summary(external: External) -> Mapping[str, Any]:
     """The entry of the manifest."""
-    return {"log": external.log, "settings": external.settings, "why": external.why, "words": external.meter_words}
+    words = ". ".join(filter(None, (external.meter_words, external.samples)))
+    return {"log": external.log, "settings": external.settings, "why": external.why, "words": words}

@@ -11,8 +11,8 @@ import meter_logs
 import numpy as np
 import pytest
 from wattle.errors import WattleError
-from wattle.external import clock, figures, given, kept, load, log, reading
-from wattle.external.trace import Trace
+from wattle.meter_log import clock, figures, given, kept, load, log, reading
+from wattle.meter_log.trace import Trace
 
 KINDS = ("instant", "mean", "joules")
 

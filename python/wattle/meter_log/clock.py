@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattle.errors import WattleError
-from wattle.external.load import Pattern
-from wattle.external.trace import Trace
+from wattle.meter_log.load import Pattern
+from wattle.meter_log.trace import Trace
 
 COARSE = 4  # points in a step of the pattern, for the search in the whole log
 ALIKE = 0.75  # least correlation of a pattern with the log

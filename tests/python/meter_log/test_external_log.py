@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from wattle.errors import DamagedFile, WattleError
-from wattle.external import given, log
+from wattle.meter_log import given, log
 
 ROWS = "".join(f"{100 + k},{50 + k}\n" for k in range(10))
 

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from wattle import info
-from wattle.external.kept import External
 from wattle.manifest import Manifest
+from wattle.meter_log.kept import External
 from wattle.timeline import perfetto, written
 
 

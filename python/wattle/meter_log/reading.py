@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from wattle.errors import WattleError
-from wattle.external import clock, figures, kept, log
-from wattle.external.clock import Clock
-from wattle.external.given import Given
-from wattle.external.kept import External
-from wattle.external.trace import Trace
+from wattle.meter_log import clock, kept, log
+from wattle.meter_log.clock import Clock
+from wattle.meter_log.figures import Reader
+from wattle.meter_log.given import Given
+from wattle.meter_log.kept import External
+from wattle.meter_log.trace import Trace
 from wattle.power import Power
 
 POINTS = 100_000  # of the kept power; more are averaged
@@ -30,6 +31,7 @@ def read(directory: Path, given: Given) -> External:
         raise WattleError(f"{directory}: has no load pattern after the run: it was interrupted or still goes on")
     external.log, external.settings = str(given.file), list(given.settings)
     external.why, external.clock, external.joules, external.power = "", {}, {}, []
+    external.samples = ""
     try:
         _take(external, given)
     except WattleError as error:
@@ -45,10 +47,8 @@ def _take(external: External, given: Given) -> None:
     found = clock.find(clear, external.patterns)
     found = replace(found, offset_plus_minus_s=found.offset_plus_minus_s + external.stepped_s)
     external.clock = found.as_dict()
-    external.joules = {
-        one.name: [figures.joules(trace, found, one.begin_s, one.end_s, given.error) for trace in traces]
-        for one in external.intervals
-    }
+    external.reader = reader = Reader(traces, found, given.error)
+    external.joules = {one.name: reader.joules(one.begin_s, one.end_s) for one in external.intervals}
     begin, end = external.patterns[0].begin_s, external.patterns[-1].end_s
     external.power = [_power(trace, found, begin, end) for trace in traces]
 
