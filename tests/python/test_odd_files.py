@@ -363,7 +363,7 @@ def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(info, "ask", lambda environment=None: known)
     monkeypatch.setattr(simulation, "unavailable", lambda: None)
     monkeypatch.setattr(paths, "machines_dir", lambda: ROOT / "machines")
-    monkeypatch.setattr("plotly.offline.get_plotlyjs", lambda: "")
+    monkeypatch.setattr("wattle.html.page.plotly", lambda: "")
     whole = command()
     monkeypatch.setattr(cli, "_add_commands", lambda arguments: None)
     monkeypatch.setattr(cli, "_command", lambda: whole)

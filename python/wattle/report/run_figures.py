@@ -22,6 +22,7 @@ STACK = (
 )
 DOMAIN_COLOURS = ("--first", "--second", "--third", "--fourth")
 SITES_DRAWN = 12
+SEEN = 30  # a bar shorter than this part of the longest one is hard to see
 
 
 def figures(view: View) -> list[Figure]:
@@ -29,7 +30,7 @@ def figures(view: View) -> list[Figure]:
         return []
     found = [_time(view)]
     if any(figure.known for line in view.lines for figure in line.pe.joules):
-        found.append(_joules(view))
+        found += _joules(view)
     return found
 
 
@@ -85,12 +86,27 @@ def bar(name: str, y: list[str], x: list[float | None], colour: str, hover: list
     }
 
 
-def _joules(view: View) -> Figure:
+def _joules(view: View) -> list[Figure]:
+    """Joules by process. Domains of other orders of magnitude have figures of their own, so that all bars are seen."""
+    alike: list[list[int]] = []
+    for k in sorted(range(len(view.domains)), key=lambda k: -_longest(view, k)):
+        if not alike or _longest(view, k) * SEEN < _longest(view, alike[-1][0]):
+            alike.append([])
+        alike[-1].append(k)
+    return [_joules_of(view, sorted(domains), number) for number, domains in enumerate(sorted(map(sorted, alike)))]
+
+
+def _longest(view: View, k: int) -> float:
+    return max((line.joules[k].joules or 0.0 for line in view.lines), default=0.0)
+
+
+def _joules_of(view: View, domains: list[int], number: int) -> Figure:
     traces: list[Trace] = []
-    for k, (domain, colour) in enumerate(zip(view.domains, cycle(DOMAIN_COLOURS), strict=False)):
+    colours = dict(zip(range(len(view.domains)), cycle(DOMAIN_COLOURS), strict=False))
+    for k in domains:
         found = [line.joules[k] for line in view.lines]
         hover = [_joules_hover(name, figure) for name, figure in zip(_names(view), found, strict=True)]
-        trace = bar(domain, _names(view), [f.joules for f in found], colour, hover)
+        trace = bar(view.domains[k], _names(view), [f.joules for f in found], colours[k], hover)
         trace["error_x"] = {
             "type": "data",
             "array": [f.uncertainty for f in found],
@@ -101,13 +117,14 @@ def _joules(view: View) -> Figure:
             "width": 4,
         }
         traces.append(trace)
+    names = "" if len(domains) == len(view.domains) else f": {', '.join(view.domains[k] for k in domains)}"
     return Figure(
-        id="joules-by-pe",
-        title=f"Joules by {view.noun}",
+        id="joules-by-pe" + (f"-{number + 1}" if number else ""),
+        title=f"Joules by {view.noun}{names}",
         label=f"Bars, one a {view.noun} and domain, with whiskers for the uncertainty",
         traces=traces,
         layout=bars("group", "J"),
-        height=height(len(view.lines) * max(1, len(view.domains)) * 2 // 3),
+        height=height(len(view.lines) * max(1, len(domains)) * 2 // 3),
         note="whiskers: uncertainty, about 95 %",
     )
 

@@ -16,7 +16,7 @@ from wattle.errors import WattleError
 from wattle.provenance import amount, significant
 from wattle.report.cli import write
 
-PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
+PLOTLY = re.compile(r'<script type="application/gzip" id="plotly">.*?</script>', re.DOTALL)
 
 
 def page_of(directory: Path) -> str:

@@ -21,7 +21,7 @@ from wattle.study.patterns.judges import ROWS
 from wattle.study.place import Place
 from wattle.study.published import Verdict
 
-PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
+PLOTLY = re.compile(r'<script type="application/gzip" id="plotly">.*?</script>', re.DOTALL)
 
 
 @pytest.fixture(scope="module")

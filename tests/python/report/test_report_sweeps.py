@@ -15,7 +15,7 @@ from wattle.study import published
 from wattle.study.sweep import course as sweep
 from wattle.study.sweep.plan import Job
 
-PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
+PLOTLY = re.compile(r'<script type="application/gzip" id="plotly">.*?</script>', re.DOTALL)
 
 
 def more(job: Job, x: float | None) -> dict:

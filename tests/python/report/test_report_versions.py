@@ -17,7 +17,7 @@ from wattle.study import published
 from wattle.study.tsp import study as tsp
 from wattle.study.versions import course as versions
 
-PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
+PLOTLY = re.compile(r'<script type="application/gzip" id="plotly">.*?</script>', re.DOTALL)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from wattle.profile import RunProfile
 from wattle.report.cli import write
 from wattle.run.view import labels
 
-PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
+PLOTLY = re.compile(r'<script type="application/gzip" id="plotly">.*?</script>', re.DOTALL)
 
 
 def load(folder: Path, profiles: list[dict], n_hosts: int | None = None) -> RunProfile:

@@ -35,6 +35,15 @@
     return Object.assign({}, axis, { tickvals: axis.tickvals.filter(every), ticktext: axis.ticktext.filter(every) });
   }
 
+  // On a narrow screen long names of bars are cut, so that the bars have space.
+  function shortened(figure, width) {
+    var own = figure.layout.yaxis, names = figure.data.length ? figure.data[0].y : [];
+    var isLong = function (name) { return typeof name === "string" && name.length > 18; };
+    if (!own || own.type !== "category" || width >= 720 || !names.some(isLong)) return own;
+    var texts = names.map(function (name) { return isLong(name) ? name.slice(0, 16) + "…" : name; });
+    return Object.assign({}, own, { tickmode: "array", tickvals: names, ticktext: texts });
+  }
+
   function layout(figure, style, width) {
     var ink = style.getPropertyValue("--ink").trim(), panel = style.getPropertyValue("--panel").trim();
     return Object.assign({
@@ -44,7 +53,7 @@
       modebar: { bgcolor: "rgba(0,0,0,0)", color: style.getPropertyValue("--soft").trim(), activecolor: ink },
       legend: { orientation: "h", traceorder: "normal", x: 0, y: 1.02, yanchor: "bottom" },
       hoverlabel: { bgcolor: panel, bordercolor: style.getPropertyValue("--rule").trim(), font: { color: ink, size: 12 }, align: "left" }
-    }, figure.layout, { xaxis: axis(style, thinned(figure.layout.xaxis, width)), yaxis: axis(style, figure.layout.yaxis) });
+    }, figure.layout, { xaxis: axis(style, thinned(figure.layout.xaxis, width)), yaxis: axis(style, shortened(figure, width)) });
   }
 
   // Figures in a closed part of the page are drawn when it is opened. `inside`: only those of this part.
@@ -58,6 +67,26 @@
         modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
         toImageButtonOptions: { format: "svg", filename: id }
       });
+    });
+  }
+
+  // The library of figures lies in the page in compressed form.
+  function unpack(then) {
+    var packed = document.getElementById("plotly");
+    if (!packed) return;
+    if (!window.DecompressionStream) {
+      document.querySelectorAll(".plot").forEach(function (place) {
+        place.textContent = "Figures need a browser of 2023 or later.";
+      });
+      return;
+    }
+    var bytes = Uint8Array.from(atob(packed.textContent.trim()), function (c) { return c.charCodeAt(0); });
+    var plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    new Response(plain).text().then(function (text) {
+      var script = document.createElement("script");
+      script.textContent = text;
+      document.head.appendChild(script);
+      then();
     });
   }
 
@@ -94,4 +123,5 @@
 
   apply(theme());
   mark();
+  unpack(function () { draw(); });
 })();
