@@ -216,8 +216,14 @@ def _end(message: str, code: int) -> int:
 
 
 def _drop_output() -> None:
-    """Discards buffered output. Otherwise Python would try to write it again at exit and report the failure."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Discards buffered output that cannot be written. Otherwise Python would try to write it again at exit, report the
+    failure and end with 120.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _begin_afresh() -> None:

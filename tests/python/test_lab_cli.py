@@ -119,6 +119,15 @@ def test_a_reader_that_goes_away_is_no_error_worth_a_word(environment):
     assert result.returncode == 1
 
 
+@pytest.mark.parametrize("arguments", ["--help", "doctor", "version", "machines --help"])
+def test_a_reader_of_both_streams_that_goes_away_leaves_no_word_and_not_120(environment, arguments):
+    """120 is Python's own code where it cannot flush a stream at its end."""
+    line = f"{sys.executable} -m wattle {arguments} 2>&1 | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
 def test_a_locale_without_the_letters_is_no_crash(wattle):
     result = wattle("doctor", env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
     assert result.returncode == 0

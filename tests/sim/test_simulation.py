@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -265,6 +266,22 @@ def test_what_cannot_be_simulated_is_refused_in_words(tmp_path: Path) -> None:
     assert done.returncode != 0 and "not a program built by oshcc --sim: file too short" in done.stderr, done.stderr
     done = simulate(tmp_path / "run2", tmp_path / "empty", options=("--set", "WATTLE_KNOB=cpufreq"))
     assert done.returncode != 0 and "WATTLE_KNOB=cpufreq is for real machines" in done.stderr, done.stderr
+
+
+def test_a_slip_leaves_no_directory(programs: Path, tmp_path: Path) -> None:
+    for program in (tmp_path / "nowhere", Path("/bin/true")):
+        words = [sys.executable, "-m", "wattle", "sim", "-n", "2", str(program)]
+        done = subprocess.run(words, env=environment(), cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode != 0 and str(program.resolve()) in done.stderr, done
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("output", ["2>&1 | true", "| true", "2>/dev/full", ">/dev/full"])
+def test_the_exit_code_is_the_programs_if_the_output_has_no_reader(programs: Path, tmp_path: Path, output: str) -> None:
+    line = (
+        f"{shlex.join([*command(tmp_path / 'run', 2), str(programs / 'all_kinds')])} {output}; exit ${{PIPESTATUS[0]}}"
+    )
+    assert subprocess.run(["bash", "-c", line], env=environment(), timeout=300, check=False).returncode == 0
 
 
 def test_a_clusters_own_keys_override_those_of_its_network(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from wattle.run import job, target
 from wattle.run.show import show
 from wattle.run.summary import document
 from wattle.sim import simulation
-from wattle.sim.simulation import Ready, Result
+from wattle.sim.simulation import Ready, Result, Simulation
 from wattle.symbols import resolve
 
 
@@ -89,13 +89,22 @@ def sim(
     target.find(command[0])
     planned = simulation.plan(machine, n, _chosen(settings or []), profile, clock_domain)
     where = directories.prepare(output, command[0])
+    with console.lenient():  # the program's exit code counts, even if no process reads this output
+        code, began = _simulated(planned, command, where, json)
+    if not began and output is None:
+        directories.drop(where)
+    return code
+
+
+def _simulated(planned: Simulation, command: list[str], where: Path, json: bool) -> tuple[int, bool]:
+    """Runs a simulated job and shows its figures. Returns its exit code, and whether the simulator could begin."""
     ready = planned.write(where)
     in_force = planned.in_force
     record = manifest.start(
-        "run", command, n, settings=planned.known.values | in_force, machine=planned.cluster.machine
+        "run", command, planned.pes, settings=planned.known.values | in_force, machine=planned.cluster.machine
     )
     record.meter = {"name": "simgrid", "why": ""}
-    record.extra = {"profile": profile, "set": in_force, "simulated": simulation.as_dict(planned.cluster)}
+    record.extra = {"profile": planned.profile, "set": in_force, "simulated": simulation.as_dict(planned.cluster)}
     manifest.write(where, record)
     outcome = job.run([*ready.command, *command], ready.environment, None, 2 if json else None, console.note)
     record.exit_code = outcome.exit_code
@@ -105,12 +114,13 @@ def sim(
     manifest.keep(where, record)
     if found and found.waits:
         _show_deadlock(found, command[0])
-        return outcome.exit_code
-    if outcome.interrupts or outcome.exit_code == 128 + signal.SIGINT:  # the simulator may receive the signal first
+        return outcome.exit_code, True
+    by_signal = outcome.exit_code == 128 + signal.SIGINT  # the simulator may receive the signal first
+    if stopped := outcome.interrupts or by_signal:
         console.note(f"interrupted; the results in {where} are incomplete")
     if outcome.exit_code == 0:
         _present(where, record, json)
-    return outcome.exit_code
+    return outcome.exit_code, bool(found or stopped)
 
 
 def _result(ready: Ready) -> Result | None:

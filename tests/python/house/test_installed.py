@@ -202,6 +202,9 @@ def test_pages_are_installed(prefix: Path) -> None:
     for name in [r["name"] for r in routines] + [r["generic"] for r in routines if r["generic"]]:
         assert (prefix / f"share/man/man3/{name}.3").exists(), name
         assert (prefix / f"share/doc/wattle/api/{name}.html").exists(), name
+    for name, words in (("oshcc", "--showme"), ("wattle", "wattle run")):
+        assert words in (prefix / f"share/man/man1/{name}.1").read_text(encoding="utf-8").replace("\\-", "-")
+    assert (prefix / "share/man/man3/wattle_energy_open.3").read_text(encoding="utf-8") == ".so man3/wattle.h.3\n"
     assert "--hostfile" in (prefix / "share/man/man1/oshrun.1").read_text(encoding="utf-8").replace("\\-", "-")
 
 
