@@ -53,6 +53,8 @@ static bool is_named(const char *cpu, const char *processor)
   for (const char *p = cpu; (p = strcasestr(p, processor)); p++) {
     char before = p == cpu ? ' ' : p[-1], after = p[length];
     if (isalnum((unsigned char)before) || strchr("+.-", before)) continue;
+    bool is_one_socket = after == 'P' && strncmp(processor, "EPYC ", 5) == 0 && isdigit((unsigned char)p[length - 1]);
+    if (is_one_socket) after = p[length + 1]; /* has the same TDP */
     if (isalnum((unsigned char)after) || after == '+') continue;
     if (after == ' ' && tolower((unsigned char)p[length + 1]) == 'v' && isdigit((unsigned char)p[length + 2])) continue;
     return true;
@@ -101,11 +103,23 @@ static bool knows_amx(const wtl_cpu *cpu)
   return cpu && with_amx && strstr(with_amx->basis, cpu->name);
 }
 
+/* How well the name of a CPU agrees with a generation. Desktops and servers may have the same family and model. */
+static int fit_of(const wtl_cpu *cpu, const char *name)
+{
+  if (processor_of(cpu, name)) return 2;
+  return strstr(cpu->title, "Ryzen") && strstr(name, "Ryzen") ? 1 : 0;
+}
+
 const wtl_cpu *wtl_cpu_find(const wtl_cpu_here *here)
 {
   const wtl_cpu *found = NULL;
-  for (size_t i = 0; i < wtl_n_cpus && !found; i++)
-    if (is_of(&wtl_cpus[i], here)) found = &wtl_cpus[i];
+  int best = -1;
+  for (size_t i = 0; i < wtl_n_cpus; i++) {
+    int fit = is_of(&wtl_cpus[i], here) ? fit_of(&wtl_cpus[i], here->name) : -1;
+    if (fit <= best) continue;
+    best = fit;
+    found = &wtl_cpus[i];
+  }
   if (here->is_virtual && here->has_amx && !knows_amx(found)) return hidden_xeon(here->cache_mb);
   return found;
 }

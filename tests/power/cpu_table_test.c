@@ -112,9 +112,12 @@ static void every_generation_is_found_by_its_own_numbers(void)
   for (size_t i = 0; i < wtl_n_cpus; i++) {
     const wtl_cpu *cpu = &wtl_cpus[i];
     wtl_cpu_here here = guest_of(cpu, WTL_CLOCK_ANY);
-    if (!cpu->n_models) continue;
-    const wtl_cpu *found = wtl_cpu_find(&here);
-    CHECK_TEXT(found ? found->name : "none", cpu->name);
+    for (int m = 0; m < cpu->n_models; m++) {
+      here.model = cpu->models[m];
+      snprintf(here.name, sizeof here.name, "%s", cpu->processors[0].name);
+      const wtl_cpu *found = wtl_cpu_find(&here);
+      CHECK_TEXT(found ? found->name : "none", cpu->name);
+    }
     CHECK(wtl_cpu_named(cpu->name) == cpu);
   }
 }
@@ -153,6 +156,22 @@ static void a_clock_in_turbo_narrows_the_watts_of_a_virtual_server_to_45_per_cen
       fprintf(stderr, "%s: %g +- %g W\n", servers[i], active->value, active->plus_minus);
       check_failures++;
     }
+    wtl_machine_free(m);
+  }
+}
+
+static void a_desktop_with_the_numbers_of_a_server_is_told_by_its_name(void)
+{
+  static const char *const numbers = "vendor_id\t: AuthenticAMD\ncpu family\t: 23\nmodel\t\t: 1\n";
+  static const char *const names[] = {"AMD Ryzen 5 1600 Six-Core Processor", "AMD Ryzen 5 1500", "AMD EPYC 7351P",
+                                      "AMD EPYC Processor"};
+  static const char *const wanted[] = {"amd-zen", "amd-zen", "amd-epyc-naples", "amd-epyc-naples"};
+  for (size_t i = 0; i < 4; i++) {
+    char first[256];
+    snprintf(first, sizeof first, "%smodel name\t: %s\nstepping\t: 1\n", numbers, names[i]);
+    wtl_machine *m = load(first, 1, 12);
+    CHECK_TEXT(m ? wtl_machine_name(m) : "none", wanted[i]);
+    if (m && i == 2) CHECK_CONTAINS(m->wake->how, "EPYC 7351: TDP");
     wtl_machine_free(m);
   }
 }
@@ -237,6 +256,7 @@ TESTS(TEST(text_of_cpuinfo_gives_sockets_cores_and_threads), TEST(text_of_an_arm
       TEST(cache_tells_the_model_that_a_hypervisor_hides), TEST(every_generation_is_found_by_its_own_numbers),
       TEST(a_sleeping_thread_draws_less_at_the_worst_ends_of_every_generation),
       TEST(a_clock_in_turbo_narrows_the_watts_of_a_virtual_server_to_45_per_cent),
+      TEST(a_desktop_with_the_numbers_of_a_server_is_told_by_its_name),
       TEST(the_first_busy_core_draws_most_and_second_threads_least),
       TEST(a_bare_core_that_sleeps_draws_less_at_the_worst_ends), TEST(older_memory_draws_more_for_each_gigabyte),
       TEST(a_generation_is_taken_by_its_name), TEST(the_version_of_a_processor_is_part_of_its_name))

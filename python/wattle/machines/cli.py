@@ -25,6 +25,14 @@ machines_app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 
 
+def _number(text: str) -> int:
+    """A number of CPUID, decimal or as 0xd0c."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise typer.BadParameter("expected a whole number, such as 17 or 0xd0c") from None
+
+
 @machines_app.command("list")
 def list_machines(json: Json = False) -> None:
     """List the CPU generations of the table and the profiles of single machines."""
@@ -76,10 +84,20 @@ def predict_watts(
     load: Annotated[
         float, typer.Option("--load", help="Percent of time that each thread computes.", metavar="PERCENT")
     ],
-    family: Annotated[int | None, typer.Option("--family", help="CPU family, as /proc/cpuinfo has it.")] = None,
-    model: Annotated[int | None, typer.Option("--model", help="CPU model, as /proc/cpuinfo has it.")] = None,
-    stepping: Annotated[int | None, typer.Option("--stepping", help="Stepping, as /proc/cpuinfo has it.")] = None,
-    sockets: Annotated[int, typer.Option("--sockets", help="Sockets of the machine.")] = 1,
+    family: Annotated[
+        int | None,
+        typer.Option("--family", parser=_number, metavar="N", help="CPU family, as /proc/cpuinfo has it."),
+    ] = None,
+    model: Annotated[
+        int | None,
+        typer.Option("--model", parser=_number, metavar="N", help="CPU model or part, as /proc/cpuinfo has it."),
+    ] = None,
+    stepping: Annotated[
+        int | None, typer.Option("--stepping", parser=_number, metavar="N", help="Stepping, as /proc/cpuinfo has it.")
+    ] = None,
+    sockets: Annotated[
+        int | None, typer.Option("--sockets", help="Sockets of the machine. Default: as many as its cores need.")
+    ] = None,
     cores: Annotated[int | None, typer.Option("--cores", help="Cores of all sockets.")] = None,
     threads: Annotated[int | None, typer.Option("--threads", help="Threads of all cores.")] = None,
     memory: Annotated[float | None, typer.Option("--memory", help="Memory of the machine.", metavar="GB")] = None,
@@ -97,6 +115,7 @@ def predict_watts(
     of = _table()
     found = table.find(of, cpu, family, model, stepping)
     typical = found.processor if found and found.processor else (found.generation if found else of.unknown)
+    sockets = sockets or (max(1, round(cores / typical.cores)) if cores and typical is not of.unknown else 1)
     cores = cores or sockets * typical.cores
     threads = threads or cores * max(1, round(typical.threads / typical.cores))
     if threads < cores or cores < sockets:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
 from dataclasses import dataclass
@@ -167,7 +168,8 @@ def find(table: Table, cpu: str, family: int | None, model: int | None, stepping
     """The generation of a CPU, by the name of its processor and by the numbers of CPUID. None where none matches.
 
     A name that the table knows decides alone where the numbers are not given. Where both are given, the numbers decide
-    on the generation, because a virtual machine may show a processor's name without a number.
+    on the generation, because a virtual machine may show a processor's name without a number. Where the numbers leave
+    several generations, a processor's name decides, then words of the CPU's name, then the number of servers measured.
     """
     known = [(len(p.name), g, p) for g in table.generations if g.models for p in g.processors if _names(cpu, p.name)]
     by_number = [g for g in table.generations if family is not None and model is not None]
@@ -176,11 +178,12 @@ def find(table: Table, cpu: str, family: int | None, model: int | None, stepping
         same = [row for row in known if row[1] in by_number]
         if same:
             return Found(max(same, key=lambda row: row[0])[1], max(same, key=lambda row: row[0])[2])
-        return Found(by_number[-1], None)
+        return Found(max(by_number, key=lambda g: (_hints(cpu, g), g.servers)), None)
     if known:
         best = max(known, key=lambda row: row[0])
         return Found(best[1], best[2])
-    return None
+    hinted = [g for g in table.generations if g.models and _hints(cpu, g)]
+    return Found(max(hinted, key=lambda g: g.servers), None) if hinted else None
 
 
 @dataclass(frozen=True)
@@ -191,11 +194,25 @@ class Found:
     processor: Processor | None
 
 
+def _hints(cpu: str, generation: Generation) -> bool:
+    """Does the CPU's name contain the generation's code name or product line, as in "Intel Xeon (Cascadelake)"?"""
+    name, title = (re.sub(r"[\s_-]", "", text).casefold() for text in (cpu, generation.title))
+    codes = re.findall(r"\(([^)]*)\)", title)
+    return any(code in name for code in codes) or ("ryzen" in name and "ryzen" in title)
+
+
 def _names(cpu: str, processor: str) -> bool:
     """Does the name that the CPU reports contain the processor's name as whole words?"""
     text = re.sub(r"\((r|tm)\)|[®™]", "", cpu, flags=re.IGNORECASE)
+    return _pattern(processor).search(text) is not None
+
+
+@functools.cache
+def _pattern(processor: str) -> re.Pattern[str]:
     words = r"[\s-]*".join(re.escape(word) for word in processor.split())
-    return re.search(rf"(?<![\w.+-]){words}(?![\w+]|\s+v\d)", text, re.IGNORECASE) is not None
+    if re.fullmatch(r"EPYC \d+", processor):
+        words += "P?"  # P: for one socket only, with the same TDP
+    return re.compile(rf"(?<![\w.+-]){words}(?![\w+]|\s+v\d)", re.IGNORECASE)
 
 
 def between(values: tuple[float, ...], load: float) -> float:

@@ -154,6 +154,12 @@ def test_wall_watts_hold_for_servers_that_the_fit_did_not_see(servers, misses):
         ("AMD EPYC 7702P 64-Core Processor", (23, 49, 0), "EPYC 7702P"),
         ("AMD EPYC 7702 64-Core Processor", (None, None, None), "EPYC 7702"),
         ("AMD EPYC", (25, 17, 1), None),
+        ("AMD EPYC 7543P 32-Core Processor", (25, 1, 1), "EPYC 7543"),
+        ("amd epyc 7763", (None, None, None), "EPYC 7763"),
+        ("Intel Xeon E5-2690v4", (None, None, None), "E5-2690 v4"),
+        ("AMD Ryzen 5 1600 Six-Core Processor", (23, 1, 1), "Ryzen 5 1600"),
+        ("AMD Ryzen Threadripper 3970X 32-Core Processor", (23, 49, 0), "Threadripper 3970X"),
+        ("Intel(R) Xeon(R) W-3275 CPU @ 2.50GHz", (6, 85, None), "W-3275"),
     ],
 )
 def test_a_processor_is_found_by_its_whole_name(of_cpus, cpu, numbers, name):
@@ -165,6 +171,28 @@ def test_a_processor_is_found_by_its_whole_name(of_cpus, cpu, numbers, name):
 def test_one_model_is_told_apart_by_its_stepping(of_cpus):
     names = [table.find(of_cpus, "Intel Xeon", 6, 85, stepping).generation.name for stepping in (4, 7, 11)]
     assert names == ["intel-skylake-sp", "intel-cascadelake-sp", "intel-cooperlake-sp"]
+
+
+@pytest.mark.parametrize(
+    ("cpu", "numbers", "name"),
+    [
+        ("Intel Xeon Processor (Cascadelake)", (6, 85), "intel-cascadelake-sp"),
+        ("Intel Xeon Processor (Skylake, IBRS)", (6, 85), "intel-skylake-sp"),
+        ("Intel Xeon Processor (Icelake)", (6, 134), "intel-icelake-sp"),
+        ("AMD EPYC-Milan Processor", (None, None), "amd-epyc-milan"),
+        ("AMD Ryzen 5 1500", (23, 1), "amd-zen"),
+        ("AMD EPYC Processor", (23, 1), "amd-epyc-naples"),
+        ("Neoverse-N1", (8, 0xD0C), "ampere-altra"),
+        ("a CPU of next year", (25, 17), "amd-epyc-genoa"),
+    ],
+)
+def test_a_generation_is_found_without_its_processor(of_cpus, cpu, numbers, name):
+    assert table.find(of_cpus, cpu, *numbers).generation.name == name
+
+
+def test_a_cpu_that_nothing_tells_is_unknown(of_cpus):
+    assert table.find(of_cpus, "a CPU of next year", 99, 1) is None
+    assert predict.predict(of_cpus, Machine("?", 99, 1, None, 1, 8, 16, None), 50).generation.name == "unknown"
 
 
 def test_an_unknown_tdp_and_memory_widen_the_range(of_cpus):
@@ -189,6 +217,18 @@ def test_predict_prints_one_json_document(machines):
     assert answer["servers"] > 7
 
 
+def test_sockets_follow_from_the_cores_of_a_known_processor(machines):
+    of = ("predict", "--cpu", "AMD EPYC 7763 64-Core Processor", "--load", "50", "--json")
+    two, given = (json.loads(machines(*of, *more).stdout) for more in (("--cores", "128"), ("--sockets", "2")))
+    assert (two["sockets"], two["threads"]) == (2, 256)
+    assert two["package"] == given["package"]
+
+
+def test_numbers_of_cpuid_may_be_hexadecimal(machines):
+    done = machines("predict", "--cpu", "Neoverse-N1", "--family", "8", "--model", "0xd0c", "--load", "5", "--json")
+    assert json.loads(done.stdout)["profile"] == "ampere-altra"
+
+
 def test_list_and_show_name_generations_and_profiles(machines):
     listed = machines("list")
     assert "amd-epyc-genoa" in listed.stdout
@@ -204,6 +244,10 @@ def test_list_and_show_name_generations_and_profiles(machines):
     [
         (("predict", *GENOA, "--load", "101"), "--load 101.0: allowed are 0 to 100 percent"),
         (("predict", *GENOA, "--load", "nan"), "--load nan"),
+        (("predict", "--cpu", "x", "--model", "big", "--load", "5"), "such as 17 or 0xd0c"),
+        (("predict", "--load", "5"), "--cpu"),
+        (("predict", *GENOA), "--load"),
+        (("predict", *GENOA, "--load", "5", "--memory", "-1"), "--memory -1.0: allowed are numbers above 0"),
         (("predict", *GENOA, "--load", "5", "--sockets", "0"), "--sockets 0: allowed are numbers above 0"),
         (("predict", *GENOA, "--load", "5", "--cores", "8", "--threads", "4"), "a core a thread"),
         (("show", "no-such"), "`wattle machines list` has the names"),
