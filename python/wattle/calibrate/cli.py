@@ -184,21 +184,36 @@ def _show_known(where: Where, json: bool) -> None:
 
 
 def _measure(where: Where, json: bool) -> None:
-    document = _measured()
+    document, unfit = _measured_at_rest()
     kept, failed = False, None
     try:
-        kept = _keep(document, where)
+        kept = not unfit and _keep(document, where)
     except WattleError as error:  # the figures are shown even so
         failed = error
     _print(Checked("wattle-calibrate", document), json)
     if failed:
         raise failed
-    if not kept:
+    if unfit:
+        console.note(f"not kept: {unfit}; run `wattle calibrate` again while nothing else runs")
+    elif not kept:
         console.note(f"not kept: this process may use one core, and {where.file} holds prices measured on two")
     elif not json:
         console.out.print(f"Kept in {where.file}.", soft_wrap=True)
     if where.source != where.file:
         console.note(f"programs read {where.source or 'none'}, because WATTLE_PRICES is set")
+
+
+def _measured_at_rest() -> tuple[dict[str, Any], str]:
+    """Measures until other programs did not disturb it, a few times at most. Returns the last measurement, and the
+    reason why it must not be kept, or an empty text.
+    """
+    for left in reversed(range(prices.TRIES)):
+        document = _measured()
+        unfit = prices.read(Checked("wattle-calibrate", document)).unfit
+        if not unfit or not left:
+            break
+        console.note(f"measuring again, because {unfit}")
+    return document, unfit
 
 
 def _measured() -> dict[str, Any]:

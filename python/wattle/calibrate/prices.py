@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import console, files, manifest, paths
+from wattle import console, files, manifest, paths, units
 from wattle.calibrate import tool
 from wattle.calibrate.watts import BUSY_FROM
 from wattle.checked import Checked, read_json, require_schema
@@ -20,6 +20,11 @@ from wattle.errors import WattleError
 
 SCHEMA = 1
 KIND = "prices"
+UNFIT_FROM = 0.5  # cores: with more CPU time of other work than this, prices are not kept
+# Wake-ups of a sleeper on an idle core. An idle machine takes 3 to 70 us; a scheduler's tick is 1 to 10 ms.
+WAKES = ("futex_same", "futex_other", "epoll_same", "epoll_other")
+SLOW_WAKE_S = 1e-3
+TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,20 @@ class Prices:
             if cores is not None and cores >= BUSY_FROM
         ]
         return " and ".join(parts)
+
+    @property
+    def unfit(self) -> str:
+        """The reason why these prices must not be kept: too much other work, or wake-ups that a loaded machine delayed.
+        Empty where they may be.
+        """
+        taken = (self.others_cores or 0.0) + (self.stolen_cores or 0.0)
+        if taken >= UNFIT_FROM:
+            return f"there was {self.disturbed} meanwhile"
+        for price in self.prices:
+            median = price.idle.median_s if price.name in WAKES else None
+            if median is not None and median >= SLOW_WAKE_S:
+                return f"{price.what}: the median is {units.seconds(median)}, as on a machine where other programs run"
+        return ""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "power/machine.h"
+#include "power/yaml/yaml_words.h"
 
 static const cyaml_strval_t tags[] = {
     {"cited", WTL_TAG_CITED}, {"derived", WTL_TAG_DERIVED}, {"assumed", WTL_TAG_ASSUMED}};
@@ -228,8 +229,11 @@ wtl_machine *wtl_machine_parse(const char *file, const char *text, size_t length
   cyaml_data_t *data = NULL;
   cyaml_err_t e = cyaml_load_data((const uint8_t *)text, length, &cfg, &machine_schema, &data, NULL);
   if (e != CYAML_OK || !data) {
-    snprintf(error, size, "machine profile %s, line %d: %s (%s)", file, error_line(errors.text, text),
-             errors.used ? errors.text : "not a profile", cyaml_strerror(e));
+    char said[512] = "has no keys";
+    if (errors.used) wtl_yaml_words(errors.text, said, sizeof said);
+    if (e == CYAML_ERR_OOM) snprintf(said, sizeof said, "out of memory");
+    int line = error_line(errors.text, text);
+    snprintf(error, size, "machine profile %s, line %d: %s", file, line ? line : 1, said);
     return NULL;
   }
   wtl_machine *m = data;

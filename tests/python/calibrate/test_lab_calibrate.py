@@ -101,13 +101,39 @@ def test_json_is_the_whole_document_and_nothing_else(wattle, cache):
 
 
 def test_other_work_at_the_same_time_is_reported(wattle, cache):
-    busy = document(load={"wall_s": 2.5, "others_cores": 1.62, "stolen_cores": 0.3})
+    busy = document(load={"wall_s": 2.5, "others_cores": 0.22, "stolen_cores": 0.11})
     result = wattle("calibrate", env={"FAKE_ANSWER": json.dumps(busy)})
     words = " ".join(result.stdout.split())
-    assert "there was 1.6 cores' worth of other work and 0.3 cores' worth of time taken by the host" in words
+    assert "there was 0.2 cores' worth of other work and 0.1 cores' worth of time taken by the host" in words
     assert "measure again" in words
     doctor = " ".join(wattle("doctor").stdout.split())
-    assert "1.6 cores' worth of other work" in doctor
+    assert "0.2 cores' worth of other work" in doctor
+
+
+LOADED = {"wall_s": 2.5, "others_cores": 1.62, "stolen_cores": 0.3}
+SLEEPY = {"futex_other": {"what": "futex wake, another core", "idle": cell(28e-3), "peer": cell(17.7e-6)}}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"load": LOADED}, "there was 1.6 cores' worth of other work and 0.3 cores' worth of time taken by the host"),
+        ({"prices": SLEEPY}, "futex wake, another core: the median is 28.0 ms"),
+    ],
+    ids=["load", "slow wake-up"],
+)
+def test_prices_of_a_loaded_machine_are_measured_again_and_not_kept(wattle, cache, wrong, reason):
+    """A wait with such a price would spin for as long as that."""
+    wattle("calibrate")
+    before = cache.read_text()
+    result = wattle("calibrate", env={"FAKE_ANSWER": json.dumps(document(**wrong))})
+    said = result.stderr.splitlines()
+    assert result.returncode == 0
+    assert [line.startswith("wattle: measuring again, because ") and reason in line for line in said[:2]] == [True] * 2
+    assert len(said) == 3
+    assert said[2].startswith(f"wattle: not kept: {reason}")
+    assert "Kept in" not in result.stdout
+    assert cache.read_text() == before
 
 
 def test_show_measures_nothing(wattle, cache):
