@@ -64,6 +64,7 @@ lint: deps-test ## Check style and rules; change nothing
 
 docs: deps-docs build ## Build the documentation site into build/site, after docs/settings.md from the table of settings
 	@.venv/bin/python tools/settings_doc.py --write
+	@.venv/bin/python tools/studies_doc.py --write
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
 	@echo "docs: open build/site/index.html"
 
