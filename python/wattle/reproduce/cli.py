@@ -171,7 +171,11 @@ def _list(wanted: State, todo: list[Step]) -> None:
         usual = units.UNKNOWN if step.usual_s is None else plan.time_in_words(step.usual_s)
         shown.add_row(step.study, step.on, usual, plain("complete", "good") if done else "")
     console.err.print(shown)
-    words = plan.left_in_words([step for step in todo if not _is_done(wanted, step)])
+    left = [step for step in todo if not _is_done(wanted, step)]
+    if not left:
+        console.err.print("All of them are complete.")
+        return
+    words = plan.left_in_words(left)
     console.err.print(
         f"{words[0].upper()}{words[1:]}, on two cores that other work keeps busy. The estimate follows the pace as "
         "studies end."

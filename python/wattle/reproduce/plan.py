@@ -104,6 +104,8 @@ def left_in_words(steps: Sequence[Step], pace: float = 1.0) -> str:
     """The time of steps as words. `pace`: multiplies the usual times."""
     known = [step.usual_s for step in steps if step.usual_s is not None]
     more = len(steps) - len(known)
+    if not known:
+        return f"an unknown time for {more}" if more else "no time"
     apart = f", and {more} whose time is not known" if more else ""
     return f"about {time_in_words(pace * sum(known))}{apart}"
 

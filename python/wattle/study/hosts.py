@@ -17,6 +17,7 @@ from wattle.errors import WattleError
 from wattle.run import hosts as run_hosts
 
 REACH_S = 30.0  # longest time until a host starts a process
+TIMED_OUT = 124  # exit code of `timeout` where the time was over
 AT_ONCE = 16  # hosts that are tried at the same time
 # Variables that name Open MPI's default host file, of versions 4 and 5. The value "none" turns the file off.
 DEFAULTS = ("OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile")
@@ -113,25 +114,31 @@ def shared() -> Path:
 
 def reach(oshrun: str, names: Sequence[str]) -> None:
     """Starts a process on each host. Raises WattleError that names a host on which that fails, with the reason."""
-    if not _failure(oshrun, names):
+    if not _by_oshrun(oshrun, names):
         return
     with ThreadPoolExecutor(AT_ONCE) as at_once:
-        reasons = list(at_once.map(lambda name: _failure(oshrun, [name]), names))
+        reasons = list(at_once.map(lambda name: _by_oshrun(oshrun, [name]), names))
     failed = [(name, reason) for name, reason in zip(names, reasons, strict=True) if reason]
     if not failed:
-        raise WattleError(f"--hosts {','.join(names)}: {_failure(oshrun, names) or 'reached at the second try only'}")
+        raise WattleError(f"--hosts {','.join(names)}: {_by_oshrun(oshrun, names) or 'reached at the second try only'}")
     more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
     raise WattleError(f"--hosts {','.join(names)}: {failed[0][0]}{more} cannot be reached: {failed[0][1]}")
 
 
-def _failure(oshrun: str, names: Sequence[str]) -> str:
-    """The reason why no process can be started on all of these hosts; empty where it can."""
+def _by_oshrun(oshrun: str, names: Sequence[str]) -> str:
+    return failure(command(oshrun, names, [1] * len(names)))
+
+
+def failure(start: Sequence[str]) -> str:
+    """The reason why a launcher's command line, up to the program, cannot start a process on all of its hosts; empty
+    where it can. `timeout` ends the launcher by a signal, so that it removes its helpers.
+    """
     try:
-        done = run_quietly([*command(oshrun, names, [1] * len(names)), "true"], limit_s=REACH_S)
-    except subprocess.TimeoutExpired:
-        return f"no answer within {REACH_S:.0f} s"
+        done = run_quietly(["timeout", f"{REACH_S:g}", *start, "true"])
     except OSError as error:
-        return f"{oshrun}: {error.strerror}"
+        return f"timeout: {error.strerror}"
+    if done.returncode == TIMED_OUT:
+        return f"no answer within {REACH_S:.0f} s"
     return "" if done.returncode == 0 else _reason(done.stderr) or f"the launcher ended with {done.returncode}"
 
 

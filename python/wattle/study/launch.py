@@ -8,14 +8,16 @@ import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from wattle import elf
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.run import mpi as preload
-from wattle.study.place import Start
-from wattle.study.site import Site, says_where
+from wattle.study import hosts
+from wattle.study.place import HOSTS, Place, Start
+from wattle.study.site import Site, opened, says_where
 
 # Settings of MPI's jobs: more ranks than cores are allowed, and ranks that wait yield the core. Ranks are not bound to
 # cores, because two ranks could then share a core that other processes use, too.
@@ -84,6 +86,21 @@ def of_program(home: Home, path: Path) -> Launch:
                 f"{path} was built with {name}, whose mpirun is not on PATH; install it ({PACKAGES[name]})"
             )
     return Launch(path, str(home.tool("oshrun")))
+
+
+def check_hosts(launch: Launch, place: Place) -> None:
+    """Raises WattleError where the launcher of an MPI cannot start a process on each host of the place. MPICH's would
+    wait for ever.
+    """
+    if launch.mpi and place.hosts and (reason := _unreached(launch.launcher, launch.mpi, place.hosts)):
+        raise WattleError(f"{launch.mpi} cannot start a process on each host: {reason}")
+
+
+@cache
+def _unreached(launcher: str, mpi: str, names: tuple[str, ...]) -> str:
+    with opened(Place(HOSTS, hosts=names)) as site:
+        start = site.mpich if mpi == "mpich" else site.mpi
+        return hosts.failure(start(launcher, len(names)))
 
 
 def with_preload(launch: Launch, environment: Mapping[str, str]) -> dict[str, str]:

@@ -58,6 +58,7 @@ def test_the_estimate_names_the_studies_whose_time_is_not_known(monkeypatch):
     known, unknown = Step("am", "hosts:a,b", plan.usual_s("am", "hosts:a,b", False)), Step("new", "sim", None)
     assert plan.left_in_words([known, unknown]) == "about 2.0 h, and 1 whose time is not known"
     assert plan.left_in_words([known], 0.5) == "about 60 min"
+    assert plan.left_in_words([unknown]) == "an unknown time for 1"
     assert plan.usual_s("am", "local", True) == 30.0
 
 

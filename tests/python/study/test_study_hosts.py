@@ -14,11 +14,12 @@ import fakes
 import pytest
 import studies
 from fakes import Wattle
+from mpi_jobs import MPICH, OPEN_MPI
 from tree import PACKAGE
 from wattle import paths
 from wattle.errors import DamagedFile, WattleError
 from wattle.nodes import Nodes, unavailable
-from wattle.study import cli, hosts, registry, where
+from wattle.study import cli, hosts, launch, registry, where
 from wattle.study.place import Place, check_place, of_options
 from wattle.study.versions.plan import parse_pes
 
@@ -307,6 +308,21 @@ def test_a_default_host_file_of_two_nodes_gives_a_study_on_two_nodes_that_says_s
     assert done.returncode == 0, done.stderr
     found = place_in(tmp_path / "local")
     assert (found["name"], [node["most_pes"] for node in found["seen"]]) == ("local", [2])
+
+
+@needs_nodes
+def test_an_mpi_that_reaches_no_other_host_is_left_out_with_the_reason(two, monkeypatch, tmp_path):
+    (tmp_path / "ssh").write_text("#!/bin/sh\necho ssh: no way to any host >&2; exit 255\n")
+    (tmp_path / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(hosts, "REACH_S", 5.0)
+    for mpi in (OPEN_MPI, MPICH):
+        mpi.require()
+        launch._unreached.cache_clear()
+        how = launch.Launch(Path("program"), mpi.launcher, mpi.name)
+        with pytest.raises(WattleError, match=f"{mpi.name} cannot start a process on each host: "):
+            launch.check_hosts(how, Place("hosts", hosts=tuple(two.names)))
+        launch.check_hosts(how, Place())
 
 
 @needs_nodes

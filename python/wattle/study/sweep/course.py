@@ -47,7 +47,7 @@ def _jobs(study: Sweep, plan: Plan) -> tuple[list[Job], dict[str, str]]:
     found, left_out = [], {}
     for job in study.jobs(plan):
         try:
-            launch.find(paths.find_home(), job.program, bool(job.machine or plan.machine))
+            _check(job, plan)
         except WattleError as error:
             if not job.optional:
                 raise
@@ -57,6 +57,14 @@ def _jobs(study: Sweep, plan: Plan) -> tuple[list[Job], dict[str, str]]:
     if not found:
         raise WattleError(next(iter(left_out.values())))
     return found, left_out
+
+
+def _check(job: Job, plan: Plan) -> None:
+    """Raises WattleError with the reason where a job cannot run here."""
+    home, simulated = paths.find_home(), bool(job.machine or plan.machine)
+    path = launch.find(home, job.program, simulated)
+    if not simulated and plan.place.hosts:
+        launch.check_hosts(launch.of_program(home, path), plan.place)
 
 
 def _gather(name: str, jobs: Sequence[Job], plan: Plan, gathered: Gathered) -> None:
