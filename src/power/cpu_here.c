@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/regular_file.h"
+
 /* Above this ratio of clock and time stamp counter a core is in turbo, and below the other it is not. */
 static const double turbo_from = 1.08, base_to = 1.03;
 
@@ -80,6 +82,55 @@ void wtl_cpu_here_read(const char *cpuinfo, wtl_cpu_here *out)
   out->is_virtual = has_flag(line, "hypervisor");
   out->has_amx = has_flag(line, "amx_tile");
   free(line);
+}
+
+static bool read_text(const char *sysfs, const char *file, char *text, size_t size)
+{
+  char path[4200];
+  size_t length;
+  const char *why;
+  snprintf(path, sizeof path, "%s/%s", sysfs, file);
+  char *whole = wtl_regular_file_read(path, size - 1, &length, &why);
+  if (!whole) return false;
+  snprintf(text, size, "%.*s", (int)strcspn(whole, "\n"), whole);
+  free(whole);
+  return true;
+}
+
+/* TDP in W, as powercap shows it for the long-term limit; 0 if it does not, or shows no plausible watts. */
+static double stated_tdp(const char *sysfs)
+{
+  static const char *const zone = "class/powercap/intel-rapl:0";
+  char file[256], text[64];
+  snprintf(file, sizeof file, "%s/constraint_0_name", zone);
+  if (!read_text(sysfs, file, text, sizeof text) || strcmp(text, "long_term") != 0) return 0;
+  snprintf(file, sizeof file, "%s/constraint_0_max_power_uw", zone);
+  double watts = read_text(sysfs, file, text, sizeof text) ? strtod(text, NULL) * 1e-6 : 0;
+  return watts >= 4 && watts <= 1000 ? watts : 0;
+}
+
+/* Names of states are those of Intel's driver: C6 and higher stop the shared parts of an idle package, too. */
+static enum wtl_idle_class idle_class(const char *sysfs)
+{
+  enum { MOST_STATES = 16 };
+  bool has_names = false;
+  for (int state = 0; state < MOST_STATES; state++) {
+    char file[256], name[64], disabled[16];
+    snprintf(file, sizeof file, "devices/system/cpu/cpu0/cpuidle/state%d/name", state);
+    if (!read_text(sysfs, file, name, sizeof name)) break;
+    snprintf(file, sizeof file, "devices/system/cpu/cpu0/cpuidle/state%d/disable", state);
+    bool is_off = read_text(sysfs, file, disabled, sizeof disabled) && strcmp(disabled, "0") != 0;
+    long depth = name[0] == 'C' ? strtol(name + 1, NULL, 10) : 0;
+    if (depth >= 6 && !is_off) return WTL_IDLE_DEEP;
+    has_names |= strcmp(name, "C1E") == 0 || depth >= 6;
+  }
+  return has_names ? WTL_IDLE_SHALLOW : WTL_IDLE_ANY; /* other drivers number the states anew */
+}
+
+void wtl_cpu_here_limits(const char *sysfs, wtl_cpu_here *out)
+{
+  out->tdp_w = stated_tdp(sysfs);
+  out->idle = idle_class(sysfs);
 }
 
 #ifdef __x86_64__

@@ -17,14 +17,22 @@ typedef struct wtl_cpu_here {
   bool is_virtual;             /* a hypervisor runs below */
   bool has_amx;
   double memory_gb; /* of the node; 0: unknown */
+  double tdp_w;     /* of a socket, as the processor states it; 0: not shown */
   enum wtl_clock_class clock;
+  enum wtl_idle_class idle;
 } wtl_cpu_here;
 
 /* Reads a field of the first processor of the text of /proc/cpuinfo. Returns false if there is none. */
 bool wtl_cpu_here_field(const char *cpuinfo, const char *field, char *out, size_t size);
 
-/* Fills all but `memory_gb` and `clock` from the text of /proc/cpuinfo. */
+/* Fills all but `memory_gb`, `clock` and the results of wtl_cpu_here_limits from the text of /proc/cpuinfo. */
 void wtl_cpu_here_read(const char *cpuinfo, wtl_cpu_here *out);
+
+/*
+ * Fills `tdp_w` and `idle` from files below `sysfs` that any user may read: the highest long-term limit of a package
+ * (powercap), and the sleep states that the kernel uses on the first CPU (cpuidle).
+ */
+void wtl_cpu_here_limits(const char *sysfs, wtl_cpu_here *out);
 
 /*
  * Measures whether this core runs above its base clock while it computes, for about 0.3 ms. The reference is the time

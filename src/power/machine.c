@@ -272,6 +272,7 @@ static wtl_machine *load_cpu(const wtl_cpu *cpu, wtl_cpu_here here, bool measure
 {
   if (measure) here.clock = wtl_cpu_here_clock();
   if (measure) here.ghz = base_ghz(here.ghz);
+  if (measure) wtl_cpu_here_limits("/sys", &here);
   return wtl_machine_of_cpu(cpu, &here, error, size);
 }
 

@@ -172,11 +172,19 @@ static tdp_of_thread of_socket(const wtl_cpu *cpu, const wtl_cpu_here *here)
   return t;
 }
 
+static tdp_of_thread of_limit(const wtl_cpu_here *here)
+{
+  double threads = (double)here->threads / here->sockets;
+  tdp_of_thread t = {.watts = {here->tdp_w / threads, 0}, .threads = threads};
+  snprintf(t.how, sizeof t.how, "the processor states %g W over %g threads", here->tdp_w, threads);
+  return t;
+}
+
 static tdp_of_thread tdp_here(const wtl_cpu *cpu, const wtl_cpu_here *here)
 {
   const wtl_processor *p = processor_of(cpu, here->name);
   if (p) return of_processor(p, here->is_virtual ? p->threads : (double)here->threads / here->sockets);
-  if (!here->is_virtual) return of_socket(cpu, here);
+  if (!here->is_virtual) return here->tdp_w > 0 ? of_limit(here) : of_socket(cpu, here);
   tdp_of_thread t = of_cache(cpu, here->cache_mb);
   if (t.threads > 0) return t;
   t = (tdp_of_thread){.watts = cpu->tdp_per_thread, .threads = cpu->threads};
@@ -229,6 +237,14 @@ static wtl_number *share_of(wtl_median tdp, wtl_mean share, wtl_median factor, c
   return n;
 }
 
+/* The servers that idle like this machine, by its sleep states. If these are not known, the clock decides. */
+static const wtl_package_shares *shares_when_idle(const wtl_cpu_here *here)
+{
+  static const enum wtl_clock_class like[] = {[WTL_IDLE_DEEP] = WTL_CLOCK_TURBO, [WTL_IDLE_SHALLOW] = WTL_CLOCK_BASE};
+  bool is_known = here->idle != WTL_IDLE_ANY && !here->is_virtual;
+  return &wtl_package_shares_of[is_known ? like[here->idle] : here->clock];
+}
+
 static const char *clock_words(const wtl_cpu_here *here)
 {
   static const char *const words[] = {"any clock", "a clock above the base clock", "the base clock"};
@@ -247,13 +263,13 @@ static wtl_number thread_of_host(const wtl_cpu *cpu, const wtl_cpu_here *here, c
 /* Fills the watts of a package whose cores are all known; returns those of one thread on a core. */
 static wtl_number fill_package(wtl_machine *m, const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
 {
-  const wtl_package_shares *shares = &wtl_package_shares_of[here->clock];
+  const wtl_package_shares *shares = &wtl_package_shares_of[here->clock], *idle = shares_when_idle(here);
   wtl_median whole = {tdp->watts.value * tdp->threads, tdp->watts.spread}, core = shares->core;
   double cores = (double)here->cores / m->sockets;
   bool has_second = here->threads > here->cores;
-  m->wake = share_of(whole, shares->wake, cpu->low_factor,
-                     "%s; the first busy core wakes %.3f of TDP, from %d servers at %s; factor %.2f of the generation",
-                     tdp->how, shares->wake.value, shares->servers, clock_words(here), cpu->low_factor.value);
+  m->wake = share_of(whole, idle->wake, cpu->low_factor,
+                     "%s; the first busy core wakes %.3f of TDP, from %d servers; factor %.2f of the generation",
+                     tdp->how, idle->wake.value, idle->servers, cpu->low_factor.value);
   whole.value /= cores;
   if (has_second)
     m->second =
@@ -281,7 +297,7 @@ static void fill_clock(wtl_clock *c, const wtl_cpu_here *here, wtl_number active
 
 static void fill_idle(wtl_machine *m, const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
 {
-  const wtl_package_shares *shares = &wtl_package_shares_of[here->clock];
+  const wtl_package_shares *shares = shares_when_idle(here);
   double threads = (double)here->threads / m->sockets;
   wtl_median of_all = times(times(tdp->watts, shares->idle), cpu->idle_factor);
   of_all.value *= threads;

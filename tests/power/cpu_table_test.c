@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "power/machine_cpu.h"
+#include "tree.h"
 
 /* The text of /proc/cpuinfo of a machine with this many processors, two threads a core. */
 static char *cpuinfo(const char *first, int sockets, int threads)
@@ -160,6 +161,73 @@ static void a_clock_in_turbo_narrows_the_watts_of_a_virtual_server_to_45_per_cen
   }
 }
 
+/* Writes a file of the tree and makes its folders. */
+static void put(const tree *t, const char *file, const char *text)
+{
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", t->root, file);
+  for (char *slash = path + strlen(t->root) + 1; (slash = strchr(slash, '/')); slash++) {
+    *slash = '\0';
+    mkdir(path, 0755);
+    *slash = '/';
+  }
+  FILE *f = fopen(path, "w");
+  if (!f) exit(2);
+  fprintf(f, "%s\n", text);
+  fclose(f);
+}
+
+static wtl_cpu_here limits_of(const tree *t)
+{
+  wtl_cpu_here here = {.sockets = 1};
+  wtl_cpu_here_limits(t->root, &here);
+  return here;
+}
+
+static void files_of_the_kernel_tell_tdp_and_sleep_states(void)
+{
+  tree *t = tree_new();
+  CHECK(limits_of(t).tdp_w == 0 && limits_of(t).idle == WTL_IDLE_ANY);
+  put(t, "class/powercap/intel-rapl:0/constraint_0_name", "long_term");
+  put(t, "class/powercap/intel-rapl:0/constraint_0_max_power_uw", "205000000");
+  put(t, "devices/system/cpu/cpu0/cpuidle/state0/name", "POLL");
+  CHECK(limits_of(t).idle == WTL_IDLE_ANY);
+  put(t, "devices/system/cpu/cpu0/cpuidle/state1/name", "C1E");
+  CHECK_NEAR(limits_of(t).tdp_w, 205, 1e-9);
+  CHECK(limits_of(t).idle == WTL_IDLE_SHALLOW);
+  put(t, "devices/system/cpu/cpu0/cpuidle/state2/name", "C6");
+  put(t, "devices/system/cpu/cpu0/cpuidle/state2/disable", "0");
+  CHECK(limits_of(t).idle == WTL_IDLE_DEEP);
+  put(t, "devices/system/cpu/cpu0/cpuidle/state2/disable", "1");
+  CHECK(limits_of(t).idle == WTL_IDLE_SHALLOW);
+  put(t, "class/powercap/intel-rapl:0/constraint_0_max_power_uw", "4294967295000000");
+  CHECK(limits_of(t).tdp_w == 0);
+  tree_free(t);
+}
+
+static void sleep_states_and_a_stated_tdp_narrow_a_bare_machine(void)
+{
+  char error[512] = "";
+  const wtl_cpu *cpu = wtl_cpu_named("intel-skylake-sp");
+  if (!cpu) exit(1);
+  wtl_cpu_here here = guest_of(cpu, WTL_CLOCK_ANY);
+  here.is_virtual = false;
+  here.cores = 24;
+  here.threads = 48;
+  wtl_machine *wide = wtl_machine_of_cpu(cpu, &here, error, sizeof error);
+  here.idle = WTL_IDLE_SHALLOW;
+  here.tdp_w = 240;
+  wtl_machine *narrow = wtl_machine_of_cpu(cpu, &here, error, sizeof error);
+  if (!wide || !narrow) exit(1);
+  CHECK_CONTAINS(narrow->idle.cpu.how, "states 240 W");
+  CHECK(narrow->idle.cpu.plus_minus / narrow->idle.cpu.value < 0.5 * wide->idle.cpu.plus_minus / wide->idle.cpu.value);
+  CHECK(narrow->idle.cpu.value > wide->idle.cpu.value && narrow->wake->value < wide->wake->value);
+  CHECK(narrow->clocks[0].active.plus_minus / narrow->clocks[0].active.value <
+        wide->clocks[0].active.plus_minus / wide->clocks[0].active.value);
+  wtl_machine_free(wide);
+  wtl_machine_free(narrow);
+}
+
 static void a_desktop_with_the_numbers_of_a_server_is_told_by_its_name(void)
 {
   static const char *const numbers = "vendor_id\t: AuthenticAMD\ncpu family\t: 23\nmodel\t\t: 1\n";
@@ -256,6 +324,7 @@ TESTS(TEST(text_of_cpuinfo_gives_sockets_cores_and_threads), TEST(text_of_an_arm
       TEST(cache_tells_the_model_that_a_hypervisor_hides), TEST(every_generation_is_found_by_its_own_numbers),
       TEST(a_sleeping_thread_draws_less_at_the_worst_ends_of_every_generation),
       TEST(a_clock_in_turbo_narrows_the_watts_of_a_virtual_server_to_45_per_cent),
+      TEST(files_of_the_kernel_tell_tdp_and_sleep_states), TEST(sleep_states_and_a_stated_tdp_narrow_a_bare_machine),
       TEST(a_desktop_with_the_numbers_of_a_server_is_told_by_its_name),
       TEST(the_first_busy_core_draws_most_and_second_threads_least),
       TEST(a_bare_core_that_sleeps_draws_less_at_the_worst_ends), TEST(older_memory_draws_more_for_each_gigabyte),
