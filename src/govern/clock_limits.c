@@ -54,7 +54,7 @@ void wtl_clocks_report_limits(const wtl_knob *knob, const wtl_votes *votes, int 
       const wtl_clock_domain *d = wtl_knob_domain(knob, i);
       cpu_set_t shared;
       CPU_AND(&shared, &cpus[slot], &d->cpus);
-      if (votes->claimed[i] && CPU_COUNT(&shared) && is_beyond(d, votes->ballot[slot].planned_ghz))
+      if (votes->poll[i].claimed && CPU_COUNT(&shared) && is_beyond(d, votes->ballot[slot].planned_ghz))
         n = note(all, n, d, &votes->ballot[slot]);
     }
   for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
 /*
- * clocks.c - opens the knob, claims the node's clock domains, starts the governor, and writes the result to the
+ * clocks.c - opens the knobs, claims the node's clock domains, starts the governor, and writes the result to the
  * profile.
  */
 #include "govern/clocks.h"
@@ -32,20 +32,35 @@ void wtl_clocks_repair(const wtl_settings *settings)
 
 /* ---- the node's first process ---- */
 
-static size_t claim_all(wtl_clocks *c, wtl_votes *votes)
+static size_t claim_all(wtl_knob *k, wtl_poll *poll, size_t most)
 {
-  size_t claimed = 0, n = wtl_knob_domains(c->knob);
-  for (size_t d = 0; d < n && d < WTL_MAX_CLOCK_DOMAINS; d++) {
-    votes->claimed[d] = wtl_knob_claim(c->knob, d) == 0;
-    claimed += votes->claimed[d];
+  size_t claimed = 0, n = wtl_knob_domains(k);
+  for (size_t d = 0; d < n && d < most; d++) {
+    poll[d].claimed = wtl_knob_claim(k, d) == 0;
+    claimed += poll[d].claimed;
   }
   return claimed;
 }
 
+/* Claims the domains of a knob and starts its guard. Returns false with no claim if one of them is not possible. */
+static bool take(wtl_knob *k, wtl_poll *poll, size_t most, const wtl_clocks_node *node)
+{
+  if (!k || wtl_knob_is_none(k) || !claim_all(k, poll, most)) return false;
+  if (wtl_knob_guard(k, node->pids, (size_t)node->n_local) == 0) return true;
+  wtl_knob_restore(k);
+  for (size_t d = 0; d < most; d++) poll[d].claimed = false;
+  return false;
+}
+
+/* Without a clock of cores the price is that of the interface, whose effect a loop on one core does not show. */
 static void measure(wtl_clocks *c, wtl_votes *votes)
 {
   size_t first = 0;
-  while (!votes->claimed[first]) first++;
+  while (first < WTL_MAX_CLOCK_DOMAINS && !votes->poll[first].claimed) first++;
+  if (first == WTL_MAX_CLOCK_DOMAINS) {
+    votes->settle_s = c->settings->clock_cost.seconds >= 0 ? c->settings->clock_cost.seconds : WTL_CLOCK_PRICE_S;
+    return;
+  }
   wtl_clock_price price = wtl_clocks_price_measure(c->knob, first, c->settings->clock_cost.seconds);
   votes->write_s = price.write_s;
   votes->settle_s = price.settle_s;
@@ -62,30 +77,45 @@ static void set_normal(wtl_clocks *c, const wtl_clocks_node *node)
 {
   for (int slot = 0; slot < node->n_local; slot++) {
     atomic_store(&node->votes->ballot[slot].want, WTL_CLOCK_NORMAL);
+    atomic_store(&node->votes->ballot[slot].uncore, WTL_CLOCK_NORMAL);
     atomic_store(&node->votes->ballot[slot].phase, 2);
   }
-  for (size_t d = 0; d < wtl_knob_domains(c->knob); d++) {
+  for (size_t d = 0; d < WTL_MAX_PACKAGES; d++) atomic_store(&node->votes->uncore[d].share, WTL_CLOCK_NORMAL);
+  for (size_t d = 0; d < wtl_knob_domains(c->knob) && d < WTL_MAX_CLOCK_DOMAINS; d++) {
     wtl_poll *poll = &node->votes->poll[d];
     atomic_store(&poll->share, WTL_CLOCK_NORMAL);
-    if (!node->votes->claimed[d] || normal_is_found(c)) continue;
+    if (!poll->claimed || normal_is_found(c)) continue;
     atomic_store(&poll->error, wtl_knob_set(c->knob, d, wtl_knob_domain(c->knob, d)->base_khz));
   }
 }
 
+static bool waits_are_slow(const wtl_settings *settings)
+{
+  long mode = settings->govern.number;
+  return mode == WTL_GOVERN_ENERGY || mode == WTL_GOVERN_HYBRID;
+}
+
+static bool governs_uncore(const wtl_settings *settings)
+{
+  return strcmp(settings->uncore.text, "wait") == 0 && waits_are_slow(settings) && !*settings->clocks.text;
+}
+
 static void lead(wtl_clocks *c, const wtl_clocks_node *node)
 {
-  bool ready = false;
-  if (c->knob && strcmp(wtl_knob_name(c->knob), "none") != 0 && claim_all(c, node->votes)) {
-    if (wtl_knob_guard(c->knob, node->pids, (size_t)node->n_local) == 0) {
-      measure(c, node->votes);
-      set_normal(c, node);
-      ready = true;
-    } else {
-      wtl_knob_restore(c->knob);
-    }
+  bool ready = c->knob && take(c->knob, node->votes->poll, WTL_MAX_CLOCK_DOMAINS, node);
+  bool uncore = c->uncore && take(c->uncore, node->votes->uncore, WTL_MAX_PACKAGES, node);
+  if (ready || uncore) {
+    measure(c, node->votes);
+    set_normal(c, node);
   }
   snprintf(c->why, sizeof c->why, "%s", c->knob ? wtl_knob_why(c->knob) : "no memory");
-  atomic_store(&node->votes->ready, ready);
+  atomic_store(&node->votes->ready, ready || uncore);
+  if (governs_uncore(c->settings)) {
+    snprintf(c->why_uncore, sizeof c->why_uncore, "%s", c->uncore ? wtl_knob_why(c->uncore) : "no memory");
+    if (*c->why_uncore)
+      wtl_message_print("WATTLE_UNCORE: %s: %s",
+                        uncore ? "not every package can be set" : "the uncore cannot be set here", c->why_uncore);
+  }
   if (ready) wtl_clocks_report_limits(c->knob, node->votes, node->n_local, node->cpus);
   const char *asked = wtl_clocks_wanted(c->settings) ? "WATTLE_GOVERN"
                       : c->settings->transfers.number == WTL_TRANSFERS_SCALE
@@ -126,6 +156,19 @@ static void open_knob(wtl_clocks *c, const wtl_clocks_node *node)
   if (settings->knob.number == WTL_KNOB_RECORD)
     c->machine = wtl_machine_load(settings->machine.text, error, sizeof error);
   c->knob = wtl_knob_open(settings, &all, c->machine);
+  if (governs_uncore(settings))
+    c->uncore = wtl_knob_open_package(settings, WTL_PACKAGE_UNCORE, &all, &wtl_knob_sys_real);
+}
+
+/* The first process sets the values that hold for the whole job. */
+static void start_packages(wtl_clocks *c, const wtl_clocks_node *node)
+{
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (int slot = 0; slot < node->n_local; slot++) CPU_OR(&all, &all, &node->cpus[slot]);
+  wtl_packages_start(&c->packages, node->settings, &all, node->pids, (size_t)node->n_local);
+  if (strcmp(node->settings->uncore.text, "wait") == 0 && !governs_uncore(node->settings))
+    wtl_message_print("WATTLE_UNCORE=wait has no effect without WATTLE_GOVERN=energy or hybrid");
 }
 
 static void mark_region(void *arg, const char *name, bool begins)
@@ -148,6 +191,8 @@ static void govern(wtl_clocks *c, const wtl_clocks_node *node, double planned_gh
   uint64_t price = settle + (uint64_t)(node->votes->write_s * 1e9 / ns);
   int error = wtl_vote_start(&c->governor.vote, c->knob, node->votes, node->slot, node->n_local, node->cpus,
                              normal_is_found(c));
+  if (!error && c->uncore && !wtl_knob_is_none(c->uncore))
+    error = wtl_vote_start(&c->governor.uncore, c->uncore, node->votes, node->slot, node->n_local, node->cpus, true);
   if (error) {
     snprintf(c->why, sizeof c->why, error == E2BIG ? "more than %d clock domains on this node" : "no memory",
              WTL_MAX_CLOCK_DOMAINS);
@@ -165,6 +210,7 @@ int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, si
 {
   const char *list = node->settings->clocks.text;
   double planned_ghz = wtl_clocks_plan_ghz(list, node->me);
+  wtl_packages_asked asked;
   c->settings = node->settings;
   c->leads = node->slot == 0;
   if (isnan(planned_ghz)) {
@@ -172,6 +218,10 @@ int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, si
              list);
     return WTL_EXIT_CONFIG;
   }
+  int rc = wtl_packages_read(node->settings, &asked, error, size);
+  if (rc) return rc;
+  if (c->leads) start_packages(c, node);
+  if (!node->governs) return 0;
   node->votes->ballot[node->slot].pe = node->me;
   node->votes->ballot[node->slot].planned_ghz = planned_ghz;
   node->barrier(node->arg); /* the first process has restored what a killed job left before any process reads it */
@@ -192,9 +242,13 @@ void wtl_clocks_close(wtl_clocks *c)
 
 void wtl_clocks_stop(wtl_clocks *c)
 {
-  if (c->knob && c->leads) wtl_knob_restore(c->knob);
+  wtl_knob *const knobs[] = {c->knob, c->uncore};
+  wtl_packages_stop(&c->packages);
+  for (size_t i = 0; i < 2; i++)
+    if (knobs[i] && c->leads) wtl_knob_restore(knobs[i]);
   if (c->governs) wtl_vote_stop(&c->governor.vote);
-  wtl_knob_close(c->knob);
+  if (c->governs) wtl_vote_stop(&c->governor.uncore);
+  for (size_t i = 0; i < 2; i++) wtl_knob_close(knobs[i]);
   wtl_machine_free(c->machine);
   *c = (wtl_clocks){0};
 }
@@ -238,7 +292,7 @@ static void write_domains_of(FILE *f, const wtl_governor *g)
     if (!wtl_vote_is_mine(v, d)) continue;
     fprintf(f, "%s{\"domain\":%zu", more ? "," : "", d);
     wtl_json_number_field(f, "normal_khz", wtl_vote_normal_khz(v, d), 0);
-    if (g->is_fixed && v->votes->claimed[d] && !wtl_knob_domain(v->knob, d)->hint)
+    if (g->is_fixed && v->poll[d].claimed && !wtl_knob_domain(v->knob, d)->hint)
       wtl_json_number_field(f, "planned_khz", wtl_vote_khz(v, d, g->level), 0);
     putc('}', f);
     more = true;
@@ -254,12 +308,24 @@ static bool only_hints(const wtl_vote *v)
 }
 
 /* The error of a knob that failed; for a domain of this PE it names the file. "" for none. */
-static const char *failure(const wtl_clocks *c)
+static const char *failure(const wtl_vote *v)
 {
   int error = 0;
-  for (size_t d = 0; d < c->governor.vote.n_domains && !error; d++)
-    error = atomic_load(&c->governor.vote.votes->poll[d].error);
-  return !error ? "" : *wtl_knob_why(c->knob) ? wtl_knob_why(c->knob) : strerror(error);
+  for (size_t d = 0; d < v->n_domains && !error; d++) error = atomic_load(&v->poll[d].error);
+  return !error ? "" : *wtl_knob_why(v->knob) ? wtl_knob_why(v->knob) : strerror(error);
+}
+
+/* The governed uncore. */
+static void write_uncore(FILE *f, const wtl_clocks *c)
+{
+  const wtl_vote *v = &c->governor.uncore;
+  if (!governs_uncore(c->settings)) return;
+  fputs(",\"uncore\":{", f);
+  wtl_json_number_field(f, "packages", (double)v->n_domains, 1);
+  wtl_json_number_field(f, "changes", (double)v->changes, 0);
+  wtl_json_text_field(f, "why", c->why_uncore, 0);
+  wtl_json_text_field(f, "failed", v->n_domains ? failure(v) : "", 0);
+  putc('}', f);
 }
 
 void wtl_clocks_write(FILE *f, const void *arg)
@@ -274,6 +340,8 @@ void wtl_clocks_write(FILE *f, const void *arg)
   wtl_json_text_field(f, "scaling", scaling[c->settings->scaling.number], 0);
   wtl_json_text_field(f, "knob", c->knob ? wtl_knob_name(c->knob) : "none", 0);
   wtl_json_text_field(f, "why", c->why, 0);
+  wtl_packages_write(f, &c->packages);
+  write_uncore(f, c);
   if (!c->governs) {
     putc('}', f);
     return;
@@ -286,7 +354,7 @@ void wtl_clocks_write(FILE *f, const void *arg)
   wtl_json_number_field(f, "slack_s", (double)wtl_governor_waited(g) * s, 0);
   wtl_json_number_field(f, "slow_s", (double)g->slow_ticks * s, 0);
   wtl_json_number_field(f, "lost_s", g->lost * s, 0);
-  wtl_json_text_field(f, "failed", failure(c), 0);
+  wtl_json_text_field(f, "failed", failure(&g->vote), 0);
   write_regions(f, g, s);
   putc('}', f);
 }

@@ -1,5 +1,6 @@
 /*
- * clocks.h - starts and stops the governor of a process together with the other processes of its node.
+ * clocks.h - starts and stops the governor of a process together with the other processes of its node, and sets the
+ * values that hold for the whole job (packages.h).
  *
  * DESIGN. The processes of a node either all have a governor or none. Nodes decide independently. Once all processes
  * have read the clock files, the first one claims the clock domains. It restores the clocks when all processes have
@@ -13,13 +14,15 @@
 #include <sys/types.h>
 
 #include "govern/governor.h"
+#include "govern/packages.h"
 
 /* The processes of a node that are governed together. The caller owns all that it points to. Settings and votes must
  * outlive the clocks; the rest must outlive wtl_clocks_start, unless stated below. */
 typedef struct wtl_clocks_node {
   const wtl_settings *settings;
+  bool governs;                   /* all processes of the node want a governor and may have one */
   int me, slot, n_local;          /* PE or rank, local rank, processes of the node */
-  wtl_votes *votes;               /* in memory that the processes share, zeroes at first */
+  wtl_votes *votes;               /* in memory that the processes share, zeroes at first; only with a governor */
   const cpu_set_t *cpus;          /* by local rank: where each may run */
   const pid_t *pids;              /* by local rank */
   const wtl_profile *profile;     /* its timeline records each change; must outlive the clocks */
@@ -31,22 +34,25 @@ typedef struct wtl_clocks_node {
 typedef struct wtl_clocks {
   const wtl_settings *settings;
   wtl_knob *knob;
-  wtl_machine *machine; /* the watts of a knob that only records; otherwise NULL */
-  bool leads;           /* claims and restores the clocks */
-  bool governs;         /* this process has a governor */
-  char why[512];        /* why no clock or not every clock is governed; "" if all are */
+  wtl_knob *uncore;      /* NULL if the governor does not set it */
+  wtl_packages packages; /* in the process that leads */
+  wtl_machine *machine;  /* the watts of a knob that only records; otherwise NULL */
+  bool leads;            /* claims and restores the clocks */
+  bool governs;          /* this process has a governor */
+  char why[512];         /* why no clock or not every clock is governed; "" if all are */
+  char why_uncore[512];  /* the same for the uncore */
   wtl_governor governor;
 } wtl_clocks;
 
-/* True if these settings ask for a governor or for fixed clocks. */
+/* True if these settings ask for a governor or for fixed clocks. For values of packages wtl_packages_wanted is asked. */
 bool wtl_clocks_wanted(const wtl_settings *settings);
 
 /* Restores the clocks that a job of this node left behind when it and its guard were killed, and reports this. One
  * process of each node calls it before it reads any clock, also without a governor. Costs one look into a folder. */
 void wtl_clocks_repair(const wtl_settings *settings);
 
-/* Collective over the node; all its processes must want a governor. Without a knob no clock is governed, `why` has the
- * reason, and the first process reports it. Returns 0. If WATTLE_CLOCKS is wrong, it returns the same exit code in all
+/* Collective over the node. Without a knob no clock is governed, `why` has the reason, and the first process reports it.
+ * Returns 0. If WATTLE_CLOCKS, WATTLE_UNCORE or WATTLE_PACKAGE_LIMIT is wrong, it returns the same exit code in all
  * processes, with the reason in `error`. */
 int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, size_t size);
 

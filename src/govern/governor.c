@@ -38,12 +38,20 @@ static wtl_ballot *ballot(const wtl_governor *g, int slot)
   return &g->vote.votes->ballot[slot];
 }
 
+/* The uncore goes down only in a barrier, where this PE does not compute and moves no bytes. */
+static bool cast_both(wtl_governor *g, uint32_t share, uint64_t now)
+{
+  bool rests = share == WTL_CLOCK_LOWEST && g->in_barrier && !g->holds, changed = false;
+  if (g->uncore.n_domains) changed = wtl_vote_cast(&g->uncore, rests ? WTL_CLOCK_LOWEST : WTL_CLOCK_NORMAL, now);
+  return wtl_vote_cast(&g->vote, share, now) || changed;
+}
+
 /* The price follows the time of the writes, so that it is right under load, too. True if a clock was changed. */
 static bool cast(wtl_governor *g, uint32_t share, uint64_t now)
 {
   if (atomic_load(&ballot(g, g->vote.slot)->want) == share) return false;
   uint64_t before = g->clock();
-  if (!wtl_vote_cast(&g->vote, share, now)) return false;
+  if (!cast_both(g, share, now)) return false;
   uint64_t took = g->clock() - before, price = took + g->settle;
   if (took < 10 * g->price) g->price = (7 * g->price + price) / 8; /* otherwise another thread had the core meanwhile */
   return true;
@@ -57,10 +65,11 @@ static uint64_t real_clock(void)
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now)
 {
-  wtl_vote vote = g->vote;
+  wtl_vote vote = g->vote, uncore = g->uncore;
   const _Atomic uint64_t *waited = g->waited;
   memset(g, 0, sizeof *g);
   g->vote = vote;
+  g->uncore = uncore;
   g->waited = waited;
   g->moment = (uint64_t)(WTL_MOMENT_NS / wtl_clock_ns_per_tick());
   g->clock = real_clock;

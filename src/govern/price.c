@@ -5,7 +5,7 @@
 
 #include "os/os.h"
 
-static const double otherwise_s = 500e-6, patience_s = 20e-3;
+static const double patience_s = 20e-3;
 
 static double now_s(void)
 {
@@ -83,6 +83,6 @@ wtl_clock_price wtl_clocks_price_measure(wtl_knob *k, size_t domain, double cost
     p.write_s = write_s(k, domain);
     if (!isnan(seen)) p.settle_s = seen;
   }
-  if (isnan(p.settle_s)) p.settle_s = otherwise_s;
+  if (isnan(p.settle_s)) p.settle_s = WTL_CLOCK_PRICE_S;
   return p;
 }

@@ -4,6 +4,9 @@
 
 #include "power/knob.h"
 
+/* The price if nothing shows it: 500 us, as below. */
+#define WTL_CLOCK_PRICE_S 500e-6
+
 typedef struct wtl_clock_price {
   double write_s, settle_s;
 } wtl_clock_price;

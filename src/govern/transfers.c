@@ -179,7 +179,9 @@ void wtl_transfer_fenced(wtl_transfers *t, wtl_transfer *x)
 void wtl_transfers_serve(void *transfers, bool serves)
 {
   wtl_transfers *t = transfers;
-  wtl_vote_serve(&t->governor->vote, serves ? WTL_CLOCK_NORMAL : WTL_CLOCK_LOWEST, wtl_ticks());
+  uint64_t now = wtl_ticks();
+  wtl_vote_serve(&t->governor->vote, serves ? WTL_CLOCK_NORMAL : WTL_CLOCK_LOWEST, now);
+  if (t->governor->uncore.n_domains) wtl_vote_follow(&t->governor->uncore, now);
 }
 
 /* ---- in the profile ---- */

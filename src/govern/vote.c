@@ -20,9 +20,10 @@ int wtl_vote_start(wtl_vote *v, wtl_knob *knob, wtl_votes *votes, int slot, int 
                    bool normal_is_found)
 {
   *v = (wtl_vote){.knob = knob, .votes = votes, .slot = slot, .n_local = n_local, .normal_is_found = normal_is_found};
+  v->poll = wtl_knob_is_uncore(knob) ? votes->uncore : votes->poll;
   v->n_domains = wtl_knob_domains(knob);
   v->words = ((size_t)n_local + 63) / 64;
-  if (v->n_domains > WTL_MAX_CLOCK_DOMAINS) return E2BIG;
+  if (v->n_domains > (wtl_knob_is_uncore(knob) ? WTL_MAX_PACKAGES : WTL_MAX_CLOCK_DOMAINS)) return E2BIG;
   v->member = calloc(v->n_domains * v->words + 1, sizeof *v->member);
   v->setting = calloc(1, sizeof *v->setting);
   if (!v->member || !v->setting) {
@@ -36,7 +37,7 @@ int wtl_vote_start(wtl_vote *v, wtl_knob *knob, wtl_votes *votes, int slot, int 
       CPU_AND(&both, &cpus[i], &wtl_knob_domain(knob, d)->cpus);
       if (CPU_COUNT(&both)) v->member[d * v->words + (size_t)i / 64] |= 1ull << (i % 64);
     }
-  while (v->own < v->n_domains && !(is_member(v, v->own, slot) && votes->claimed[v->own])) v->own++;
+  while (v->own < v->n_domains && !(is_member(v, v->own, slot) && v->poll[v->own].claimed)) v->own++;
   return 0;
 }
 
@@ -78,16 +79,22 @@ uint32_t wtl_vote_rounded(const wtl_vote *v, uint32_t share)
 {
   uint32_t lowest = UINT32_MAX;
   for (size_t d = 0; d < v->n_domains; d++) {
-    if (!is_member(v, d, v->slot) || !v->votes->claimed[d] || normal_khz(v, d) == 0) continue;
+    if (!is_member(v, d, v->slot) || !v->poll[d].claimed || normal_khz(v, d) == 0) continue;
     uint32_t real = (uint32_t)lround(1e6 * wtl_vote_khz(v, d, share) / normal_khz(v, d));
     if (real < lowest) lowest = real;
   }
   return lowest == UINT32_MAX ? WTL_CLOCK_NORMAL : lowest;
 }
 
-/* The highest share that a PE wants, or that others want for it. */
-static uint32_t wanted_by(const wtl_ballot *b)
+static bool is_uncore(const wtl_vote *v)
 {
+  return v->poll == v->votes->uncore;
+}
+
+/* The highest share that a PE wants, or that others want for it. */
+static uint32_t wanted_by(const wtl_vote *v, const wtl_ballot *b)
+{
+  if (is_uncore(v)) return atomic_load(&b->serve) > WTL_CLOCK_LOWEST ? WTL_CLOCK_NORMAL : atomic_load(&b->uncore);
   uint32_t want = atomic_load(&b->want), boost = atomic_load(&b->boost);
   bool holds = boost > want && atomic_load(&b->boost_in) == atomic_load(&b->phase);
   uint32_t most = holds ? boost : want, serve = atomic_load(&b->serve);
@@ -99,7 +106,7 @@ static uint32_t outcome(const wtl_vote *v, size_t d)
   uint32_t most = 0;
   for (size_t w = 0; w < v->words; w++)
     for (uint64_t bits = v->member[d * v->words + w]; bits; bits &= bits - 1) {
-      uint32_t want = wanted_by(&v->votes->ballot[w * 64 + (size_t)__builtin_ctzll(bits)]);
+      uint32_t want = wanted_by(v, &v->votes->ballot[w * 64 + (size_t)__builtin_ctzll(bits)]);
       if (want > most) most = want;
     }
   return most;
@@ -109,7 +116,7 @@ static uint32_t outcome(const wtl_vote *v, size_t d)
  * again. */
 static bool follow(wtl_vote *v, size_t d, uint64_t now)
 {
-  wtl_poll *p = &v->votes->poll[d];
+  wtl_poll *p = &v->poll[d];
   bool changed = false;
   while (!atomic_load(&p->error) && outcome(v, d) != atomic_load(&p->share)) {
     if (atomic_exchange(&p->busy, 1)) break;
@@ -134,19 +141,25 @@ static bool follow_all(wtl_vote *v, int slot, uint64_t now)
 {
   bool changed = false;
   for (size_t d = 0; d < v->n_domains; d++)
-    if (is_member(v, d, slot) && v->votes->claimed[d]) changed |= follow(v, d, now);
+    if (is_member(v, d, slot) && v->poll[d].claimed) changed |= follow(v, d, now);
   return changed;
 }
 
 bool wtl_vote_cast(wtl_vote *v, uint32_t share, uint64_t now)
 {
-  if (atomic_exchange(&v->votes->ballot[v->slot].want, share) == share) return false;
+  wtl_ballot *mine = &v->votes->ballot[v->slot];
+  if (atomic_exchange(is_uncore(v) ? &mine->uncore : &mine->want, share) == share) return false;
   return follow_all(v, v->slot, now);
 }
 
 bool wtl_vote_serve(wtl_vote *v, uint32_t share, uint64_t now)
 {
   if (atomic_exchange(&v->votes->ballot[v->slot].serve, share) == share) return false;
+  return follow_all(v, v->slot, now);
+}
+
+bool wtl_vote_follow(wtl_vote *v, uint64_t now)
+{
   return follow_all(v, v->slot, now);
 }
 
@@ -169,7 +182,7 @@ bool wtl_vote_phase(wtl_vote *v, uint32_t phase, uint64_t now)
 double wtl_vote_clock(const wtl_vote *v, uint64_t *since)
 {
   if (v->own == v->n_domains) return 1;
-  const wtl_poll *p = &v->votes->poll[v->own];
+  const wtl_poll *p = &v->poll[v->own];
   uint32_t share = atomic_load_explicit(&p->share, memory_order_acquire), base;
   const wtl_clock_domain *domain = wtl_knob_domain(v->knob, v->own);
   if (share == WTL_CLOCK_NORMAL || domain->hint || !(base = domain->base_khz)) return 1;

@@ -64,7 +64,7 @@ static void wait_for_node(void *arg)
   wtl_door_wait(&self->door, &site, WTL_WATCH_CONTROL, is_complete, &m);
 }
 
-static int start_clocks(wtl_pe *self, char *error, size_t size)
+static int start_clocks(wtl_pe *self, bool governs, char *error, size_t size)
 {
   size_t n = self->n_local > 0 ? (size_t)self->n_local : 1;
   cpu_set_t *cpus = calloc(n, sizeof *cpus);
@@ -76,6 +76,7 @@ static int start_clocks(wtl_pe *self, char *error, size_t size)
     pids[slot] = (pid_t)theirs->pid;
   }
   wtl_clocks_node node = {.settings = &self->settings,
+                          .governs = governs,
                           .me = self->me,
                           .slot = self->slot,
                           .n_local = self->n_local,
@@ -112,13 +113,11 @@ static void start_governor(wtl_pe *self)
   self->clocks->settings = &self->settings;
   self->record->write_clocks = wtl_clocks_write;
   self->record->clocks = self->clocks;
-  if (!all_want_governor(self)) {
-    if (self->slot == 0)
-      wtl_message_print("%s: %s", wtl_clocks_wanted(&self->settings) ? "WATTLE_GOVERN" : "WATTLE_TRANSFERS",
-                        self->clocks->why);
-    return;
-  }
-  int rc = start_clocks(self, error, sizeof error);
+  bool governs = wants_clocks(self) && all_want_governor(self);
+  if (wants_clocks(self) && !governs && self->slot == 0)
+    wtl_message_print("%s: %s", wtl_clocks_wanted(&self->settings) ? "WATTLE_GOVERN" : "WATTLE_TRANSFERS",
+                      self->clocks->why);
+  int rc = start_clocks(self, governs, error, sizeof error);
   if (rc) wtl_pe_fail(rc, "%s", error);
   if (!self->clocks->governs) return;
   self->door.governor = &self->clocks->governor;
@@ -139,7 +138,7 @@ void wtl_governed_start(wtl_pe *self)
 {
   check_thresholds(&self->settings);
   if (self->slot == 0) wtl_clocks_repair(&self->settings);
-  if (!wants_clocks(self)) return;
+  if (!wants_clocks(self) && !wtl_packages_wanted(&self->settings)) return;
   start_governor(self);
   if (wants_transfers(self) && self->thread_level < WTL_THREAD_MULTIPLE) start_transfers(self);
 }

@@ -45,7 +45,7 @@ typedef struct wtl_mpi_rank {
   long pid;
   size_t ring_bytes;  /* of the shared memory for wake-ups (mpi_wakeup.c); 0: none */
   wtl_arena shared;   /* the node's votes on clocks; empty without a governor */
-  wtl_clocks *clocks; /* NULL without a governor */
+  wtl_clocks *clocks; /* NULL without a governor and without limits of packages */
 } wtl_mpi_rank;
 
 extern wtl_mpi_rank *wtl_mpi_self; /* NULL before MPI_Init, after MPI_Finalize, and in a forked child */

@@ -81,12 +81,13 @@ static bool all_govern(wtl_mpi_rank *self, const wtl_mpi_place *all)
   return true;
 }
 
-static int start_clocks(wtl_mpi_rank *self, const wtl_mpi_place *all, char *error, size_t size)
+static int start_clocks(wtl_mpi_rank *self, bool governs, const wtl_mpi_place *all, char *error, size_t size)
 {
   size_t n = (size_t)self->n_local;
   cpu_set_t *cpus = calloc(n, sizeof *cpus);
   pid_t *pids = calloc(n, sizeof *pids);
   wtl_clocks_node node = {.settings = &self->settings,
+                          .governs = governs,
                           .me = self->record.me,
                           .slot = self->slot,
                           .n_local = self->n_local,
@@ -114,17 +115,17 @@ static int start_clocks(wtl_mpi_rank *self, const wtl_mpi_place *all, char *erro
 void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all)
 {
   char error[512];
+  bool wanted = wtl_clocks_wanted(&self->settings), limits = wtl_packages_wanted(&self->settings);
   if (self->slot == 0) wtl_clocks_repair(&self->settings);
-  if (!wtl_clocks_wanted(&self->settings) || !(self->clocks = calloc(1, sizeof *self->clocks))) return;
+  if ((!wanted && !limits) || !(self->clocks = calloc(1, sizeof *self->clocks))) return;
   self->clocks->settings = &self->settings;
   self->record.write_clocks = wtl_clocks_write;
   self->record.clocks = self->clocks;
-  if (!all_govern(self, all)) {
-    if (self->slot == 0) wtl_message_print("WATTLE_GOVERN: %s", self->clocks->why);
-    return;
-  }
-  int rc = share_votes(self, error, sizeof error); /* a failure ends the job, because the other processes would wait */
-  if (!rc) rc = start_clocks(self, all, error, sizeof error);
+  bool governs = wanted && all_govern(self, all);
+  if (wanted && !governs && self->slot == 0) wtl_message_print("WATTLE_GOVERN: %s", self->clocks->why);
+  /* A failure ends the job, because the other processes would wait. */
+  int rc = governs ? share_votes(self, error, sizeof error) : 0;
+  if (!rc) rc = start_clocks(self, governs, all, error, sizeof error);
   if (rc) wtl_mpi_refuse(error, rc);
   if (!self->clocks->governs) return;
   self->door.governor = &self->clocks->governor;

@@ -127,7 +127,7 @@ struct wtl_pe {
   struct wtl_account *accounts; /* by slot, in the arena: job/account.h */
   wtl_door door;
   struct wtl_votes *votes;  /* in the arena, for the governor */
-  wtl_clocks *clocks;       /* NULL if there is no governor */
+  wtl_clocks *clocks;       /* NULL without a governor and without limits of packages */
   wtl_transfers *transfers; /* the policy for waits of ARMCI's transfers to other nodes; NULL: the common one */
   bool *apart;              /* by slot: true if that PE shares no core with this one */
   bool central_barrier;

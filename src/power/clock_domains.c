@@ -37,6 +37,33 @@ int wtl_cpu_file(const wtl_sys *sys, const char *sysfs, int cpu, const char *fil
   return (int)strlen(text);
 }
 
+int wtl_cpu_package(const wtl_sys *sys, const char *sysfs, int cpu)
+{
+  char text[32];
+  if (wtl_cpu_file(sys, sysfs, cpu, "topology/physical_package_id", text, sizeof text) <= 0) return 0;
+  int package = atoi(text); /* -1 where the firmware does not say */
+  return package > 0 ? package : 0;
+}
+
+cpu_set_t *wtl_cpu_by_package(const wtl_sys *sys, const char *sysfs, const cpu_set_t *cpus, size_t *n)
+{
+  size_t all = (size_t)CPU_COUNT(cpus), i;
+  cpu_set_t *out = calloc(all + 1, sizeof *out);
+  int *package = calloc(all + 1, sizeof *package);
+  *n = 0;
+  for (int cpu = 0; out && package && cpu < CPU_SETSIZE; cpu++) {
+    if (!CPU_ISSET((size_t)cpu, cpus)) continue;
+    int mine = wtl_cpu_package(sys, sysfs, cpu);
+    for (i = 0; i < *n && package[i] != mine; i++) {}
+    if (i == *n) package[(*n)++] = mine;
+    CPU_SET((size_t)cpu, &out[i]);
+  }
+  free(package);
+  if (*n) return out;
+  free(out);
+  return NULL;
+}
+
 size_t wtl_cpu_packages(const wtl_sys *sys, const char *sysfs)
 {
   char path[512], text[4096];

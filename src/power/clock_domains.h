@@ -19,6 +19,15 @@ bool wtl_cpu_list(const char *text, cpu_set_t *out);
 /* Reads the first line of SYSFS/devices/system/cpu/cpu<cpu>/<file>. Returns its length or a negative errno. */
 int wtl_cpu_file(const wtl_sys *sys, const char *sysfs, int cpu, const char *file, char *text, size_t size);
 
+/* Returns the number of a CPU's package, 0 if sysfs does not say. */
+int wtl_cpu_package(const wtl_sys *sys, const char *sysfs, int cpu);
+
+/*
+ * Returns `cpus` by package, in the order of their lowest CPU: an array that the caller frees, with its length in *n.
+ * Returns NULL and *n = 0 without memory, or for no CPUs.
+ */
+cpu_set_t *wtl_cpu_by_package(const wtl_sys *sys, const char *sysfs, const cpu_set_t *cpus, size_t *n);
+
 /* Returns the number of CPU packages of the machine; 0 if sysfs does not say. Reads two files and one a package. */
 size_t wtl_cpu_packages(const wtl_sys *sys, const char *sysfs);
 

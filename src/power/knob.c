@@ -49,8 +49,10 @@ const wtl_knob_sys wtl_knob_sys_real = {
     .sys = &wtl_sys_real, .open = real_open, .write = real_write, .lock = real_lock};
 
 /* A simulated PE has a core of its own, and the files in sysfs are those of the machine that runs the simulation. */
-static cpu_set_t *domains_of(const wtl_knob *k, enum wtl_clock_domain_rule rule, const cpu_set_t *cpus, size_t *n)
+static cpu_set_t *domains_of(const wtl_knob *k, bool packages, enum wtl_clock_domain_rule rule, const cpu_set_t *cpus,
+                             size_t *n)
 {
+  if (!WTL_OS_IS_SIMULATED && packages) return wtl_cpu_by_package(k->os->sys, k->sysfs, cpus, n);
   if (!WTL_OS_IS_SIMULATED) return wtl_knob_clock_domains(k->os->sys, k->sysfs, rule, cpus, n);
   cpu_set_t *set = malloc(sizeof *set);
   *n = set != NULL;
@@ -86,6 +88,31 @@ int wtl_knob_add_file(wtl_knob *k, wtl_knob_unit *d, wtl_knob_attribute attribut
   return 0;
 }
 
+bool wtl_knob_may_write(wtl_knob *k, const wtl_knob_unit *d)
+{
+  for (size_t i = 0; i < d->n_files; i++) {
+    int fd = k->os->open(k->os->arg, d->file[i].path);
+    if (fd < 0) {
+      snprintf(k->why, sizeof k->why, "cannot open %s: %s", d->file[i].path, strerror(-fd));
+      return false;
+    }
+    close(fd);
+  }
+  return d->n_files > 0;
+}
+
+int wtl_knob_first_cpu(const wtl_clock_domain *c)
+{
+  int cpu = 0;
+  while (cpu < CPU_SETSIZE && !CPU_ISSET((size_t)cpu, &c->cpus)) cpu++;
+  return cpu;
+}
+
+int wtl_knob_package(const wtl_knob *k, const wtl_knob_unit *d)
+{
+  return wtl_cpu_package(k->os->sys, k->sysfs, wtl_knob_first_cpu(&d->clock));
+}
+
 static void drop_domains(wtl_knob *k)
 {
   for (size_t d = 0; d < k->n_domains; d++) {
@@ -119,12 +146,11 @@ static bool find_all(wtl_knob *k, const wtl_knob_ops *kind, const cpu_set_t *set
   return true;
 }
 
-wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus, const wtl_machine *machine,
-                             const wtl_knob_sys *os)
+/* Opens a kind of knob, or `none`. Power limits and the uncore belong to packages. */
+static wtl_knob *open_kind(const wtl_settings *settings, const wtl_knob_ops *wanted, const cpu_set_t *cpus,
+                           const wtl_machine *machine, const wtl_knob_sys *os)
 {
   enum wtl_clock_domain_rule rule = (enum wtl_clock_domain_rule)settings->clock_domain.number;
-  const wtl_knob_ops *const kinds[] = {wtl_knob_kinds[settings->knob.number], &wtl_knob_none, NULL}, *const *kind =
-                                                                                                         kinds;
   wtl_knob *k = calloc(1, sizeof *k);
   size_t n;
   cpu_set_t *set;
@@ -133,11 +159,22 @@ wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus
   k->sysfs = settings->sysfs.text;
   k->state = settings->clock_state.text;
   k->guard = k->saved_fd = k->claims.file = -1;
-  if (settings->knob.number == WTL_KNOB_POWERCAP) rule = WTL_DOMAIN_PACKAGE; /* a power limit belongs to a package */
-  set = domains_of(k, rule, cpus, &n);
-  while (!find_all(k, *kind, set, n, machine) && kind[1]) kind++;
+  set = domains_of(k, wanted->limits || wanted->of_uncore, rule, cpus, &n);
+  if (!find_all(k, wanted, set, n, machine)) find_all(k, &wtl_knob_none, set, n, machine);
   free(set);
   return k;
+}
+
+wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus, const wtl_machine *machine,
+                             const wtl_knob_sys *os)
+{
+  return open_kind(settings, wtl_knob_kinds[settings->knob.number], cpus, machine, os);
+}
+
+wtl_knob *wtl_knob_open_package(const wtl_settings *settings, enum wtl_package_knob what, const cpu_set_t *cpus,
+                                const wtl_knob_sys *os)
+{
+  return open_kind(settings, wtl_knob_package_kinds[what], cpus, NULL, os);
 }
 
 wtl_knob *wtl_knob_open(const wtl_settings *settings, const cpu_set_t *cpus, const wtl_machine *machine)
@@ -164,6 +201,16 @@ const char *wtl_knob_name(const wtl_knob *k)
 const char *wtl_knob_why(const wtl_knob *k)
 {
   return k->why;
+}
+
+bool wtl_knob_is_none(const wtl_knob *k)
+{
+  return k->kind == &wtl_knob_none;
+}
+
+bool wtl_knob_is_uncore(const wtl_knob *k)
+{
+  return k->kind->of_uncore;
 }
 
 bool wtl_knob_acts(const wtl_knob *k)

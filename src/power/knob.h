@@ -1,17 +1,20 @@
 /*
- * knob.h - knobs: interfaces by which this process may set clocks.
+ * knob.h - knobs: interfaces by which this process may set clocks and power limits.
  *
  * DESIGN. A knob has clock domains, each with a range of clocks. One process of a node claims a domain. It locks the
  * domain's files for the job (the claim of another job fails with EBUSY), keeps their values, and starts a guard. The
  * guard is a small process that restores these values when all PEs have ended, also if they were killed. Once the guard
  * runs, any process of the job may set the clock.
  *
+ * A knob is for the clocks of cores, for the clock of a package's uncore, or for a package's power limit. A domain of the
+ * last two is a package.
+ *
  * Clocks are in kHz and within the limits that the files had at the claim, so a knob never exceeds a limit that it
  * found. A set that fails marks the domain as lost: it is not set again, but its values are restored. No function here
  * ends the program or prints. Errors are errno values, and wtl_knob_why has the reason as text.
  *
- * Kinds: cpufreq (sysfs), powercap (a power limit in place of a clock), record (counts changes only), simgrid
- * (simulation), none.
+ * Kinds for cores: cpufreq (sysfs), powercap (a power limit in place of a clock), record (counts changes only), simgrid
+ * (simulation), none. Kinds for packages: uncore; limit, whose "clocks" are limits in mW.
  */
 #ifndef WTL_POWER_KNOB_H
 #define WTL_POWER_KNOB_H
@@ -69,12 +72,23 @@ wtl_knob *wtl_knob_open(const wtl_settings *settings, const cpu_set_t *cpus, con
 wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus, const wtl_machine *machine,
                              const wtl_knob_sys *os);
 
+/*
+ * Does the same for the packages of `cpus` and what the knob sets there, which depends on no setting. Where only some
+ * packages have it, there is no knob.
+ */
+enum wtl_package_knob { WTL_PACKAGE_UNCORE, WTL_PACKAGE_LIMIT };
+wtl_knob *wtl_knob_open_package(const wtl_settings *settings, enum wtl_package_knob what, const cpu_set_t *cpus,
+                                const wtl_knob_sys *os);
+
 /* Closes the files and restores nothing. wtl_knob_restore and the guard restore. */
 void wtl_knob_close(wtl_knob *k);
 
-const char *wtl_knob_name(const wtl_knob *k); /* "cpufreq", "powercap", "record", "simgrid", "none" */
-const char *wtl_knob_why(const wtl_knob *k);  /* why it is `none`, or why a claim failed; "" without an error */
-bool wtl_knob_acts(const wtl_knob *k);        /* false for `record` and `none`, which do not change the machine */
+const char *
+wtl_knob_name(const wtl_knob *k);            /* "cpufreq", "powercap", "record", "simgrid", "uncore", "limit", "none" */
+const char *wtl_knob_why(const wtl_knob *k); /* why it is `none`, or why a claim failed; "" without an error */
+bool wtl_knob_is_none(const wtl_knob *k);    /* no knob could be opened */
+bool wtl_knob_is_uncore(const wtl_knob *k);
+bool wtl_knob_acts(const wtl_knob *k); /* false for `record` and `none`, which do not change the machine */
 
 /* The domains. Their order is the same in every process that asks for the same CPUs. */
 size_t wtl_knob_domains(const wtl_knob *k);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "power/knob_state.h"
@@ -38,7 +39,8 @@ bool wtl_knob_claims_decide(const wtl_knob_claims *c, int clock_fd)
 
 static struct flock lock_of(wtl_knob_place p, short type)
 {
-  return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = p.of, .l_len = 1};
+  int byte = p.attribute == WTL_KNOB_UNCORE ? CPU_SETSIZE + p.of : p.of;
+  return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
 }
 
 int wtl_knob_claims_take(const wtl_knob_claims *c, wtl_knob_place p)

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "power/clock_domains.h"
 #include "power/knob_kind.h"
@@ -55,13 +54,6 @@ static uint32_t base_of(const wtl_knob *k, int cpu, const wtl_clock_domain *c, u
   return stated && stated < highest ? stated : highest;
 }
 
-static int first_cpu(const cpu_set_t *set)
-{
-  int cpu = 0;
-  while (cpu < CPU_SETSIZE && !CPU_ISSET((size_t)cpu, set)) cpu++;
-  return cpu;
-}
-
 static bool is_userspace(const wtl_knob *k, int cpu)
 {
   char governor[64];
@@ -71,7 +63,7 @@ static bool is_userspace(const wtl_knob *k, int cpu)
 /* Limits that an administrator or another tool has set are kept. */
 int wtl_cpufreq_clocks(wtl_knob *k, wtl_clock_domain *c)
 {
-  int cpu = first_cpu(&c->cpus);
+  int cpu = wtl_knob_first_cpu(c);
   uint32_t ceiling = khz_of(k, cpu, "cpufreq/scaling_max_freq"), floor = khz_of(k, cpu, "cpufreq/scaling_min_freq");
   double latency_ns = wtl_knob_number(k, cpu, "cpufreq/cpuinfo_transition_latency");
   if (!ceiling) ceiling = khz_of(k, cpu, "cpufreq/cpuinfo_max_freq");
@@ -117,30 +109,18 @@ static void forget_files(wtl_knob_unit *d)
   d->n_files = 0;
 }
 
-static bool may_write(wtl_knob *k, const wtl_knob_unit *d)
-{
-  for (size_t i = 0; i < d->n_files; i++) {
-    int fd = k->os->open(k->os->arg, d->file[i].path);
-    if (fd < 0) {
-      snprintf(k->why, sizeof k->why, "cannot open %s: %s", d->file[i].path, strerror(-fd));
-      return false;
-    }
-    close(fd);
-  }
-  return d->n_files > 0;
-}
-
 /* Adds ceilings before floors, which is the order of writing for a higher clock. */
 static bool use_limits(wtl_knob *k, wtl_knob_unit *d)
 {
-  if (add_of_all(k, d, WTL_KNOB_CEILING) == 0 && add_of_all(k, d, WTL_KNOB_FLOOR) == 0 && may_write(k, d)) return true;
+  if (add_of_all(k, d, WTL_KNOB_CEILING) == 0 && add_of_all(k, d, WTL_KNOB_FLOOR) == 0 && wtl_knob_may_write(k, d))
+    return true;
   forget_files(d);
   return false;
 }
 
 static bool use_one(wtl_knob *k, wtl_knob_unit *d, wtl_knob_attribute attribute)
 {
-  if (add_of_all(k, d, attribute) == 0 && may_write(k, d)) return true;
+  if (add_of_all(k, d, attribute) == 0 && wtl_knob_may_write(k, d)) return true;
   forget_files(d);
   return false;
 }
@@ -156,7 +136,7 @@ static bool use_preference(wtl_knob *k, wtl_knob_unit *d)
 static int cpufreq_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine)
 {
   char first[sizeof k->why];
-  int cpu = first_cpu(&d->clock.cpus);
+  int cpu = wtl_knob_first_cpu(&d->clock);
   (void)machine;
   k->why[0] = '\0';
   if (wtl_cpufreq_clocks(k, &d->clock) != 0) return ENODEV;

@@ -13,6 +13,7 @@ typedef struct wtl_knob_file {
   char *path;
   wtl_knob_place place;
   int fd;                     /* -1: not open */
+  uint32_t least;             /* the lowest clock that may be written, where the files of a domain differ in that */
   char found[WTL_KNOB_VALUE]; /* its text when the knob was opened */
 } wtl_knob_file;
 
@@ -34,12 +35,15 @@ typedef struct wtl_knob_ops {
   /* Sets the clock, for kinds that do not use files; else NULL. Returns 0 or an errno. */
   int (*set)(wtl_knob_unit *d, uint32_t khz);
   bool acts;
-  bool limits; /* its files are power limits */
+  bool limits;    /* its files are power limits */
+  bool of_uncore; /* its files are clocks of the uncore */
 } wtl_knob_ops;
 
 /* By the setting, the kind to try before `none`: knobs.c, or in simulation knob_simgrid.c. */
 extern const wtl_knob_ops *const wtl_knob_kinds[];
-extern const wtl_knob_ops wtl_knob_cpufreq, wtl_knob_powercap, wtl_knob_record, wtl_knob_none;
+extern const wtl_knob_ops *const wtl_knob_package_kinds[]; /* the same, by enum wtl_package_knob */
+extern const wtl_knob_ops wtl_knob_cpufreq, wtl_knob_powercap, wtl_knob_record, wtl_knob_uncore, wtl_knob_limit,
+    wtl_knob_none;
 
 struct wtl_knob {
   const wtl_knob_ops *kind;
@@ -58,6 +62,13 @@ struct wtl_knob {
 
 /* Adds a file to a domain and reads its value. Returns 0 or an errno. */
 int wtl_knob_add_file(wtl_knob *k, wtl_knob_unit *d, wtl_knob_attribute attribute, int of);
+
+/* May this process write to all files of the domain, of which there is one at least? Otherwise k->why has the reason. */
+bool wtl_knob_may_write(wtl_knob *k, const wtl_knob_unit *d);
+
+/* The number of the first CPU of a domain, and of its package. */
+int wtl_knob_first_cpu(const wtl_clock_domain *c);
+int wtl_knob_package(const wtl_knob *k, const wtl_knob_unit *d);
 
 /*
  * Reads a domain's clocks from cpufreq, without the right to write. Returns 0, or an errno with the reason in k->why.

@@ -76,6 +76,7 @@ static void check_owner(saved_file *q, const struct stat *st)
 static bool is_allowed(const saved_file *q)
 {
   long knob = q->r->settings->knob.number;
+  if (q->r->limits && *q->r->settings->package_limit.text) return true;
   return knob == WTL_KNOB_POWERCAP || (!q->r->limits && (knob == WTL_KNOB_AUTO || knob == WTL_KNOB_CPUFREQ));
 }
 
@@ -174,7 +175,7 @@ static bool may_restore(saved_file *q)
   if (*q->distrust) return false;
   if (!is_allowed(q))
     report_error(r, "%s that a killed job had left changed are not restored: a job with WATTLE_KNOB=%s restores them",
-                 kind_of(r), r->limits ? "powercap" : "auto");
+                 kind_of(r), r->limits ? "powercap or WATTLE_PACKAGE_LIMIT" : "auto");
   else
     return is_possible(q);
   return false;
@@ -264,7 +265,8 @@ static void repair_folder(repair *r)
   const wtl_settings *s = r->settings;
   r->folder =
       wtl_knob_state_open(s->clock_state.text, r->limits, false, r->folder_path, r->first_error, sizeof r->first_error);
-  if (r->folder < 0 && r->limits && s->knob.number != WTL_KNOB_POWERCAP) *r->first_error = '\0';
+  if (r->folder < 0 && r->limits && s->knob.number != WTL_KNOB_POWERCAP && !*s->package_limit.text)
+    *r->first_error = '\0';
   DIR *folder = r->folder >= 0 ? fdopendir(r->folder) : NULL;
   if (!folder) return;
   repair_all(r, folder);

@@ -11,7 +11,7 @@
  *   scaling_max_freq 3 3600000         the name of a file, its CPU (of a limit: its package), its value
  *   end                                a file without this line was not complete, and no value was set
  *
- * So a file of the state folder contains no path, and only the six attributes of knob_files.h can be written.
+ * So a file of the state folder contains no path, and only the attributes of knob_files.h can be written.
  */
 #ifndef WTL_POWER_KNOB_SAVED_H
 #define WTL_POWER_KNOB_SAVED_H

@@ -56,3 +56,6 @@ const wtl_knob_ops *const wtl_knob_kinds[] = {[WTL_KNOB_AUTO] = &simgrid,
                                               [WTL_KNOB_POWERCAP] = &wtl_knob_none,
                                               [WTL_KNOB_RECORD] = &wtl_knob_record,
                                               [WTL_KNOB_NONE] = &wtl_knob_none};
+
+const wtl_knob_ops *const wtl_knob_package_kinds[] = {
+    [WTL_PACKAGE_UNCORE] = &wtl_knob_none, [WTL_PACKAGE_LIMIT] = &wtl_knob_none};

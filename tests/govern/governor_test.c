@@ -667,6 +667,72 @@ static void the_end_restores_the_values_found(void)
   timeline_free(l);
 }
 
+/* ---- the uncore ---- */
+
+static const char *const first_package = "package_00_die_00", *const second_package = "package_01_die_00";
+
+/* A PE that has left the barrier computes, so its package has the clock that was found. */
+static void expect_normal_uncore(timeline *l, int i)
+{
+  CHECK_TEXT(uncore_get(l->t->root, i < 2 ? first_package : second_package), "2400000");
+}
+
+/* Returns the changes of a package's uncore by all PEs; the first ones in `khz`. */
+static size_t uncore_changes(const timeline *l, uint32_t package, uint32_t khz[8])
+{
+  size_t n = 0;
+  for (int i = 0; i < l->n; i++) {
+    wtl_clock_change note[WTL_KNOB_NOTES];
+    uint64_t all;
+    size_t notes = wtl_knob_notes(l->uncore[i], note, &all);
+    for (size_t k = 0; k < notes; k++)
+      if (note[k].domain == package && n++ < 8) khz[n - 1] = note[k].khz;
+  }
+  return n;
+}
+
+static void the_uncore_goes_down_only_while_all_pes_of_its_package_wait_in_a_barrier(void)
+{
+  static const uint64_t work[] = {10 * MS, 20 * MS, 40 * MS, 42 * MS};
+  timeline *l = timeline_new(
+      (shape){.n = 4, .mode = WTL_GOVERN_ENERGY, .scaling = WTL_SCALING_REACTIVE, .price = PRICE, .uncore = true});
+  uint32_t khz[8];
+  l->on_the_way = expect_normal_uncore;
+  learn(l, work);
+  CHECK(uncore_changes(l, 0, khz) == 0); /* controls run at the normal clocks */
+  timeline_run(l, work);
+  CHECK_TEXT(uncore_get(l->t->root, first_package), "800000"); /* the barrier is complete; no PE has left it */
+  CHECK_TEXT(uncore_get(l->t->root, second_package), "2400000");
+  timeline_run(l, work);
+  CHECK(uncore_changes(l, 0, khz) == 3); /* PE 1 came last and lowered it twice; PE 0 left first and raised it */
+  CHECK(uncore_changes(l, 1, khz) == 0); /* PE 3 computes until the end */
+  for (int i = 0; i < l->n; i++) wtl_governor_stop(&l->governor[i], l->now);
+  CHECK_TEXT(uncore_get(l->t->root, first_package), "2400000");
+  timeline_free(l);
+}
+
+static void transfers_and_servers_keep_the_uncore_up(void)
+{
+  timeline *l = timeline_new(
+      (shape){.n = 2, .mode = WTL_GOVERN_ENERGY, .scaling = WTL_SCALING_REACTIVE, .price = PRICE, .uncore = true});
+  for (int i = 0; i < 2; i++) wtl_governor_hold(&l->governor[i], 10 * MS); /* both wait for transfers */
+  CHECK(timeline_clock(l, 0) == 1200000);
+  CHECK_TEXT(uncore_get(l->t->root, first_package), "2400000");
+  for (int i = 0; i < 2; i++) wtl_governor_release(&l->governor[i], 20 * MS);
+  for (int i = 0; i < 2; i++) wtl_governor_arrive(&l->governor[i], 30 * MS);
+  for (int i = 0; i < 2; i++) wtl_governor_slack(&l->governor[i], 40 * MS);
+  CHECK_TEXT(uncore_get(l->t->root, first_package), "800000");
+  wtl_vote_serve(&l->governor[0].vote, WTL_CLOCK_NORMAL, 50 * MS); /* its agent serves another node */
+  wtl_vote_follow(&l->governor[0].uncore, 50 * MS);
+  CHECK_TEXT(uncore_get(l->t->root, first_package), "2400000");
+  wtl_vote_serve(&l->governor[0].vote, WTL_CLOCK_LOWEST, 60 * MS);
+  wtl_vote_follow(&l->governor[0].uncore, 60 * MS);
+  CHECK_TEXT(uncore_get(l->t->root, first_package), "800000");
+  wtl_governor_depart(&l->governor[1], SITE, 70 * MS); /* one PE computes */
+  CHECK_TEXT(uncore_get(l->t->root, first_package), "2400000");
+  timeline_free(l);
+}
+
 TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(figure_11_1_b_performance_raises_the_late_pe_at_the_regions_start),
       TEST(figure_11_1_c_energy_lowers_the_early_pe_at_the_regions_start),
@@ -686,4 +752,6 @@ TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(a_long_wait_ends_a_row), TEST(the_programs_own_regions_end_a_row), TEST(time_at_another_clock_is_known),
       TEST(which_clock_comes_of_a_hint_is_not_known), TEST(a_pe_is_late_for_those_of_other_nodes),
       TEST(a_little_wait_of_its_own_makes_a_late_pe_no_early_one), TEST(a_node_says_whether_one_of_its_pes_waits_long),
-      TEST(a_clock_that_fits_is_not_set_anew_for_a_hair), TEST(the_end_restores_the_values_found))
+      TEST(a_clock_that_fits_is_not_set_anew_for_a_hair), TEST(the_end_restores_the_values_found),
+      TEST(the_uncore_goes_down_only_while_all_pes_of_its_package_wait_in_a_barrier),
+      TEST(transfers_and_servers_keep_the_uncore_up))

@@ -8,7 +8,7 @@
 #define WTL_TESTS_TIMELINE_H
 
 #include "govern/governor.h"
-#include "power/clocks.h"
+#include "power/packages.h"
 
 enum { MAX_PES = 4, MAX_CHANGES = 4096, SITE = 0x1000 };
 
@@ -25,7 +25,7 @@ typedef struct timeline {
   int n;
   wtl_settings settings;
   wtl_votes *votes;
-  wtl_knob *knob[MAX_PES];
+  wtl_knob *knob[MAX_PES], *uncore[MAX_PES]; /* uncore: NULL, or of two packages */
   wtl_governor governor[MAX_PES];
   wtl_site site[MAX_PES];
   _Atomic uint64_t waited[MAX_PES][WTL_N_STAGES]; /* as the door books it */
@@ -52,6 +52,7 @@ typedef struct shape {
   uint64_t price;
   double stall;
   bool unbound; /* every PE may run on every CPU */
+  bool uncore;  /* the uncore is governed, too, from 0.8 to 2.4 GHz: of CPUs 0 and 1, and of the others */
 } shape;
 
 static inline uint32_t timeline_clock(const timeline *l, int cpu)
@@ -86,6 +87,24 @@ static inline void timeline_start(timeline *l, int i, uint64_t price, uint32_t c
   l->governor[i].clock = timeline_ticks;
 }
 
+static inline void timeline_add_uncore(timeline *l, const cpu_set_t *all, const cpu_set_t *cpus)
+{
+  two_packages(l->t->root);
+  uncore_die(l->t->root, "package_00_die_00");
+  uncore_die(l->t->root, "package_01_die_00");
+  for (int i = 0; i < l->n; i++)
+    l->uncore[i] = wtl_knob_open_package(&l->settings, WTL_PACKAGE_UNCORE, all, &wtl_knob_sys_real);
+  for (size_t d = 0; d < wtl_knob_domains(l->uncore[0]); d++) {
+    CHECK(wtl_knob_claim(l->uncore[0], d) == 0);
+    l->votes->uncore[d].claimed = true;
+    atomic_store(&l->votes->uncore[d].share, WTL_CLOCK_NORMAL);
+  }
+  for (int i = 0; i < l->n; i++) {
+    atomic_store(&l->votes->ballot[i].uncore, WTL_CLOCK_NORMAL);
+    CHECK(wtl_vote_start(&l->governor[i].uncore, l->uncore[i], l->votes, i, l->n, cpus, true) == 0);
+  }
+}
+
 static inline timeline *timeline_new(shape s)
 {
   timeline *l = calloc(1, sizeof *l);
@@ -117,9 +136,10 @@ static inline timeline *timeline_new(shape s)
   for (size_t d = 0; d < wtl_knob_domains(l->knob[0]); d++) {
     CHECK(wtl_knob_claim(l->knob[0], d) == 0);
     CHECK(wtl_knob_set(l->knob[0], d, 2400000) == 0);
-    l->votes->claimed[d] = 1;
+    l->votes->poll[d].claimed = true;
     atomic_store(&l->votes->poll[d].share, WTL_CLOCK_NORMAL);
   }
+  if (s.uncore) timeline_add_uncore(l, &all, cpus);
   for (int i = 0; i < s.n; i++) {
     l->khz[i] = 2400000;
     CHECK(wtl_vote_start(&l->governor[i].vote, l->knob[i], l->votes, i, s.n, cpus, s.mode == WTL_GOVERN_ENERGY) == 0);
@@ -134,9 +154,12 @@ static inline void timeline_free(timeline *l)
 {
   for (int i = 0; i < l->n; i++) wtl_governor_stop(&l->governor[i], l->now);
   wtl_knob_restore(l->knob[0]);
+  if (l->uncore[0]) wtl_knob_restore(l->uncore[0]);
   for (int i = 0; i < l->n; i++) {
     wtl_vote_stop(&l->governor[i].vote);
+    wtl_vote_stop(&l->governor[i].uncore);
     wtl_knob_close(l->knob[i]);
+    wtl_knob_close(l->uncore[i]);
   }
   free(l->votes);
   tree_free(l->t);

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from governed_job import BASE, MIN, Machine, processes, until
+from governed_job import BASE, FIXED, MIN, Machine, processes, put_packages, texts, until
 from jobs import clean_environment
 from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, Mpi, profiles
 
@@ -109,6 +109,25 @@ def test_clocks_come_back_after_sigkill(mpi: Mpi, machine: Machine, tmp_path: Pa
         for pid in ranks(machine):
             with contextlib.suppress(ProcessLookupError):  # the launcher may end those that are left
                 os.kill(pid, signal.SIGKILL)
+
+
+@BOTH
+def test_packages_have_the_users_values_and_come_back(mpi: Mpi, machine: Machine, tmp_path: Path) -> None:
+    files = put_packages(machine)
+    with hanging(mpi, machine, tmp_path, **FIXED):
+        assert texts(*files) == ["1600000", "60000000"]
+        for pid in ranks(machine):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    assert until(lambda: texts(*files) == ["2400000", "90000000"])
+
+
+@BOTH
+def test_the_uncore_is_governed(mpi: Mpi, machine: Machine, tmp_path: Path) -> None:
+    uncore, _ = put_packages(machine)
+    clocks = run(mpi, machine, tmp_path, ROUNDS, "barrier", WATTLE_GOVERN="energy", WATTLE_UNCORE="wait")
+    assert [c["uncore"]["packages"] for c in clocks] == [1, 1]
+    assert texts(uncore) == ["2400000"]
 
 
 def test_processes_with_several_calling_threads_are_not_governed(machine: Machine, tmp_path: Path) -> None:

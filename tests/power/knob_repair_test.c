@@ -532,7 +532,7 @@ static void power_limits_are_put_back_by_jobs_that_set_them_only(void)
   be_killed_with_limits(&st);
   st.s.knob.number = WTL_KNOB_AUTO;
   CHECK(repairs(&st, &wtl_knob_sys_real, said));
-  CHECK_CONTAINS(said, "a job with WATTLE_KNOB=powercap restores them");
+  CHECK_CONTAINS(said, "a job with WATTLE_KNOB=powercap or WATTLE_PACKAGE_LIMIT restores them");
   CHECK_TEXT(limit(&st), "75000000");
   st.s.knob.number = WTL_KNOB_POWERCAP;
   CHECK(repairs(&st, &wtl_knob_sys_real, said) && kept_in(limits_folder(&st), NULL) == 0);

@@ -350,6 +350,98 @@ def two_jobs_on_a_node_do_not_fight(job: Job) -> None:
     expect(job.machine.comes_back(), "the clocks come back", job.machine.limits())
 
 
+UNCORE = {
+    "initial_min_freq_khz": "800000",
+    "initial_max_freq_khz": "2400000",
+    "min_freq_khz": "800000",
+    "max_freq_khz": "2400000",
+}
+
+
+def put_packages(machine: Machine) -> tuple[Path, Path]:
+    """Gives the machine a package with an uncore and a power limit. Returns the files of both."""
+    put_power_limit(machine)
+    folder = machine.root / "devices/system/cpu/intel_uncore_frequency/package_00_die_00"
+    folder.mkdir(parents=True)
+    for name, text in UNCORE.items():
+        (folder / name).write_text(text + "\n")
+    return folder / "max_freq_khz", machine.root / "class/powercap/intel-rapl:0/constraint_0_power_limit_uw"
+
+
+def texts(*files: Path) -> list[str]:
+    return [file.read_text().strip() for file in files]
+
+
+FIXED = {"WATTLE_GOVERN": "off", "WATTLE_UNCORE": "1.6", "WATTLE_PACKAGE_LIMIT": "60W"}
+
+
+def packages_have_the_users_values_and_come_back(job: Job) -> None:
+    files = put_packages(job.machine)
+    process = job.start("20", "hang", **FIXED)
+    assert process.stderr
+    try:
+        expect("rounds done\n" in iter(process.stderr.readline, ""), "it runs")
+        expect(texts(*files) == ["1600000", "60000000"], "the values hold for the whole job", texts(*files))
+        expect(job.machine.is_restored(), "no core was touched", job.machine.limits())
+        second = job.run("4", **FIXED)
+        expect(counted(second, 4), "the second's result is its own", second)
+        expect(second.stderr.count("another job has it") == 2, "it says so of both", second.stderr)
+        expect(texts(*files) == ["1600000", "60000000"], "and has changed nothing", texts(*files))
+    finally:
+        for pid in pes_of(job):
+            os.kill(pid, signal.SIGKILL)
+        process.wait(60)
+    expect(until(lambda: texts(*files) == ["2400000", "90000000"]), "they come back after SIGKILL", texts(*files))
+    result = job.run("4", **FIXED)
+    expect(counted(result, 4) and not result.stderr, "nothing is in the next job's way", result)
+    expect(texts(*files) == ["2400000", "90000000"], "they come back", texts(*files))
+    first = job.clocks()[0]
+    want = {"asked": 1.6, "set": 1.6, "unit": "GHz", "packages": 1, "why": ""}
+    expect(first["uncore_limit"] == want, "it is in the profile", first)
+    expect(first["package_limit"]["set"] == 60 and first["mode"] == "off", "so is the limit", first)
+    expect(job.kept() == [], "nothing is kept of what is put back", job.kept())
+
+
+def packages_that_cannot_be_set_are_named(job: Job) -> None:
+    result = job.run("4", **FIXED)
+    expect(counted(result, 4), "the result is the program's", result)
+    expect("WATTLE_UNCORE: it cannot be set here: no uncore clock of package 0" in result.stderr, "named", result)
+    expect("WATTLE_PACKAGE_LIMIT: it cannot be set here: no power limit of package 0" in result.stderr, "both", result)
+    files = put_packages(job.machine)
+    result = job.run("4", **(FIXED | {"WATTLE_UNCORE": "9 GHz", "WATTLE_PACKAGE_LIMIT": "20 W"}))
+    expect(counted(result, 4), "the result is the program's", result)
+    expect("9 GHz cannot be set, which is outside the limits found: 2.4 GHz is used" in result.stderr, "why", result)
+    expect("20 W cannot be set, which is outside the limits found: 45 W is used" in result.stderr, "why", result)
+    expect(texts(*files) == ["2400000", "90000000"], "they come back", texts(*files))
+    result = job.run("4", WATTLE_GOVERN="off", WATTLE_UNCORE="wait")
+    expect(counted(result, 4) and "no effect without WATTLE_GOVERN" in result.stderr, "a governor is needed", result)
+    for wrong in ("fast", "-1", "nan", "1.6MHz"):
+        result = job.run("4", WATTLE_UNCORE=wrong)
+        expect(
+            result.returncode != 0 and f"WATTLE_UNCORE={wrong} is not a value" in result.stderr, "it is named", result
+        )
+    result = job.run("4", WATTLE_PACKAGE_LIMIT="much")
+    expect(result.returncode != 0 and "WATTLE_PACKAGE_LIMIT=much is not a value" in result.stderr, "named", result)
+    result = job.run("4", WATTLE_PACKAGE_LIMIT="60", WATTLE_KNOB="powercap")
+    expect(result.returncode != 0 and "use one" in result.stderr, "both would set the same files", result)
+
+
+def an_uncore_is_governed_also_without_clocks_of_cores(job: Job) -> None:
+    uncore, _ = put_packages(job.machine)
+    settings = {"WATTLE_GOVERN": "energy", "WATTLE_UNCORE": "wait"}
+    result = job.run("40", **settings)
+    expect(counted(result, 40) and not result.stderr, "the result is the program's", result)
+    expect(all(c["uncore"]["packages"] == 1 and not c["uncore"]["why"] for c in job.clocks()), "voted", job.clocks())
+    expect(texts(uncore) == ["2400000"], "it comes back", texts(uncore))
+    for cpu in job.machine.cpus:
+        shutil.rmtree(job.machine.policy(cpu))
+    result = job.run("40", **settings)
+    expect(counted(result, 40), "the result is the program's", result)
+    expect("no clock can be set here" in result.stderr, "it is said of the cores", result)
+    expect(all(c["uncore"]["packages"] == 1 and c["domains"] for c in job.clocks()), "it votes", job.clocks())
+    expect(texts(uncore) == ["2400000"], "it comes back", texts(uncore))
+
+
 def survives_a_tree_that_vanishes(job: Job) -> None:
     process = job.start("400")
     time.sleep(1)
@@ -489,15 +581,19 @@ def set_preference(job: Job) -> str:
     return "energy_performance_preference"
 
 
-def set_power_limit(job: Job) -> str:
-    zone = job.machine.root / "class/powercap/intel-rapl:0"
+def put_power_limit(machine: Machine) -> None:
+    zone = machine.root / "class/powercap/intel-rapl:0"
     zone.mkdir(parents=True)
     for name, text in {"name": "package-0", "constraint_0_power_limit_uw": "90000000"}.items():
         (zone / name).write_text(text + "\n")
-    for cpu in job.machine.cpus:
-        topology = job.machine.policy(cpu).parent / "topology"
+    for cpu in machine.cpus:
+        topology = machine.policy(cpu).parent / "topology"
         topology.mkdir()
-        (topology / "package_cpus_list").write_text(",".join(map(str, job.machine.cpus)) + "\n")
+        (topology / "package_cpus_list").write_text(",".join(map(str, machine.cpus)) + "\n")
+
+
+def set_power_limit(job: Job) -> str:
+    put_power_limit(job.machine)
     return "constraint_0_power_limit_uw"
 
 
@@ -573,6 +669,9 @@ CASES = {
         refuses_a_wrong_plan,
         the_next_start_repairs_what_a_killed_control_group_left,
         two_jobs_on_a_node_do_not_fight,
+        packages_have_the_users_values_and_come_back,
+        packages_that_cannot_be_set_are_named,
+        an_uncore_is_governed_also_without_clocks_of_cores,
         a_user_without_privilege_gets_a_correct_run_and_is_told,
         no_fault_of_a_clock_that_is_set_changes_the_result,
         no_fault_of_limits_changes_the_result,

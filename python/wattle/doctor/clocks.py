@@ -1,4 +1,4 @@
-"""Findings on clocks: whether they can be read and set, and which CPUs share one."""
+"""Findings on clocks and power limits: whether they can be read and set, and which CPUs share one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import stat
 from itertools import islice
 from pathlib import Path
 
+from wattle.doctor import packages
 from wattle.doctor.finding import Finding, Roots, Section, State, read, virtual_why
 
 COMMON_STATE = Path("/run/wattle")
@@ -21,7 +22,8 @@ def examine(roots: Roots) -> Section:
     policies = sorted((cpus / "cpufreq").glob("policy*")) or sorted(cpus.glob("cpu[0-9]*/cpufreq"))
     if not policies:
         why = "no cpufreq driver" + virtual_why(roots)
-        return Section("Clocks", [Finding("cpufreq", State.NO, "clocks can be neither seen nor set", why)])
+        none = Finding("cpufreq", State.NO, "clocks can be neither seen nor set", why)
+        return Section("Clocks", [none, packages.uncore(roots), packages.limit(roots)])
     return Section(
         "Clocks",
         [
@@ -29,6 +31,8 @@ def examine(roots: Roots) -> Section:
             _governor(policies),
             _domains(roots, policies),
             _setting(policies),
+            packages.uncore(roots),
+            packages.limit(roots),
             _state(roots),
             *_limits_state(roots),
         ],
