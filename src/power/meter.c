@@ -19,8 +19,8 @@ struct wtl_meter {
   wtl_machine *machine;       /* NULL: none */
   char why[2048], text[4096]; /* text: why, and what the meter left out */
   const wtl_sys *sys;
-  double machine_cpu_s, machine_at; /* as in wtl_mark; machine_at is -INFINITY before the first reading */
-  wtl_mark start;
+  double machine_cpu_s, machine_at;  /* as in wtl_mark; machine_at is -INFINITY before the first reading */
+  wtl_mark start, end;               /* of the interval; `end` is that of the last wtl_meter_finish */
   bool stood_still[WTL_MAX_DOMAINS]; /* a figure of this domain was left out, because it counted nothing */
   size_t n_nested;
   wattle_joules_t nested[WTL_MAX_DOMAINS]; /* of the last wtl_meter_finish */
@@ -294,6 +294,11 @@ void wtl_meter_start(wtl_meter *m)
   wtl_meter_mark(m, &m->start);
 }
 
+void wtl_meter_start_next(wtl_meter *m)
+{
+  m->start = m->end;
+}
+
 /* Nested domains of cores are left out, because their package has a trace. The node or a GPU may be nested, too. */
 static bool is_traced(const wtl_meter *m, size_t d)
 {
@@ -399,10 +404,9 @@ static size_t users_of(wtl_meter *m, size_t domain, int64_t user[MOST_USERS])
 size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_joules_t *node, wattle_joules_t *idle,
                         wattle_joules_t *part)
 {
-  wtl_mark now;
   wtl_power_trace_stop(m->trace);
-  wtl_meter_mark(m, &now);
-  double wall_s = now.at - m->start.at;
+  wtl_meter_mark(m, &m->end);
+  double wall_s = m->end.at - m->start.at;
   wattle_joules_t *model = wtl_meter_machine(m) ? malloc((n + 1) * sizeof *model) : NULL;
   int64_t user[MOST_USERS], *own = model ? malloc((n + 1) * sizeof *own) : NULL;
   if (!own) {
@@ -412,7 +416,7 @@ size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_j
   for (size_t i = 0; i < n; i++) own[i] = pe[i].pid;
   division by[WTL_MAX_DOMAINS] = {{MODELLED, WTL_PART_CPU, 0}, {MODELLED, WTL_PART_DRAM, 0}};
   size_t domains = wtl_meter_measures(m) ? 0 : 2;
-  bool add_dram = measured_node(m, &now, by, &domains, node);
+  bool add_dram = measured_node(m, &m->end, by, &domains, node);
   if (add_dram && domains < WTL_MAX_DOMAINS) by[domains++] = (division){MODELLED, WTL_PART_DRAM, 0};
   for (size_t d = 0; d < domains; d++) {
     if (by[d].how == BY_USE) {

@@ -124,6 +124,9 @@ size_t wtl_meter_watts(const wtl_meter *m, size_t d, const char **name, const wt
 /* Starts an interval. A meter reads a sensor that wraps in the background, often enough. */
 void wtl_meter_start(wtl_meter *m);
 
+/* Starts the next interval at the moment of the last wtl_meter_finish, so that no joule lies between the two. */
+void wtl_meter_start_next(wtl_meter *m);
+
 /*
  * Ends the interval and splits it. pe[n]: the activity of each PE of this node. Results, each of n_domains (at most
  * WTL_MAX_DOMAINS) figures:

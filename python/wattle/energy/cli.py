@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,8 @@ from wattle.energy.meter import PARTS, Metered
 from wattle.errors import WattleError
 from wattle.openmetrics import Metric
 from wattle.provenance import Joules
-from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile
+from wattle.run import stream as streams
+from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
 from wattle.tables import provenance_words, table
 
 WORDS = {"program": "this program", "others": "other programs", "idle": "idle node", "node": "node"}
@@ -33,6 +35,8 @@ def energy(
     machine: MachineProfile = None,
     carbon: Intensity = None,
     metrics: MetricsFile = None,
+    stream: StreamFile = None,
+    stream_every: StreamEvery = "1s",
     json: Json = False,
 ) -> int:
     """Run any program and show the joules of its process tree.
@@ -54,8 +58,17 @@ def energy(
     info.check_machine(known)
     if shutil.which(command[0]) is None:
         raise WattleError(f"{command[0]}: no such program")
+    lines = streams.opened(stream, stream_every, json, programs=True)
     with console.lenient():
-        found = meters.run(command, environment, 2 if json else None)
+        if lines:
+            lines.begin(environment)
+        try:
+            found = meters.run(command, environment, 2 if json or stream == streams.STDOUT else None)
+        finally:
+            if lines:
+                lines.end()
+        if lines:
+            lines.total(_figures(found), found.outcome.exit_code, found.outcome.wall_s)
         emitted = None if grams is None else carbons.of(found.total("program"), grams)
         if metrics is not None:
             openmetrics.keep(metrics, _metrics(found, grams))
@@ -88,6 +101,15 @@ def _show(found: Metered, machine: str, emitted: carbons.Carbon | None) -> None:
     if emitted is not None:
         domains = found.total("program").domain
         console.err.print(f"Electricity of this program{f', {domains}' if domains else ''}: {emitted}")
+
+
+def _figures(found: Metered) -> Iterator[tuple[str, str, int | None, Joules]]:
+    host = os.uname().nodename
+    for part in PARTS:
+        for figure in found.joules[part]:
+            yield host, part, None, figure
+    for figure in found.nested:
+        yield host, "nested", None, figure
 
 
 def _metrics(found: Metered, grams: float | None) -> list[Metric]:

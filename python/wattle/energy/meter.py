@@ -77,6 +77,12 @@ def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | No
         meter.wait()
 
 
+def _part(document: Checked, part: str) -> list[Joules]:
+    """A part of wattle-meter's answer. The program is the only process that it metered."""
+    entries = next(document.items("parts")).items("figures") if part == "program" else document.items(part)
+    return [read_joules(entry) for entry in entries]
+
+
 def _read(command: list[str], outcome: Outcome, answer: str) -> Metered:
     try:
         document = Checked("wattle-meter", json.loads(answer))
@@ -88,6 +94,6 @@ def _read(command: list[str], outcome: Outcome, answer: str) -> Metered:
         document.text("meter"),
         document.text("why"),
         document.number("others_cpu_s") or 0.0,
-        {part: [read_joules(entry) for entry in document.items(part)] for part in PARTS},
+        {part: _part(document, part) for part in PARTS},
         [read_joules(entry) for entry in document.items("nested")],
     )

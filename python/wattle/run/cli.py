@@ -24,10 +24,12 @@ from wattle.run import directory as directories
 from wattle.run import job, target
 from wattle.run import metrics as run_metrics
 from wattle.run import mpi as mpi_jobs
+from wattle.run import stream as streams
 from wattle.run.hosts import Hosts
 from wattle.run.hosts import given as hosts_given
-from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile
+from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
 from wattle.run.show import show
+from wattle.run.stream import Stream
 from wattle.run.summary import document
 
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ def run(
     meter_set: MeterSet = None,
     carbon: Intensity = None,
     metrics: MetricsFile = None,
+    stream: StreamFile = None,
+    stream_every: StreamEvery = "1s",
     timeline: Annotated[bool, typer.Option("--timeline", help="Record a timeline for Perfetto and in OTF2.")] = False,
     profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
     json: Json = False,
@@ -123,6 +127,7 @@ def run(
     oshrun = str(paths.tool("oshrun"))
     if mpi:
         environment = mpi_jobs.environment_of(environment)
+    lines = streams.opened(stream, stream_every, json, programs=False)
     where = directories.prepare(output, command[0])
     argv = command if mpi else [oshrun, "-n", str(n), *given.options, "--", *command]
     session = None
@@ -130,18 +135,28 @@ def run(
         from wattle.meter_log.session import Session
 
         session = Session(logged, where)
-    job_plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi, timeline, session, grams)
+    errors = json or stream == streams.STDOUT
+    job_plan = _Plan(
+        argv, command, n, given, environment, known, chosen, profile, errors, mpi, timeline, session, grams
+    )
     with console.lenient():  # the program's exit code counts, even if no process reads this output
         if found.warning and profile and not mpi:
             console.note(found.warning)
         try:
             if session:
                 session.begin()
+            if lines:
+                lines.begin(environment)
             record = _run_all(job_plan, where, repeat)
         except WattleError:  # the launcher or the meter cannot be started
             if output is None and directories.is_bare(where):
                 directories.drop(where)
             raise
+        finally:
+            if lines:
+                lines.end()
+        if lines:
+            _write_total(lines, where, record)
         if session and not record.extra.get("interrupted"):
             _read_meter(session, where, record)
         if clocks is not None:
@@ -164,7 +179,7 @@ class _Plan:
     known: info.Info
     chosen: dict[str, str]  # settings given by options
     profile: bool
-    json: bool
+    output_to_errors: bool  # standard output of the program goes to standard error
     mpi: bool
     timeline: bool = False
     session: Session | None = None  # of an external meter
@@ -235,7 +250,7 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
     record = plan.manifest()
     manifest.write(where, record)
     began = time.time()
-    outcome = job.run(plan.argv, environment, stdin, 2 if plan.json else None, console.note)
+    outcome = job.run(plan.argv, environment, stdin, 2 if plan.output_to_errors else None, console.note)
     if plan.session:
         plan.session.add(where.name if where != plan.session.directory else "", began, began + outcome.wall_s)
     if outcome.remains:
@@ -274,6 +289,16 @@ def _write_metrics(file: Path, where: Path) -> None:
     """Writes the metrics. A failure is reported and does not change the program's exit code."""
     try:
         openmetrics.keep(file, run_metrics.metrics(runs.load(where, allow_damaged=True)))
+    except WattleError as error:
+        console.error(str(error))
+
+
+def _write_total(lines: Stream, where: Path, record: Manifest) -> None:
+    """Writes the stream's last line. A failure is reported and does not change the program's exit code."""
+    try:
+        lines.total(
+            run_metrics.figures(runs.load(where, allow_damaged=True)), record.exit_code or 0, record.wall_s or 0.0
+        )
     except WattleError as error:
         console.error(str(error))
 

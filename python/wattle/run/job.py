@@ -185,16 +185,16 @@ class _Job:
             time.sleep(0.02)
 
 
-def descendants() -> list[int]:
-    """All processes below this one, without zombies."""
+def descendants(root: int | None = None, zombies: bool = False) -> list[int]:
+    """All processes below `root`, by default this one. Without zombies, unless asked for."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             parent, state = _parent_and_state(entry)
-            if state not in ("Z", "X", ""):
+            if state not in ("X", "") and (zombies or state != "Z"):
                 children.setdefault(parent, []).append(int(entry.name))
     found: list[int] = []
-    queue = list(children.get(os.getpid(), []))
+    queue = list(children.get(os.getpid() if root is None else root, []))
     while queue:
         pid = queue.pop()
         found.append(pid)

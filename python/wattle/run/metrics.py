@@ -41,6 +41,18 @@ def metrics(run: Run) -> list[Metric]:
     return found
 
 
+def figures(run: Run) -> Iterator[tuple[str, str, int | None, Joules]]:
+    """Host, part, PE and joules of each figure of a run. The part `node` has all joules of a node."""
+    profile = run.middle.profile
+    if profile is None:
+        return
+    for labels, figure in _nodes({}, profile):
+        yield labels["host"], "node" if labels["part"] == "all" else labels["part"], None, figure
+    for pe in profile.pes:
+        for figure in pe.joules:
+            yield pe.host, "pe", pe.pe, figure
+
+
 def _nodes(run: Labels, profile: RunProfile) -> Iterator[tuple[Labels, Joules]]:
     for node in profile.nodes:
         for domain in node_domains(profile):

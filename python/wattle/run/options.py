@@ -15,6 +15,13 @@ Intensity = Annotated[
 MetricsFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Also write the figures as OpenMetrics text, for node_exporter.")
 ]
+StreamFile = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Also write the figures of each interval as JSON Lines; - is standard output."),
+]
+StreamEvery = Annotated[
+    str, typer.Option("--stream-every", metavar="TIME", help="Interval of --stream: 1s, 500ms; at least 100ms.")
+]
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON document on standard output; the program's goes to standard error.")
 ]
