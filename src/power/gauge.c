@@ -18,6 +18,13 @@
 static const double GAIN_ERROR = 0.05;
 /* Interval between readings of watts. Sensors of power average over 50 ms and more. */
 enum { READ_EVERY_MS = 100 };
+/* Reading a GPU may take milliseconds. The pause between two readings is at least so many times as long. */
+enum { PAUSES = 50 };
+/*
+ * Interval between lists of an accelerator's processes. The beginning and the end of a process's use are not known
+ * better than that.
+ */
+enum { LIST_EVERY_MS = 1000 };
 /*
  * The process that writes a sensor's file may stop while the file stays. A reading is too old after this many missed
  * updates. The sensor's clock may differ from ours by one part in a thousand.
@@ -28,7 +35,8 @@ struct wtl_gauge_reader {
   pthread_mutex_t lock; /* guards the gauges; held by the thread that reads them */
   pthread_cond_t stop_bell;
   pthread_t thread;
-  bool runs, stop;
+  int every_ms;
+  bool runs, stop, has_watts;
 };
 
 int wtl_gauge_number(const wtl_sys *sys, const char *path, double *number)
@@ -137,6 +145,22 @@ static double taken_at(const wtl_gauge *g, double stamp_before, double at)
   return g->have && stamped_s > 0 && is_late(g, since_s - stamped_s, since_s) ? g->at + stamped_s : at;
 }
 
+static bool has_users(const wtl_gauges *set, const wtl_gauge *g)
+{
+  return set->kind->users && g->domain.scope == WATTLE_SCOPE_DEVICE;
+}
+
+/* Lists the processes of an accelerator, unless that was done just before. `now`: in any case. */
+static void list_users(wtl_gauges *set, wtl_gauge *g, bool now)
+{
+  int64_t pid[WTL_USE_LIST];
+  double at = set->sys->now(set->sys->arg);
+  if (!has_users(set, g) || !g->have) return;
+  if (!now && g->use.begun && at - g->use.at < 0.9e-3 * LIST_EVERY_MS) return;
+  size_t n = set->kind->users(set, g, pid, WTL_USE_LIST);
+  wtl_use_account_take(&g->use, g->joules, at, pid, n);
+}
+
 static void read_gauge(wtl_gauges *set, wtl_gauge *g)
 {
   double counts = 0, now = set->sys->now(set->sys->arg), stamp_before = g->stamp, at = now;
@@ -163,42 +187,57 @@ static void read_gauge(wtl_gauges *set, wtl_gauge *g)
 
 static void read_all(wtl_gauges *set)
 {
-  for (size_t i = 0; i < set->n; i++) read_gauge(set, &set->gauge[i]);
+  for (size_t i = 0; i < set->n; i++) {
+    read_gauge(set, &set->gauge[i]);
+    list_users(set, &set->gauge[i], false);
+  }
+}
+
+static int64_t now_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static void *background(void *arg)
 {
   wtl_gauges *set = arg;
   struct wtl_gauge_reader *r = set->reader;
+  int64_t pause_ns = r->every_ms * (int64_t)1000000;
   pthread_mutex_lock(&r->lock);
   while (!r->stop) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += READ_EVERY_MS * 1000000l;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    if (pthread_cond_timedwait(&r->stop_bell, &r->lock, &until) == ETIMEDOUT) read_all(set);
+    int64_t until = now_ns() + pause_ns;
+    struct timespec at = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    if (pthread_cond_timedwait(&r->stop_bell, &r->lock, &at) != ETIMEDOUT) continue;
+    read_all(set);
+    pause_ns = r->every_ms * (int64_t)1000000;
+    if (!r->has_watts && PAUSES * (now_ns() - until) > pause_ns) pause_ns = PAUSES * (now_ns() - until);
   }
   pthread_mutex_unlock(&r->lock);
   return NULL;
 }
 
 /*
- * Starts the thread that reads watts. Joules need no thread, because their counters keep the sum. The thread blocks all
- * signals, which belong to the program.
+ * Starts the thread that reads watts and lists the processes of accelerators. Joules need no thread, because their
+ * counters keep the sum. The thread blocks all signals, which belong to the program.
  */
 static void start_reader(wtl_gauges *set)
 {
-  bool needed = false;
+  bool lists = false;
   pthread_condattr_t monotonic;
   sigset_t all, old;
-  for (size_t i = 0; i < set->n; i++) needed |= set->gauge[i].is_watts;
+  for (size_t i = 0; i < set->n; i++) {
+    set->reader->has_watts |= set->gauge[i].is_watts;
+    lists |= has_users(set, &set->gauge[i]);
+  }
+  set->reader->every_ms = set->reader->has_watts ? READ_EVERY_MS : LIST_EVERY_MS;
   pthread_mutex_init(&set->reader->lock, NULL);
   pthread_condattr_init(&monotonic);
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_cond_init(&set->reader->stop_bell, &monotonic);
   pthread_condattr_destroy(&monotonic);
-  if (!needed || !set->sys->background) return;
+  if (!(set->reader->has_watts || lists) || !set->sys->background) return;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);
   set->reader->runs = pthread_create(&set->reader->thread, NULL, background, set) == 0;
@@ -219,8 +258,10 @@ void wtl_gauges_close(void *state)
     pthread_cond_destroy(&set->reader->stop_bell);
     pthread_mutex_destroy(&set->reader->lock);
   }
-  for (size_t i = 0; i < set->n; i++)
+  for (size_t i = 0; i < set->n; i++) {
     if (set->gauge[i].fd >= 0) close(set->gauge[i].fd);
+    wtl_use_account_free(&set->gauge[i].use);
+  }
   if (set->kind->drop) set->kind->drop(set);
   free(set->reader);
   free(set);
@@ -371,12 +412,25 @@ void wtl_gauges_remark(void *state, char *text, size_t size)
   pthread_mutex_unlock(&set->reader->lock);
 }
 
-size_t wtl_gauges_users(void *state, size_t d, int64_t *pid, size_t max)
+void wtl_gauges_start_use(void *state)
 {
   wtl_gauges *set = state;
-  size_t n = 0;
   pthread_mutex_lock(&set->reader->lock);
-  if (set->kind->users) n = set->kind->users(set, &set->gauge[d], pid, max);
+  for (size_t i = 0; i < set->n; i++) {
+    list_users(set, &set->gauge[i], true);
+    wtl_use_account_start(&set->gauge[i].use);
+  }
+  pthread_mutex_unlock(&set->reader->lock);
+}
+
+size_t wtl_gauges_used(void *state, size_t d, wtl_used *out, size_t max)
+{
+  wtl_gauges *set = state;
+  wtl_gauge *g = &set->gauge[d];
+  pthread_mutex_lock(&set->reader->lock);
+  list_users(set, g, true);
+  size_t n = g->use.n < max ? g->use.n : max;
+  if (n) memcpy(out, g->use.used, n * sizeof *out);
   pthread_mutex_unlock(&set->reader->lock);
   return n;
 }

@@ -36,6 +36,7 @@ typedef struct wtl_gauge {
   wtl_counter counter; /* of joules */
   unsigned refused;    /* readings beyond the limit that the counter did not receive: of watts */
   double first_at, joules, uncertainty_j, covered_s, most_w;
+  wtl_use_account use; /* of an accelerator whose users are known */
 } wtl_gauge;
 
 typedef struct wtl_gauges wtl_gauges;
@@ -49,7 +50,7 @@ typedef struct wtl_gauge_kind {
    * reading.
    */
   int (*read)(wtl_gauges *set, wtl_gauge *g, double *counts);
-  /* As in wtl_meter_ops; NULL: not known. */
+  /* Writes the PIDs of up to `max` processes that use an accelerator now. Returns their number. NULL: not known. */
   size_t (*users)(wtl_gauges *set, wtl_gauge *g, int64_t *pid, size_t max);
   void (*drop)(wtl_gauges *set); /* frees the kind's resources; NULL: there are none */
   const char *grant;             /* how to give access to a file that may not be read; NULL: `find` says it */
@@ -83,12 +84,14 @@ void wtl_gauges_read(void *state, wtl_mark *mark);
 void wtl_gauges_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did,
                         wattle_joules_t *out, double *random);
 void wtl_gauges_remark(void *state, char *text, size_t size);
-size_t wtl_gauges_users(void *state, size_t d, int64_t *pid, size_t max);
+void wtl_gauges_start_use(void *state);
+size_t wtl_gauges_used(void *state, size_t d, wtl_used *out, size_t max);
 
 #define WTL_GAUGE_METER(kind, open_fn)                                                                                 \
   {                                                                                                                    \
     .name = kind, .open = open_fn, .close = wtl_gauges_close, .domains = wtl_gauges_domains, .read = wtl_gauges_read,  \
-    .between = wtl_gauges_between, .remark = wtl_gauges_remark, .users = wtl_gauges_users, .measures = true            \
+    .between = wtl_gauges_between, .remark = wtl_gauges_remark, .start_use = wtl_gauges_start_use,                     \
+    .used = wtl_gauges_used, .measures = true                                                                          \
   }
 
 /* Reads the number in a file. Returns 0 or an errno; EBADMSG: the file has no number. */

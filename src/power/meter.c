@@ -292,11 +292,13 @@ size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, dou
 void wtl_meter_start(wtl_meter *m)
 {
   wtl_meter_mark(m, &m->start);
+  wtl_meter_set_start_use(&m->set);
 }
 
 void wtl_meter_start_next(wtl_meter *m)
 {
   m->start = m->end;
+  wtl_meter_set_start_use(&m->set);
 }
 
 /* Nested domains of cores are left out, because their package has a trace. The node or a GPU may be nested, too. */
@@ -392,13 +394,23 @@ static size_t finish_none(double wall_s, size_t n, wattle_joules_t *node, wattle
   return 2;
 }
 
-enum { MOST_USERS = 1024 };
+/* The PIDs of PEs, and space for what the processes of an accelerator drew. */
+typedef struct users {
+  int64_t *pe;
+  wtl_used *used;
+} users;
 
-/* Lists the processes that use an accelerator now. Returns their number; 0: none, too many, or not known. */
-static size_t users_of(wtl_meter *m, size_t domain, int64_t user[MOST_USERS])
+static void free_users(users *u)
 {
-  size_t users = wtl_meter_set_users(&m->set, domain, user, MOST_USERS);
-  return users <= MOST_USERS ? users : 0;
+  free(u->pe);
+  free(u->used);
+}
+
+static bool make_users(users *u, const wtl_activity *pe, size_t n)
+{
+  *u = (users){malloc((n + 1) * sizeof *u->pe), malloc(WTL_USE_PROCESSES * sizeof *u->used)};
+  for (size_t i = 0; u->pe && i < n; i++) u->pe[i] = pe[i].pid;
+  return u->pe && u->used;
 }
 
 size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_joules_t *node, wattle_joules_t *idle,
@@ -408,19 +420,19 @@ size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_j
   wtl_meter_mark(m, &m->end);
   double wall_s = m->end.at - m->start.at;
   wattle_joules_t *model = wtl_meter_machine(m) ? malloc((n + 1) * sizeof *model) : NULL;
-  int64_t user[MOST_USERS], *own = model ? malloc((n + 1) * sizeof *own) : NULL;
-  if (!own) {
+  users of;
+  if (!make_users(&of, pe, n) || !model) {
+    free_users(&of);
     free(model);
     return finish_none(wall_s, n, node, idle, part);
   }
-  for (size_t i = 0; i < n; i++) own[i] = pe[i].pid;
   division by[WTL_MAX_DOMAINS] = {{MODELLED, WTL_PART_CPU, 0}, {MODELLED, WTL_PART_DRAM, 0}};
   size_t domains = wtl_meter_measures(m) ? 0 : 2;
   bool add_dram = measured_node(m, &m->end, by, &domains, node);
   if (add_dram && domains < WTL_MAX_DOMAINS) by[domains++] = (division){MODELLED, WTL_PART_DRAM, 0};
   for (size_t d = 0; d < domains; d++) {
     if (by[d].how == BY_USE) {
-      wtl_use use = {own, n, user, users_of(m, by[d].domain, user)};
+      wtl_use use = {of.pe, n, of.used, wtl_meter_set_used(&m->set, by[d].domain, of.used, WTL_USE_PROCESSES)};
       wtl_split_by_use(&node[d], &use, &idle[d], &part[d], domains);
       continue;
     }
@@ -428,7 +440,7 @@ size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_j
     if (by[d].how == MODELLED) wtl_add_up(&model[0], &model[1], n, &node[d]);
     wtl_split(&node[d], &model[0], &model[1], n, &idle[d], &part[d], domains);
   }
-  free(own);
+  free_users(&of);
   free(model);
   return domains;
 }

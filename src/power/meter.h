@@ -15,6 +15,7 @@
 #include "power/activity.h"
 #include "power/power.h"
 #include "power/sys.h"
+#include "power/use_account.h"
 
 /* One counter at one moment. */
 typedef struct wtl_point {
@@ -84,10 +85,11 @@ typedef struct wtl_meter_ops {
    */
   void (*remark)(void *state, char *text, size_t size);
   /*
-   * Writes the PIDs of up to `max` processes that use domain d, an accelerator, at this moment. Returns their number;
-   * 0 if it is not known. NULL: it is never known.
+   * used: writes what up to `max` processes drew in domain d, an accelerator, since start_use. Returns their number; 0
+   * if it is not known. NULL: it is never known.
    */
-  size_t (*users)(void *state, size_t d, int64_t *pid, size_t max);
+  void (*start_use)(void *state);
+  size_t (*used)(void *state, size_t d, wtl_used *out, size_t max);
   /*
    * Its top-level figures are those of the node, read from sensors. Otherwise wtl_meter_finish adds the PEs up by the
    * model.

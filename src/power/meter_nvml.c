@@ -1,7 +1,7 @@
 /*
  * meter_nvml.c - NVIDIA GPUs by their management library, NVML, which is loaded when this meter is opened: a
  * counter of joules where the GPU has one (Volta and later), else its watts. GPUs only: `auto` reads them beside the
- * processors.
+ * processors, and loads the library only where there is a driver.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -127,12 +127,30 @@ static void add_gpu(wtl_gauges *set, unsigned i, char *why, size_t why_size)
   snprintf(g->source, sizeof g->source, "GPU %u %.40s %s", i, name, g->is_watts ? "power" : "energy");
 }
 
+/*
+ * Is there a trace of NVIDIA's driver: its module, its device or, in Windows' Linux, the host's GPU? Loading NVML takes
+ * milliseconds, and on a machine without a driver it can only fail.
+ */
+static bool has_driver(const char *sysfs)
+{
+  static const char *const trace[] = {"/dev/nvidiactl", "/proc/driver/nvidia", "/dev/dxg"};
+  char module[512];
+  snprintf(module, sizeof module, "%.480s/module/nvidia", sysfs);
+  bool found = access(module, F_OK) == 0;
+  for (size_t i = 0; i < sizeof trace / sizeof trace[0]; i++) found |= access(trace[i], F_OK) == 0;
+  return found;
+}
+
 static void nvml_find(wtl_gauges *set, const wtl_meter_env *env, char *why, size_t why_size, char *grant,
                       size_t grant_size)
 {
   unsigned count = 0;
+  bool is_asked_for = env->settings && env->settings->meter.number == WTL_METER_NVML;
+  if (!is_asked_for && !has_driver(env->sysfs)) {
+    snprintf(why, why_size, "no NVIDIA driver (no /dev/nvidiactl, no %.200s/module/nvidia)", env->sysfs);
+    return;
+  }
   nvml *n = load(why, why_size);
-  (void)env;
   if (!n) return;
   set->library = n;
   int error = n->count(&count);

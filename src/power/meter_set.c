@@ -133,10 +133,16 @@ void wtl_meter_set_remark(wtl_meter_set *set, char *text, size_t size)
   }
 }
 
-size_t wtl_meter_set_users(wtl_meter_set *set, size_t domain, int64_t *pid, size_t max)
+void wtl_meter_set_start_use(wtl_meter_set *set)
+{
+  for (size_t i = 0; i < set->n; i++)
+    if (set->member[i].kind->start_use) set->member[i].kind->start_use(set->member[i].state);
+}
+
+size_t wtl_meter_set_used(wtl_meter_set *set, size_t domain, wtl_used *out, size_t max)
 {
   const wtl_meter_member *m = &set->member[set->member_of[domain]];
-  for (size_t d = 0; d < m->n && m->kind->users; d++)
-    if (m->at[d] == domain) return m->kind->users(m->state, d, pid, max);
+  for (size_t d = 0; d < m->n && m->kind->used; d++)
+    if (m->at[d] == domain) return m->kind->used(m->state, d, out, max);
   return 0;
 }

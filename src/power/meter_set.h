@@ -44,7 +44,8 @@ void wtl_meter_set_read(wtl_meter_set *set, wtl_mark *mark);
 void wtl_meter_set_between(wtl_meter_set *set, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did,
                            wattle_joules_t *out, double *random);
 void wtl_meter_set_remark(wtl_meter_set *set, char *text, size_t size);
-size_t wtl_meter_set_users(wtl_meter_set *set, size_t domain, int64_t *pid, size_t max);
+void wtl_meter_set_start_use(wtl_meter_set *set);
+size_t wtl_meter_set_used(wtl_meter_set *set, size_t domain, wtl_used *out, size_t max);
 
 /* Is this domain read from a sensor? */
 bool wtl_meter_set_measures(const wtl_meter_set *set, size_t domain);

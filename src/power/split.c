@@ -94,16 +94,20 @@ void wtl_split(const wattle_joules_t *node, const wattle_joules_t *idle_model, c
   idle->uncertainty = node->uncertainty;
 }
 
-/* Sets a figure to `share` of the joules of an accelerator. */
-static void take_use(const wattle_joules_t *node, double share, size_t users, wattle_joules_t *out)
+/* A part of the joules of an accelerator, and by how much it may err. */
+typedef struct use_part {
+  double joules, may_err;
+} use_part;
+
+static void take_use(const wattle_joules_t *node, use_part p, wattle_joules_t *out)
 {
   wtl_figure_none(out, node->domain, WATTLE_SCOPE_DEVICE, node->interval_s);
   if (isnan(node->joules)) return;
+  double share = node->joules > 0 ? fmin(1, p.joules / node->joules) : 0;
   snprintf(out->source, sizeof out->source, "%.70s split by its processes", node->source);
-  double may_err = users > 1 && share > 0 ? fmax(share, 1 - share) : 0;
   out->provenance = WATTLE_MODELLED;
   out->joules = node->joules * share;
-  out->uncertainty = node->uncertainty * share + node->joules * may_err;
+  out->uncertainty = node->uncertainty * share + fmin(node->joules, p.may_err);
   out->covered_s = node->covered_s;
 }
 
@@ -114,16 +118,32 @@ static size_t count(const int64_t *list, size_t n, int64_t pid)
   return found;
 }
 
+static use_part part_of(const wtl_used *u)
+{
+  return (use_part){u->joules, fmax(u->joules - u->least, u->most - u->joules)};
+}
+
+/* The part of PE i; all PEs of its process have the same. */
+static use_part part_of_pe(const wtl_use *use, size_t i)
+{
+  use_part p = {0};
+  for (size_t k = 0; k < use->users && use->pe[i] > 0; k++)
+    if (use->user[k].pid == use->pe[i]) p = part_of(&use->user[k]);
+  double pes = (double)count(use->pe, use->n, use->pe[i]);
+  return (use_part){p.joules / pes, p.may_err / pes};
+}
+
 void wtl_split_by_use(const wattle_joules_t *node, const wtl_use *use, wattle_joules_t *idle, wattle_joules_t *part,
                       size_t stride)
 {
-  double left = 1;
+  double taken = 0, may_err = 0;
   for (size_t i = 0; i < use->n; i++) {
-    int64_t pid = use->pe[i];
-    bool uses = pid > 0 && count(use->user, use->users, pid) > 0;
-    double share = uses ? 1 / ((double)use->users * (double)count(use->pe, use->n, pid)) : 0;
-    left -= share;
-    take_use(node, share, use->users, &part[i * stride]);
+    use_part p = part_of_pe(use, i);
+    taken += p.joules;
+    take_use(node, p, &part[i * stride]);
   }
-  take_use(node, left > 1e-9 ? left : 0, use->users, idle);
+  for (size_t k = 0; k < use->users; k++)
+    if (count(use->pe, use->n, use->user[k].pid) == 0) may_err += part_of(&use->user[k]).may_err;
+  double left = node->joules - taken;
+  take_use(node, (use_part){left > 1e-9 * node->joules ? left : 0, may_err}, idle);
 }

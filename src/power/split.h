@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "power/power.h"
+#include "power/use_account.h"
 
 /*
  * Splits the joules of one domain.
@@ -21,18 +22,18 @@
 void wtl_split(const wattle_joules_t *node, const wattle_joules_t *idle_model, const wattle_joules_t *pe_model,
                size_t n, wattle_joules_t *idle, wattle_joules_t *part, size_t stride);
 
-/* The PID of each of n PEs, and the PIDs of all processes that use an accelerator. users: 0 if they are not known. */
+/* The PID of each of n PEs, and what all processes drew on an accelerator. users: 0 if they are not known. */
 typedef struct wtl_use {
   const int64_t *pe;
   size_t n;
-  const int64_t *user;
+  const wtl_used *user;
   size_t users;
 } wtl_use;
 
 /*
- * Splits the joules of an accelerator equally among the processes that use it. PEs of one process share its part
- * equally. `idle` and `part` are as in wtl_split; idle receives the parts of processes without a PE, and everything
- * without users. The half-width of a part contains its possible error if one of several users drew everything.
+ * Splits the joules of an accelerator among the processes that used it. PEs of one process share its part equally.
+ * `idle` and `part` are as in wtl_split; idle receives the parts of processes without a PE, and of times without users.
+ * The half-width of a part contains its possible error if one of several users at a time drew everything, or nothing.
  */
 void wtl_split_by_use(const wattle_joules_t *node, const wtl_use *use, wattle_joules_t *idle, wattle_joules_t *part,
                       size_t stride);

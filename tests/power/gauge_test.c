@@ -320,6 +320,7 @@ static tree *gpu_tree(const char *state)
   snprintf(file, sizeof file, "%s/gpus", t->root);
   setenv("FAKE_NVML", file, 1);
   put(t, "gpus", "%s\n", state);
+  put(t, "module/nvidia/version", "580.95.05\n");
   return t;
 }
 

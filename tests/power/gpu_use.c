@@ -36,6 +36,7 @@ int main(void)
   put(sys, "/class/powercap/intel-rapl:0/energy_uj", "1000000\n");
   put(sys, "/class/hwmon/hwmon1/device/name", "power_meter\n");
   put(sys, "/class/hwmon/hwmon1/device/power1_average", "700000000\n");
+  put(sys, "/module/nvidia/version", "580.95.05\n");
   put(gpus, "", "5000 100000 1 0\n");
   shmem_init();
   shmem_barrier_all(); /* the meter is open */

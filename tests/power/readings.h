@@ -30,7 +30,7 @@ static inline void drop(const tree *t, const char *file)
 {
   char path[512];
   snprintf(path, sizeof path, "%s/%s", t->root, file);
-  unlink(path);
+  remove(path);
 }
 
 typedef struct interval {

@@ -21,6 +21,7 @@ static tree *machine_with_gpus(const char *state)
   snprintf(file, sizeof file, "%s/gpus", t->root);
   setenv("FAKE_NVML", file, 1);
   set_gpus(t, state);
+  put(t, "module/nvidia/version", "580.95.05\n");
   tree_zone(t, "intel-rapl:0", "package-0", 1000000, RANGE);
   tree_zone(t, "intel-rapl:0:0", "dram", 1000000, RANGE);
   return t;
@@ -150,10 +151,78 @@ static void a_gpu_without_known_users_belongs_to_the_node(void)
   tree_free(t);
 }
 
+/* A context may end long before its job. */
+static void a_process_keeps_what_it_drew_until_its_context_ended(void)
+{
+  static const char *const later[] = {"205000 150000 1 0 72 73", "305000 150000 1 0 73", "405000 150000 1 0 73",
+                                      "405000 150000 1 0"};
+  tree *t = machine_with_gpus("5000 100000 1 0 72");
+  const wtl_activity pe[2] = {{.wall_s = 6, .pid = 72}, {.wall_s = 6, .pid = 73}};
+  result r;
+  wtl_mark mark = {0};
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  wtl_meter_start(m);
+  for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
+    t->now += 1;
+    set_gpus(t, later[i]);
+    wtl_meter_mark(m, &mark);
+  }
+  t->now += 1;
+  draw(t, 200, 40);
+  set_gpus(t, "505000 150000 1 0"); /* idle */
+  r.n = wtl_meter_finish(m, pe, 2, r.node, r.idle, r.part);
+  size_t gpu = place(&r, "gpu-0");
+  CHECK_NEAR(r.node[gpu].joules, 500, 1e-9);
+  CHECK_NEAR(r.part[0 * r.n + gpu].joules, 100 + 50, 1e-9); /* of 200 J beside 73, and of 100 J as it ended */
+  CHECK_NEAR(r.part[1 * r.n + gpu].joules, 100 + 50 + 100, 1e-9);
+  CHECK_NEAR(r.idle[gpu].joules, 100, 1e-9);
+  double own = r.node[gpu].uncertainty * 250 / 500; /* 73 may have drawn as little as 100 J or as much as 400 J */
+  CHECK_NEAR(r.part[1 * r.n + gpu].uncertainty, own + 150, 1e-9);
+  set_gpus(t, "505000 150000 1 0 72");
+  wtl_meter_start_next(m);
+  t->now += 1;
+  set_gpus(t, "605000 150000 1 0 72");
+  r.n = wtl_meter_finish(m, pe, 2, r.node, r.idle, r.part);
+  CHECK_NEAR(r.part[0 * r.n + gpu].joules, 100, 1e-9); /* of the next interval alone */
+  CHECK_NEAR(r.part[1 * r.n + gpu].joules, 0, 0);
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+static void a_list_of_processes_that_is_too_long_loses_nothing_of_the_node(void)
+{
+  wtl_use_account a = {0};
+  int64_t pid[WTL_USE_LIST + 1];
+  double sum = 0;
+  for (int64_t round = 0; round < 40; round++) {
+    for (int64_t i = 0; i <= WTL_USE_LIST; i++) pid[i] = 1 + i + round * WTL_USE_LIST;
+    wtl_use_account_take(&a, 100 * (double)round, (double)round, pid, WTL_USE_LIST + 1);
+  }
+  for (size_t i = 0; i < a.n; i++) sum += a.used[i].joules;
+  CHECK(a.n == WTL_USE_PROCESSES && sum > 0 && sum <= 3900 * (1 + 1e-9));
+  wtl_use_account_free(&a);
+}
+
+/* Loading the library costs time, and without a driver it can only fail. */
+static void without_a_driver_its_library_is_not_loaded(void)
+{
+  tree *t = machine_with_gpus("5000 100000 1 0 72");
+  drop(t, "module/nvidia/version");
+  drop(t, "module/nvidia");
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  CHECK_TEXT(wtl_meter_name(m), "powercap");
+  wtl_meter_close(m);
+  m = tree_open(t, WTL_METER_NVML); /* asked for by name */
+  CHECK_TEXT(wtl_meter_name(m), "nvml");
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
 /* PEs as threads of one process share its part. */
 static void pes_of_one_process_share_its_gpu(void)
 {
-  const int64_t pes[] = {71, 71, 72}, users[] = {71};
+  const int64_t pes[] = {71, 71, 72};
+  const wtl_used users[] = {{.pid = 71, .joules = 300, .least = 300, .most = 300}};
   wattle_joules_t node = {.domain = "gpu-0", .provenance = WATTLE_MEASURED, .joules = 300, .uncertainty = 15};
   wattle_joules_t idle, part[3];
   wtl_split_by_use(&node, &(wtl_use){pes, 3, users, 1}, &idle, part, 1);
@@ -296,7 +365,9 @@ static void gpus_of_other_makers_are_read_by_hwmon(void)
 
 TESTS(TEST(processors_gpus_and_supply_are_rows_of_one_meter),
       TEST(a_gpus_joules_belong_to_the_pe_whose_process_uses_it), TEST(a_gpu_that_others_use_too_is_divided),
-      TEST(a_gpu_without_known_users_belongs_to_the_node), TEST(pes_of_one_process_share_its_gpu),
+      TEST(a_gpu_without_known_users_belongs_to_the_node), TEST(a_process_keeps_what_it_drew_until_its_context_ended),
+      TEST(a_list_of_processes_that_is_too_long_loses_nothing_of_the_node),
+      TEST(without_a_driver_its_library_is_not_loaded), TEST(pes_of_one_process_share_its_gpu),
       TEST(without_a_sensor_of_the_processors_the_model_stands_beside_gpus), TEST(a_meter_that_was_asked_for_is_alone),
       TEST(a_node_that_is_measured_whole_contains_its_gpus), TEST(two_meters_of_the_node_have_different_names),
       TEST(gpus_of_other_makers_are_read_by_hwmon))
