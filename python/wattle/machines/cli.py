@@ -23,6 +23,11 @@ machines_app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+PARTS_AND_WALL = (
+    "Packages and memory were fitted to cloud servers under load, the wall socket to servers tuned for SPECpower. For "
+    "numerical programs packages and memory are more reliable, and the wall socket draws at least as much. For a tuned "
+    "server with a light load the wall socket is."
+)
 
 
 def _number(text: str) -> int:
@@ -136,6 +141,9 @@ def predict_watts(
     for part, watts in (("packages", answer.package), ("memory", answer.dram), ("wall socket", answer.wall)):
         shown.add_row(part, _cell(watts), f"{100 * watts.plus_minus / watts.watts:.0f} %")
     console.out.print(shown)
+    if answer.parts_exceed_wall:
+        words = f"Packages and memory come to {_cell(answer.parts)} W, more than the wall socket. {PARTS_AND_WALL}"
+        console.out.print(words)
 
 
 def _prediction(answer: Prediction, of: Table, machine: Machine, load: float) -> dict[str, Any]:
@@ -143,6 +151,8 @@ def _prediction(answer: Prediction, of: Table, machine: Machine, load: float) ->
         "package": _watts(answer.package),
         "dram": _watts(answer.dram),
         "wall": _watts(answer.wall),
+        "parts": _watts(answer.parts),
+        "parts_exceed_wall": answer.parts_exceed_wall,
         "provenance": "modelled",
         "profile": answer.generation.name,
         "title": answer.generation.title,

@@ -14,6 +14,10 @@ with M GB of memory. docs/energy-model.md has the fit of p, w, b and c, and its 
 Each share is known by its median over servers and by the standard deviation s of its logarithm. Independent deviations
 add as squares. The interval from the median times exp(-1.96 s) to the median times exp(1.96 s) holds 95 % of servers if
 logarithms are normal. The watts printed are the middle of this interval, plus or minus half of its width.
+
+P and memory were fitted to servers under full load, W to servers that are tuned for SPECpower. So the sum of the parts
+may be above W, which no single machine can show. Where even the lower ends of the parts are above the upper end of W,
+the range of W is widened to meet them. So each three ranges have a machine that fits all of them.
 """
 
 from __future__ import annotations
@@ -48,6 +52,11 @@ class Watts:
     watts: float
     plus_minus: float
 
+    @property
+    def least(self) -> float:
+        """The lower end of the range."""
+        return self.watts - self.plus_minus
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -59,6 +68,17 @@ class Prediction:
     generation: Generation
     tdp_w: float
     tdp_known: bool
+
+    @property
+    def parts(self) -> Watts:
+        """Packages and memory together. Their deviations are independent."""
+        half_width = math.hypot(self.package.plus_minus, self.dram.plus_minus)
+        return Watts(self.package.watts + self.dram.watts, half_width)
+
+    @property
+    def parts_exceed_wall(self) -> bool:
+        """Whether packages and memory come to more than the wall socket, because their figures have other sources."""
+        return self.parts.watts > self.wall.watts
 
 
 def predict(of: Table, machine: Machine, load: float, clocks: str = "any") -> Prediction:
@@ -84,14 +104,21 @@ def of_found(of: Table, found: Found, machine: Machine, load: float, clocks: str
     memory = gb * table.between(modules.wall_w_per_gb, load)
     wall = processors + memory + of.memory.wall_fixed_w
     wall_spread = math.hypot(wall_spread, tdp_spread * processors / wall, gb_spread * memory / wall)
+    package = interval(total * share * factor, share_spread, factor_spread, tdp_spread)
+    dram = interval(gb * per_gb * dram_factor, per_gb_spread, dram_factor_spread, gb_spread)
     return Prediction(
-        interval(total * share * factor, share_spread, factor_spread, tdp_spread),
-        interval(gb * per_gb * dram_factor, per_gb_spread, dram_factor_spread, gb_spread),
-        interval(wall, wall_spread),
+        package,
+        dram,
+        reaching(interval(wall, wall_spread), package.least + dram.least),
         found.generation,
         tdp,
         found.processor is not None,
     )
+
+
+def reaching(figure: Watts, watts: float) -> Watts:
+    """The figure, widened to both sides where its range ends below `watts`."""
+    return Watts(figure.watts, max(figure.plus_minus, watts - figure.watts))
 
 
 def interval(median: float, *spreads: float) -> Watts:

@@ -229,6 +229,26 @@ def test_numbers_of_cpuid_may_be_hexadecimal(machines):
     assert json.loads(done.stdout)["profile"] == "ampere-altra"
 
 
+@pytest.mark.parametrize("memory", [None, 16, 1024, 4096])
+def test_some_machine_fits_all_three_ranges(of_cpus, memory):
+    for g in of_cpus.generations:
+        found = table.Found(g, table.Processor("", g.tdp_w, g.cores, g.threads))
+        machine = Machine("", None, None, None, 2, 2 * g.cores, 2 * g.threads, memory)
+        for load in table.LOADS:
+            answer = predict.of_found(of_cpus, found, machine, load)
+            assert answer.package.least + answer.dram.least <= (answer.wall.watts + answer.wall.plus_minus) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("memory", "exceeds"), [("64", False), ("4096", True)])
+def test_predict_says_where_the_parts_are_above_the_wall(machines, memory, exceeds):
+    options = ("predict", "--cpu", "Intel Xeon Gold 6348", "--load", "100", "--memory", memory)
+    answer = json.loads(machines(*options, "--json").stdout)
+    parts = answer["package"]["watts"] + answer["dram"]["watts"]
+    assert answer["parts"]["watts"] == pytest.approx(parts)
+    assert answer["parts_exceed_wall"] is (parts > answer["wall"]["watts"]) is exceeds
+    assert ("more than the wall socket" in " ".join(machines(*options).stdout.split())) is exceeds
+
+
 def test_list_and_show_name_generations_and_profiles(machines):
     listed = machines("list")
     assert "amd-epyc-genoa" in listed.stdout
