@@ -15,8 +15,8 @@
  * changes until it is at most half of that share. With proactive scaling the waits of some control instances run at the
  * lowest clock: a slow wait does not make an instance with slack longer.
  *
- * While a PE waits in a barrier at the lowest clock, it also votes for the lowest clock of the uncore. In other waits and
- * during transfers bytes may move. Control instances measure the loss of both.
+ * While a PE waits in a barrier at the lowest clock, it also votes for the lowest clock of the uncore. In other waits
+ * and during transfers bytes may move. Control instances measure the loss of both.
  *
  * Regions shorter than two changes gain nothing, and there may be a million of them a second. Of these only one barrier
  * in WTL_UNSEEN + 1 is examined and the others are counted. A long wait ends this at once, and the next examined
@@ -115,8 +115,9 @@ typedef struct wtl_governor {
   wtl_region marked[WTL_REGIONS]; /* by key, open addressing */
 } wtl_governor;
 
-/* `price`: the cost of a change; `settle`: its part after the write. g->vote, g->uncore and g->waited are set before. The
- * caller stops the votes, and `waited` outlives the governor. `clock`: a planned share of the normal clock, or 0 for none. */
+/* `price`: the cost of a change; `settle`: its part after the write. g->vote, g->uncore and g->waited are set
+ * before. The caller stops the votes, and `waited` outlives the governor. `clock`: a planned share of the normal
+ * clock, or 0 for none. */
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now);
 

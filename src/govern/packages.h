@@ -1,8 +1,8 @@
 /*
  * packages.h - the clock of the uncore and the power limit of packages that the user sets for a whole job.
  *
- * DESIGN. The node's first process claims the packages on which the node's PEs may run, sets the values at the start and
- * restores them at the end. It needs no governor. Guards and claims are those of all knobs (power/knob.h).
+ * DESIGN. The node's first process claims the packages on which the node's PEs may run, sets the values at the start
+ * and restores them at the end. It needs no governor. Guards and claims are those of all knobs (power/knob.h).
  */
 #ifndef WTL_GOVERN_PACKAGES_H
 #define WTL_GOVERN_PACKAGES_H

@@ -1,10 +1,10 @@
 /*
  * wattle_meter.c - the program wattle-meter, which meters other programs for `wattle energy` and for `--stream`.
  *
- * It opens the node's meter, starts an interval and prints a line with the name of the meter. When it then reads a line,
- * it ends the interval and prints the joules as one line of JSON. The line has the CPU time in the interval of each
- * metered process or program: SECONDS or SECONDS@PID, with spaces between them. With a PID a process also gets the joules
- * of the accelerators that it uses.
+ * It opens the node's meter, starts an interval and prints a line with the name of the meter. When it then reads a
+ * line, it ends the interval and prints the joules as one line of JSON. The line has the CPU time in the interval of
+ * each metered process or program: SECONDS or SECONDS@PID, with spaces between them. With a PID a process also gets
+ * the joules of the accelerators that it uses.
  *
  * With the argument `intervals` each line ends an interval and begins the next. Without it there is one. If standard
  * input ends before the first line, it exits with code 1.

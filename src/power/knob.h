@@ -6,8 +6,8 @@
  * guard is a small process that restores these values when all PEs have ended, also if they were killed. Once the guard
  * runs, any process of the job may set the clock.
  *
- * A knob is for the clocks of cores, for the clock of a package's uncore, or for a package's power limit. A domain of the
- * last two is a package.
+ * A knob is for the clocks of cores, for the clock of a package's uncore, or for a package's power limit. A domain of
+ * the last two is a package.
  *
  * Clocks are in kHz and within the limits that the files had at the claim, so a knob never exceeds a limit that it
  * found. A set that fails marks the domain as lost: it is not set again, but its values are restored. No function here

@@ -1,12 +1,12 @@
 /*
  * knob_claims.h - claims of clocks: locks on the bytes of a file in the state folder (knob_state.h).
  *
- * DESIGN. Byte N is the claim of CPU N, so two jobs never set the same clock. The bytes after those of all possible CPUs
- * are for the folders of the uncore. Power limits have a folder and a file of
- * their own, in which byte N is package N. A lock on the clock's own file would not suffice, because any user may read
- * that file and a lock needs no more. Only users that may set clocks can open the state folder. If it does not cover
- * all of them, the lock on the clock's file decides (wtl_knob_claims_decide). The locks belong to the open file
- * (F_OFD_SETLK), so a guard that has inherited it holds them, too.
+ * DESIGN. Byte N is the claim of CPU N, so two jobs never set the same clock. The bytes after those of all possible
+ * CPUs are for the folders of the uncore. Power limits have a folder and a file of their own, in which byte N is
+ * package N. A lock on the clock's own file would not suffice, because any user may read that file and a lock needs no
+ * more. Only users that may set clocks can open the state folder. If it does not cover all of them, the lock on the
+ * clock's file decides (wtl_knob_claims_decide). The locks belong to the open file (F_OFD_SETLK), so a guard that has
+ * inherited it holds them, too.
  */
 #ifndef WTL_POWER_KNOB_CLAIMS_H
 #define WTL_POWER_KNOB_CLAIMS_H

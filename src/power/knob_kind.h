@@ -63,7 +63,8 @@ struct wtl_knob {
 /* Adds a file to a domain and reads its value. Returns 0 or an errno. */
 int wtl_knob_add_file(wtl_knob *k, wtl_knob_unit *d, wtl_knob_attribute attribute, int of);
 
-/* May this process write to all files of the domain, of which there is one at least? Otherwise k->why has the reason. */
+/* May this process write to all files of the domain, of which there is one at least? Otherwise k->why has the
+ * reason. */
 bool wtl_knob_may_write(wtl_knob *k, const wtl_knob_unit *d);
 
 /* The number of the first CPU of a domain, and of its package. */

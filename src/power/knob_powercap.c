@@ -1,10 +1,11 @@
 /*
- * knob_powercap.c - sets the power limit of a package, SYSFS/class/powercap/<zone>/constraint_N_power_limit_uw: in place
- * of its clock (`powercap`), or in mW (`limit`).
+ * knob_powercap.c - sets the power limit of a package, SYSFS/class/powercap/<zone>/constraint_N_power_limit_uw: in
+ * place of its clock (`powercap`), or in mW (`limit`).
  *
- * At half the base clock the limit is half of the limit that was found. It is never above that. The limit over a shorter
- * time keeps its ratio to the one over the longer time. A limit holds for a whole package and has no effect on a package
- * that draws less. So these knobs are used only if WATTLE_KNOB=powercap or WATTLE_PACKAGE_LIMIT asks for them.
+ * At half the base clock the limit is half of the limit that was found. It is never above that. The limit over a
+ * shorter time keeps its ratio to the one over the longer time. A limit holds for a whole package and has no effect on
+ * a package that draws less. So these knobs are used only if WATTLE_KNOB=powercap or WATTLE_PACKAGE_LIMIT asks for
+ * them.
  */
 #include <errno.h>
 #include <math.h>

@@ -6,7 +6,8 @@
  * never waits, and reads a limited number of bytes. It trusts a file only if root or this user owns it, it has one
  * name, and only its owner may write to it. It writes only values that a knob can have found (knob_files.h), to files
  * that no other job has claimed. It writes only files that this job's knob may set: clocks with WATTLE_KNOB=auto,
- * cpufreq or powercap, power limits with powercap or WATTLE_PACKAGE_LIMIT. The clocks of the uncore count as clocks. docs/security.md describes who is trusted with what.
+ * cpufreq or powercap, power limits with powercap or WATTLE_PACKAGE_LIMIT. The clocks of the uncore count as clocks.
+ * docs/security.md describes who is trusted with what.
  */
 #ifndef WTL_POWER_KNOB_REPAIR_H
 #define WTL_POWER_KNOB_REPAIR_H

@@ -2,10 +2,10 @@
  * knob_uncore.c - the highest clock of a package's uncore: its mesh, last-level cache, memory and I/O controllers. The
  * kernel's driver shows it under SYSFS/devices/system/cpu/intel_uncore_frequency.
  *
- * A folder uncoreNN is a cluster of the package `package_id` (TPMI, since Granite Rapids); a folder package_PP_die_DD is
- * a whole die. Where a package has clusters, only these are set: a write to the die's folder changes all of them, and
- * their own values would be lost. Only max_freq_khz is written. Below it the processor chooses the clock by demand, and
- * min_freq_khz and the elc_ attributes of the administrator stay.
+ * A folder uncoreNN is a cluster of the package `package_id` (TPMI, since Granite Rapids); a folder package_PP_die_DD
+ * is a whole die. Where a package has clusters, only these are set: a write to the die's folder changes all of them,
+ * and their own values would be lost. Only max_freq_khz is written. Below it the processor chooses the clock by
+ * demand, and min_freq_khz and the elc_ attributes of the administrator stay.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -38,8 +38,8 @@ static int add_folder(wtl_knob *k, wtl_knob_unit *d, int of)
 }
 
 /*
- * Returns the number of a folder that belongs to the package, or -1. A cluster whose package is not readable is an error
- * with the reason in k->why: only root may read it by default.
+ * Returns the number of a folder that belongs to the package, or -1. A cluster whose package is not readable is an
+ * error with the reason in k->why: only root may read it by default.
  */
 static int folder_number(wtl_knob *k, const char *name, bool clusters, int package, int *error)
 {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a process drew. */
+/* The joules of one process. */
 typedef struct wtl_used {
   int64_t pid;
   double joules;

@@ -1,6 +1,6 @@
 /*
- * package_knob_test.c - the knobs of packages, the uncore's clock and the power limit, on trees in the kernel's layouts:
- * the files they find and write, what they restore, and machines on which they cannot be used.
+ * package_knob_test.c - the knobs of packages, the uncore's clock and the power limit, on trees in the kernel's
+ * layouts: the files they find and write, what they restore, and machines on which they cannot be used.
  */
 #include <signal.h>
 #include <sys/wait.h>
