@@ -145,3 +145,10 @@ bool wtl_command_has(const wtl_command *c, const char *names)
 {
   return wtl_command_value(c, names) != NULL;
 }
+
+bool wtl_command_has_parts(const wtl_command *c)
+{
+  for (char **word = c->program; word && *word; word++)
+    if (strcmp(*word, ":") == 0) return true;
+  return false;
+}

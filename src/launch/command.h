@@ -51,6 +51,9 @@ void wtl_command_free(wtl_command *c);
 /* Is one of these options (a list as in a grammar) among the launcher's options, alone or as NAME=VALUE? */
 bool wtl_command_has(const wtl_command *c, const char *names);
 
+/* Does the job have several parts, as `a : b`? */
+bool wtl_command_has_parts(const wtl_command *c);
+
 /*
  * Returns the value of the option at[0] if its name is in `names`, in the forms below, else NULL. at[1] is the next
  * word or NULL.

@@ -65,6 +65,7 @@ const wtl_launcher *wtl_launcher_choose(wtl_command *c, char **argv, const char 
   else if (!l->find(path, size))
     *path = '\0';
   if (!wtl_command_read(c, argv, &l->grammar, error, sizeof error)) wtl_launcher_refuse("%s", error);
+  if (l->find_for && *path) l->find_for(c, path, size);
   return l;
 }
 

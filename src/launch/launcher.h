@@ -28,6 +28,8 @@ typedef struct wtl_launcher {
   bool (*suits)(void);
   /* Writes its path to `path`. Returns false if it is not installed. */
   bool (*find)(char *path, size_t size);
+  /* Writes another path to `path` where this job needs another program of the launcher. NULL: never. */
+  void (*find_for)(const wtl_command *c, char *path, size_t size);
   /* Adds the variables that it needs (wtl_launcher_variable). NULL: none. */
   void (*environment)(wtl_words *variables);
   /* Appends the words between the launcher's path and the program. Returns false with the reason in `error`. */

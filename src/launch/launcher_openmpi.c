@@ -1,6 +1,8 @@
 /* launcher_openmpi.c - Open MPI's mpirun or prterun. */
 #include <errno.h>
 #include <glob.h>
+#include <poll.h>
+#include <pwd.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,17 +38,40 @@ static bool find(char *path, size_t size)
   return wtl_program_in_path("mpirun", path, size) && is_open_mpi(path);
 }
 
+/* Some releases of Open MPI 5 crash on each job of several parts, and the prterun that they start does not. */
+static void find_for(const wtl_command *c, char *path, size_t size)
+{
+  char prterun[4096];
+  if (wtl_command_has_parts(c) && wtl_program_in_path("prterun", prterun, sizeof prterun))
+    snprintf(path, size, "%s", prterun);
+}
+
+/* Open MPI 5 does not start without a home folder. */
+static void name_home(wtl_words *variables)
+{
+  const struct passwd *user = getenv("HOME") ? NULL : getpwuid(geteuid());
+  if (user) wtl_launcher_variable(variables, "HOME", user->pw_dir);
+}
+
+/* Open MPI and PRRTE refuse root unless these are set. */
+static const char *const as_root[] = {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+                                      "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"};
+
+/* A lost node must end the job within seconds. The default is to probe after five minutes. */
+static const struct {
+  const char *name, *value;
+} keepalive[] = {{"OMPI_MCA_oob_tcp_keepalive_time", "8"},   {"PRTE_MCA_oob_tcp_keepalive_time", "8"},
+                 {"OMPI_MCA_oob_tcp_keepalive_intvl", "3"},  {"PRTE_MCA_oob_tcp_keepalive_intvl", "3"},
+                 {"OMPI_MCA_oob_tcp_keepalive_probes", "3"}, {"PRTE_MCA_oob_tcp_keepalive_probes", "3"}};
+
 static void environment(wtl_words *variables)
 {
   char path[4096];
-  if (geteuid() == 0) { /* Open MPI refuses root unless both variables are set */
-    wtl_launcher_variable(variables, "OMPI_ALLOW_RUN_AS_ROOT", "1");
-    wtl_launcher_variable(variables, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-  }
-  /* A lost node must end the job within seconds. Open MPI's default is to probe after five minutes. */
-  wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_time", "8");
-  wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_intvl", "3");
-  wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_probes", "3");
+  name_home(variables);
+  for (size_t i = 0; geteuid() == 0 && i < sizeof as_root / sizeof as_root[0]; i++)
+    wtl_launcher_variable(variables, as_root[i], "1");
+  for (size_t i = 0; i < sizeof keepalive / sizeof keepalive[0]; i++)
+    wtl_launcher_variable(variables, keepalive[i].name, keepalive[i].value);
   /*
    * Without ssh and rsh, Open MPI refuses jobs of one node, too, unless this parameter says that there are no other
    * nodes.
@@ -125,7 +150,8 @@ static bool places_pes(const wtl_command *c)
 {
   for (size_t i = 0; i < c->options.n; i++)
     if (strstr(c->options.at[i], "binding_policy") || strstr(c->options.at[i], "mapping_policy")) return true;
-  return getenv("OMPI_MCA_rmaps_base_mapping_policy") || getenv("PRTE_MCA_rmaps_default_mapping_policy") ||
+  const char *policy = getenv("PRTE_MCA_rmaps_default_mapping_policy"); /* ":oversubscribe" names no places */
+  return (policy && *policy != ':') || getenv("OMPI_MCA_rmaps_base_mapping_policy") ||
          wtl_command_has(c, "--map-by -map-by --cpu-set --cpu-list -rf --rankfile --app -app");
 }
 
@@ -140,10 +166,22 @@ static const char *binding(const wtl_command *c, long n)
                              getenv("PRTE_MCA_hwloc_default_binding_policy")};
   if (wtl_command_has(c, "--bind-to -bind-to")) return NULL; /* given twice, it is an error in Open MPI 5 */
   if (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && n > CPU_COUNT(&cpus)) return "none";
-  if (places_pes(c)) return NULL;
+  if (places_pes(c) || wtl_command_has_parts(c)) return NULL; /* in Open MPI 5 a second part would find no core left */
   for (size_t i = 0; i < sizeof set / sizeof set[0]; i++)
     if (set[i] && *set[i]) return set[i];
   return n <= 2 ? "core:overload-allowed" : NULL;
+}
+
+/* Lets PEs outnumber cores and slots. prterun warns about mpirun's option, and about its own given twice. */
+static void oversubscribe(wtl_words *line, const wtl_command *c)
+{
+  const char *slash = strrchr(line->at[0], '/');
+  if (strcmp(slash ? slash + 1 : line->at[0], "prterun") != 0) {
+    wtl_arguments_add(line, "--oversubscribe");
+  } else if (!wtl_command_has(c, "--map-by")) {
+    wtl_arguments_add(line, "--map-by");
+    wtl_arguments_add(line, ":oversubscribe");
+  }
 }
 
 static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t size)
@@ -152,7 +190,7 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
   const char *bound = binding(c, n);
   wtl_arguments_add(line, "-n");
   wtl_arguments_format(line, "%ld", n);
-  wtl_arguments_add(line, "--oversubscribe");
+  oversubscribe(line, c);
   if (bound) {
     wtl_arguments_add(line, "--bind-to");
     wtl_arguments_add(line, bound);
@@ -221,6 +259,13 @@ static long present_call(pid_t launcher)
   return call;
 }
 
+/* Is the reader of the job's output slow? The launcher writes to oshrun's own streams. */
+static bool has_slow_reader(void)
+{
+  struct pollfd streams[] = {{.fd = STDOUT_FILENO, .events = POLLOUT}, {.fd = STDERR_FILENO, .events = POLLOUT}};
+  return poll(streams, 2, 0) >= 0 && (!streams[0].revents || !streams[1].revents);
+}
+
 /*
  * Two cases in which Open MPI 4.1 does not end. If a PE died while it joined, it may deadlock on its own lock after all
  * PEs have ended. If a node is lost, it waits for that node's daemon until TCP gives up after a quarter of an hour.
@@ -228,7 +273,8 @@ static long present_call(pid_t launcher)
 static bool is_stuck(pid_t launcher)
 {
   if (wtl_tcp_is_unanswered(launcher, WTL_TCP_UNANSWERED_MS)) return true;
-  return present_call(launcher) == SYS_futex && all_threads_sleep(launcher) && !has_living_children(launcher);
+  return present_call(launcher) == SYS_futex && all_threads_sleep(launcher) && !has_living_children(launcher) &&
+         !has_slow_reader();
 }
 
 const wtl_launcher wtl_launcher_openmpi = {
@@ -254,6 +300,7 @@ const wtl_launcher wtl_launcher_openmpi = {
     .moving = "-wdir --wdir -wd --wd --path -path",
     .suits = suits,
     .find = find,
+    .find_for = find_for,
     .environment = environment,
     .compose = compose,
     .exit_code = exit_code,

@@ -3,6 +3,7 @@
  *
  * Where the module is missing, a launcher's offer of PMIx is not accepted, and boot by MPI is tried next.
  */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,19 @@ static int start(wtl_boot *b, char *error, size_t size)
   int rc = b->ops->start(b, error, size);
   if (rc == 0) wtl_lifeline_handed_over(b->local_rank == 0);
   return rc;
+}
+
+/*
+ * Open MPI 5 asks PMIx whether it has been started, and if so goes on without the number of its process, which only a
+ * start returns. PMIx may be started several times. So this answers no to MPI libraries, and to others what PMIx says.
+ */
+int PMIx_Initialized(void)
+{
+  Dl_info caller;
+  if (dladdr(__builtin_return_address(0), &caller) && caller.dli_fname && strstr(caller.dli_fname, "/libmpi.so"))
+    return 0;
+  int (*answer)(void) = (int (*)(void))dlsym(RTLD_NEXT, "PMIx_Initialized");
+  return answer ? answer() : 0;
 }
 
 const wtl_boot_ops wtl_boot_pmix = {

@@ -309,6 +309,24 @@ def test_open_mpi_is_asked_once_to_bind_pes(
     assert [after for word, after in pairwise(words) if word in ("--bind-to", "-bind-to")] == bound, words
 
 
+def test_job_of_two_programs_is_started_by_prterun_where_there_is_one(tmp_path: Path) -> None:
+    fake(tmp_path, "mpirun.openmpi")
+    assert line(tmp_path, "-n", 1, BOOT, ":", "-n", 1, BOOT)[0] == str(tmp_path / "mpirun.openmpi")
+    fake(tmp_path, "prterun")
+    assert line(tmp_path, "-n", 1, BOOT, ":", "-n", 1, BOOT)[0] == str(tmp_path / "prterun")
+    assert "--bind-to" not in line(tmp_path, "-n", 1, BOOT, ":", "-n", 1, BOOT)
+    assert line(tmp_path, "-n", 1, BOOT)[0] == str(tmp_path / "mpirun.openmpi")
+
+
+def test_prterun_gets_its_own_word_for_more_pes_than_cores(tmp_path: Path) -> None:
+    """It warns about mpirun's --oversubscribe, and refuses a second --map-by."""
+    fake(tmp_path, "prterun")
+    words = said(tmp_path, "-n", 3)
+    assert contains(words, "--map-by :oversubscribe") and "--oversubscribe" not in words, words
+    words = said(tmp_path, "-n", 3, "--map-by", "node")
+    assert words.count("--map-by") == 1 and "--oversubscribe" not in words, words
+
+
 @pytest.mark.skipif(not shutil.which("mpirun.openmpi"), reason="no mpirun.openmpi here")
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
 def test_each_of_two_pes_gets_a_core_of_its_own() -> None:

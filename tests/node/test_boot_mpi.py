@@ -139,11 +139,19 @@ def test_shmem_after_the_end_of_mpi_is_an_error_that_says_so(mpi: Mpi, folder: P
     assert "call shmem_init before MPI_Finalize" in result.err, result
 
 
+def leaves_files(mpi: Mpi, folder: Path) -> bool:
+    """Does a bare process of this MPI alone leave files behind, as one of Open MPI 5.0 does?"""
+    with Job([mixed_program(mpi, folder), "Mm"], env=AS_ROOT) as job:
+        job.wait()
+        return bool(job.remains())
+
+
 @pytest.mark.parametrize("mpi", [MPICH, OPEN_MPI], ids=lambda mpi: mpi.name)
 @pytest.mark.parametrize("boot", ["auto", "mpi"])
 @pytest.mark.parametrize("order", ["Sds", "MSdms"])
 def test_program_with_mpi_started_bare_is_one_pe(mpi: Mpi, boot: str, order: str, folder: Path) -> None:
-    holds(run(mixed_program(mpi, folder), order, env=AS_ROOT | {"WATTLE_BOOT": boot}), order, 1)
+    clean = not leaves_files(mpi, folder)
+    holds(run(mixed_program(mpi, folder), order, clean=clean, env=AS_ROOT | {"WATTLE_BOOT": boot}), order, 1)
 
 
 # --- ends ---
