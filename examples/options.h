@@ -42,7 +42,7 @@ static int options_parse(int argc, char **argv, const char *purpose, option *tab
 {
   const char *slash = strrchr(argv[0], '/');
   const char *program = slash ? slash + 1 : argv[0];
-  for (int i = 1; i < argc; i++) {
+  for (int i = 1; i < argc; i += 2) { /* a name and its value */
     if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
       if (speak) options_help(stdout, program, purpose, table, n);
       return OPTIONS_HELP;
@@ -61,7 +61,6 @@ static int options_parse(int argc, char **argv, const char *purpose, option *tab
       return OPTIONS_WRONG;
     }
     o->value = value;
-    i++;
   }
   return OPTIONS_GO;
 }

@@ -249,7 +249,7 @@ static void add_gpu(const device *d)
   if (got == -ENOENT) return;
   double cap_uw = number_of(d, "power%d_cap_max", 1), rated_uw = number_of(d, "power%d_rated_max", 1);
   wtl_domain domain = {.scope = WATTLE_SCOPE_DEVICE, .part = WTL_PART_NODE};
-  do snprintf(domain.name, sizeof domain.name, "%.20s-%d", d->driver, n++);
+  do snprintf(domain.name, sizeof domain.name, "%.19s-%d", d->driver, n++);
   while (is_taken(d->set, domain.name));
   domain.nested = strcmp(d->driver, "amdgpu") == 0 && !(cap_uw > 0);
   snprintf(source, sizeof source, "%.20s %.20s %s", d->driver, strrchr(d->dir, '/') + 1, files[f]);

@@ -696,7 +696,7 @@ int main(int argc, char **argv)
   arguments = argc - 4;
   argument = argv + 4;
   start_pes(n);
-  s4u::Actor::create("pes", engine.host_by_name("pe-0"), run_all);
+  s4u::Actor::init("pes", engine.host_by_name("pe-0"))->start(run_all);
   engine.run();
   return 70; /* not reached: run_all ends the process */
 }

@@ -140,7 +140,7 @@ void start_flow(Message *m)
   couriers.push_back(std::make_unique<Courier>());
   Courier *c = couriers.back().get();
   c->message = m;
-  s4u::Actor::create("courier", net.hosts.front(), carry, c)->daemonize();
+  s4u::Actor::init("courier", net.hosts.front())->start(carry, c)->daemonize();
 }
 
 void leave(void *message, uint64_t)

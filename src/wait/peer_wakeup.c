@@ -22,6 +22,7 @@ void wtl_wakeup_wake(const wtl_wakeup *r)
 bool wtl_wakeup_sleep(const wtl_wakeup *r, double seconds)
 {
   uint32_t disarmed = 0;
+  _Atomic uint32_t alone = 0; /* no thread rings it */
   wtl_wakeup_cell *cell = &r->node->cell[r->me];
   bool mine;
   atomic_fetch_add_explicit(&r->node->armed, 1, memory_order_relaxed);
@@ -29,7 +30,7 @@ bool wtl_wakeup_sleep(const wtl_wakeup *r, double seconds)
   if (mine)
     wtl_futex_wait(&cell->armed, 1, seconds, WTL_FUTEX_SHARED);
   else /* another thread of this process uses the cell */
-    wtl_futex_wait(&(_Atomic uint32_t){0}, 0, seconds, WTL_FUTEX_OURS);
+    wtl_futex_wait(&alone, 0, seconds, WTL_FUTEX_OURS);
   if (mine && atomic_exchange(&cell->armed, 0) == 0) return true;
   atomic_fetch_sub_explicit(&r->node->armed, 1, memory_order_relaxed);
   return false;

@@ -122,8 +122,8 @@ static void text_that_is_not_json_is_refused(void)
                                       "\"",
                                       "{,}",
                                       "[,]",
-                                      "\x7f"
-                                      "ELF",
+                                      ("\x7f"
+                                       "ELF"),
                                       "{\"a\" 1}"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) CHECK(read_text(wrong[i]));
   CHECK(wtl_json_read("1\0002", 3, write_down, NULL));

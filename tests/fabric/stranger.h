@@ -20,7 +20,7 @@ typedef struct stranger {
   uint64_t cookie; /* of the job */
 } stranger;
 
-static void give_up(const char *what)
+__attribute__((noreturn)) static void give_up(const char *what)
 {
   fprintf(stderr, "the stranger cannot: %s\n", what);
   exit(2);
