@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wattle.console import out, progress
-from wattle.run.mpi import KINDS
+from wattle.run.mpi import KINDS, OVERSUBSCRIBED
 
 from bench import verdicts
 from bench.jobs import COMMON_ENV, OTHERS, ROOT, BenchError, Figures, Side, Toolchain, alternate, build, end
@@ -145,7 +145,7 @@ def loops(options: argparse.Namespace, result: dict, mpi: str, name: str, progra
 def chemistry(options: argparse.Namespace, result: dict) -> None:
     """Debian's nwchem: one process a core, and two."""
     program = Path(str(shutil.which("nwchem.openmpi")))
-    crowd = {**COMMON_ENV, "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    crowd = {**COMMON_ENV, **OVERSUBSCRIBED}
     for n, shape in ((2, "one a core"), (4, "two a core")):
         launch = launcher("openmpi", n, *(["--bind-to", "core"] if n == 2 else ["--bind-to", "none"]))
         sides: list[Side] = [

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 from jobs import HOME, clean_environment, compile_once
-from mpi_jobs import AS_ROOT
+from mpi_jobs import PLAIN as ENVIRONMENT
 from tree import ROOT
 
 PROGRAMS = ROOT / "tests/armci/programs"
-ENVIRONMENT = {**AS_ROOT, "OMPI_MCA_osc": "^rdma", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 LIB = Path("/usr/lib") / "x86_64-linux-gnu"
 ARRAYS = ["-lga-openmpi"]
 # Symbols that Debian's libga itself needs.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import shown
+from wattle.run.mpi import AS_ROOT, OVERSUBSCRIBED
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = Path(os.environ.get("WATTLE_HOME") or ROOT / "build/release")
@@ -52,9 +53,8 @@ def environment(folder: Path) -> dict[str, str]:
         "WATTLE_HOME": str(HOME),
         "HOME": str(folder),
         "COLUMNS": "120",
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        **AS_ROOT,
+        **OVERSUBSCRIBED,
     }
 
 

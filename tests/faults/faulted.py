@@ -13,7 +13,7 @@ from pathlib import Path
 
 from governed_job import Machine, processes
 from jobs import HOME, OSHCC, OSHRUN, Job
-from mpi_jobs import AS_ROOT
+from mpi_jobs import PLAIN
 from tree import ROOT
 from trials import Kind, Trial
 from wattle.nodes import NAMED, unavailable
@@ -27,7 +27,6 @@ GOVERNED = {
     "WATTLE_SLOWDOWN": "100",
     "WATTLE_CLOCK_COST": "100us",
 }
-MPI = {"OMPI_MCA_osc": "^rdma", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 
 def missing(kind: Kind) -> str | None:
@@ -88,7 +87,7 @@ class Faulted:
         return [str(OSHRUN), "--launcher", kind.launcher, "-n", str(self.trial.pes), *program]
 
     def settings(self) -> dict[str, str]:
-        settings = {**AS_ROOT, **MPI, "WATTLE_HOME": str(HOME)}
+        settings = {**PLAIN, "WATTLE_HOME": str(HOME)}
         if self.machine:
             places = {"WATTLE_SYSFS": str(self.machine.root), "WATTLE_CLOCK_STATE": str(self.folder / "state")}
             settings |= {**GOVERNED, **places}

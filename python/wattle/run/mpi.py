@@ -12,6 +12,8 @@ from wattle.launchers import Launcher
 
 # Open MPI refuses root unless both of its variables are set. Version 5 has those of PRRTE as well.
 AS_ROOT = {f"{of}_ALLOW_RUN_AS_ROOT{end}": "1" for of in ("OMPI", "PRTE") for end in ("", "_CONFIRM")}
+# More ranks than cores; one variable of Open MPI 4 and one of version 5.
+OVERSUBSCRIBED = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 OF_MPICH = ("libmpich", "libmpi.so.12")  # Intel MPI, Cray MPICH and others have MPICH's ABI, libmpi.so.12
 OF_OPEN_MPI = ("libmpi.", "libmpi_")
 

@@ -23,7 +23,7 @@ from wattle.study.site import Site, opened, says_where
 # cores, because two ranks could then share a core that other processes use, too.
 OPEN_MPI = {
     **preload.AS_ROOT,
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    **preload.OVERSUBSCRIBED,
     "OMPI_MCA_mpi_yield_when_idle": "1",
 }
 LIBRARIES = {"libmpi.so": ("openmpi", ("--bind-to", "none"), OPEN_MPI), "libmpich.so": ("mpich", (), {})}

@@ -140,7 +140,9 @@ contains
 
   subroutine collectives(own)
     logical, intent(in) :: own
-    integer :: one, total, all(most), parts(most), got, many(2), mine(2), i
+    integer :: total, i
+    ! A wait changes these, and not only the call that names them.
+    integer, asynchronous :: one, all(most), parts(most), got, many(2), mine(2)
     integer :: counts(most), at(most), bytes(most)
     integer(kind=MPI_ADDRESS_KIND) :: near(2)
     H(MPI_Datatype) :: types(most)

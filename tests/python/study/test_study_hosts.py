@@ -294,7 +294,7 @@ def place_in(out: Path) -> dict[str, object]:
 @needs_nodes
 def test_a_default_host_file_of_two_nodes_gives_a_study_on_two_nodes_that_says_so(two, tmp_path):
     (tmp_path / "hosts").write_text("".join(f"{name} slots=4\n" for name in two.names))
-    default = {"OMPI_MCA_orte_default_hostfile": str(tmp_path / "hosts")}
+    default = dict.fromkeys(hosts.DEFAULTS, str(tmp_path / "hosts"))
     done = run(two, tmp_path / "out", **default)
     assert done.returncode == 0, done.stderr
     assert "--on local takes one node only" in done.stderr
