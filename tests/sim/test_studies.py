@@ -17,7 +17,7 @@ from wattle.report.cli import write
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 
 
-def study(folder: Path, *arguments: str, timeout: float = 120) -> dict:
+def study(folder: Path, *arguments: str, timeout: float = 360) -> dict:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
     command = [sys.executable, "-m", "wattle", "study", *arguments, "--on", "sim", "-o", str(folder)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout, check=False)
@@ -34,6 +34,16 @@ def test_the_study_of_messages_leaves_out_what_is_not_simulated_and_says_so(tmp_
     assert max(cell["pes"] for cell in found["cells"]) == 16
     assert any("only this runtime is simulated" in words for words in found["left_out"])
     assert found["place"]["name"] == "sim"
+
+
+def test_a_study_is_simulated_with_the_network_at_both_ends_of_its_half_widths(tmp_path: Path) -> None:
+    study(tmp_path / "fragments", "fragments", "--quick", "--most", "1")
+    slow, usual, fast = (
+        pl.read_parquet(tmp_path / "fragments" / end / "samples.parquet")["latency_s"].sum()
+        for end in ("network-slow", "", "network-fast")
+    )
+    assert fast < usual < slow
+    assert json.loads((tmp_path / "fragments" / "manifest.json").read_text())["networks"]["words"]
 
 
 def test_the_salesman_has_the_same_answer_on_an_odd_number_of_simulated_pes(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def cluster(folder: Path) -> Iterator[Cluster]:
     (folder / "ssh_config").write_text(CLIENT.format(folder=folder))
     Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # sshd's folder without rights; Debian's init makes it
     keep = {k: v for k, v in os.environ.items() if not k.startswith(("SHMEM_", "FAKE_", "COLUMNS", "OMPI_", "PRTE_"))}
-    agent = folder / "bin" / "ssh"  # what all launchers find, in place of a user's own ~/.ssh/config
+    agent = folder / "bin" / "ssh"  # all launchers find this one first, with the settings of ~/.ssh/config
     agent.parent.mkdir()
     agent.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder / "ssh_config"} "$@"\n')
     agent.chmod(0o755)

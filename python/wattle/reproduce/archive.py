@@ -30,7 +30,7 @@ def write(wanted: State, todo: Sequence[Step]) -> Path:
         with files.writing(target) as out, tarfile.open(fileobj=out, mode="w:gz") as archive:
             for path in (folder / README, folder / CITATION, folder / STATE, folder / page.FILE):
                 archive.add(path, f"{NAME}/{path.name}")
-            for path in sorted(p for step in todo for name in KEPT if (p := wanted.folder(step) / name).exists()):
+            for path in sorted(p for step in todo for name in KEPT for p in wanted.folder(step).rglob(name)):
                 archive.add(path, f"{NAME}/{path.relative_to(folder)}")
     except OSError as error:
         raise WattleError(f"{target}: cannot be written: {error.strerror or error}") from None

@@ -5,7 +5,9 @@ core.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -36,6 +38,8 @@ OF_CORE = {
     "nic_byte": "J/B",
 }
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # name of a file in machines, without its ending
+ENDS = {"slow": 1.0, "fast": -1.0}  # of the half-widths of all numbers of a network at once
+LEAST = 0.01  # smallest part of a number that a half-width leaves
 OPTIONAL = ("cores",)  # a cluster may hold all numbers itself
 
 
@@ -73,6 +77,31 @@ class Cluster:
         """A cluster with one number replaced. The new number is tagged as assumed."""
         changed = replace(self.numbers[key], value=value, plus_minus=0.0, tag="assumed", source="", how=how)
         return replace(self, numbers=self.numbers | {key: changed})
+
+
+_end: ContextVar[str] = ContextVar("end", default="")
+
+
+@contextmanager
+def network_at(end: str) -> Iterator[None]:
+    """While the context lasts, simulated networks are at this end of their half-widths (a key of ENDS)."""
+    token = _end.set(end)
+    try:
+        yield
+    finally:
+        _end.reset(token)
+
+
+def in_force(cluster: Cluster) -> Cluster:
+    """The cluster with its network at the end that `network_at` chose. Slow: longer times, less bandwidth."""
+    sign = ENDS.get(_end.get(), 0.0)
+    varied = (OF_NETWORK | ALSO | OF_CARDS).keys() - {"segment"}
+    moved = {
+        key: replace(n, value=max(LEAST * n.value, n.value + (-sign if key == "bandwidth" else sign) * n.plus_minus))
+        for key, n in cluster.numbers.items()
+        if key in varied
+    }
+    return replace(cluster, numbers=cluster.numbers | moved) if sign else cluster
 
 
 def read(name: str) -> Cluster:

@@ -50,7 +50,7 @@ class Simulation:
     def write(self, where: Path) -> Ready:
         """Writes the job's files into a folder."""
         ready = Ready(self, where)
-        files.write_atomically(ready.platform, platform.text(self.cluster, self.core, self.pes))
+        files.write_atomically(ready.platform, platform.text(clusters.in_force(self.cluster), self.core, self.pes))
         files.write_atomically(ready.machine, nodes.share(self.core, f"{self.core.profile}-core"))
         if self.profile:
             profile_folder(where)

@@ -11,7 +11,8 @@ from wattle import console, manifest, stopping
 from wattle.console import plain, styled
 from wattle.manifest import Manifest
 from wattle.run import directory as directories
-from wattle.study import kept, measuring, published
+from wattle.sim import cluster as clusters
+from wattle.study import kept, measuring, published, samples
 from wattle.study.published import Row, Verdict
 
 STYLES = {
@@ -35,8 +36,11 @@ def conduct(
 ) -> None:
     """Runs the study in a new directory, reads it back, and prints its results or shows them."""
     directory = directories.prepare(output, f"study-{name}")
+    words = ["wattle", *sys.argv[1:]]
     with stopping.measuring(), measuring.around(directory) as facts:
-        record = run(directory, ["wattle", *sys.argv[1:]])
+        if measuring.varies_network(name):
+            facts["networks"] = {"words": _at_both_ends(directory, lambda where: run(where, words))}
+        record = run(directory, words)
     if facts:
         record.extra |= facts
         manifest.write(directory, record)
@@ -48,10 +52,23 @@ def conduct(
         return
     console.out.print()
     show(record, found)
-    for key in ("shield", "external"):
+    for key in ("shield", "external", "networks"):
         if words := record.extra.get(key, {}).get("words"):
             console.out.print(plain(words), soft_wrap=True)
     say_where(directory)
+
+
+def _at_both_ends(directory: Path, run: Callable[[Path], Manifest]) -> str:
+    """Simulates the study with the network at either end of its half-widths, in folders of their own, before the study
+    itself. Returns a sentence about it.
+    """
+    for end in clusters.ENDS:
+        console.note(f"the network at the {end} end of its half-widths")
+        where = directory / f"{samples.NETWORK}{end}"
+        where.mkdir()
+        with clusters.network_at(end):
+            run(where)
+    return "Verdicts hold for the network at both ends of its half-widths, or are not testable."
 
 
 def print_results(directory: Path, record: Manifest, found: dict[str, Any]) -> None:

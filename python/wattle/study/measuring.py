@@ -26,6 +26,8 @@ Shield = Annotated[
     str | None,
     typer.Option(metavar="CORES", help="Run on cores of its own (auto, or 2-5,7), and measure what else ran there."),
 ]
+SIMULATED = "sim"
+LONG = ("race", "mst")  # studies whose quick simulation takes too long to run three times
 EXTRA = {"shield": Shield, "meter_log": MeterLog, "meter_set": MeterSet}
 
 
@@ -35,6 +37,8 @@ class Asked:
 
     shield: str | None = None
     log: Given | None = None
+    simulated: bool = False
+    quick: bool = False
 
 
 NOTHING = Asked()
@@ -49,8 +53,10 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:
         shield, log, settings = (given.pop(name) for name in EXTRA)
-        asked = Asked(shield, options.chosen(log, settings))
-        _check(asked, str(given.get("on", "")).partition(":")[0])
+        place = str(given.get("on", "")).partition(":")[0]
+        asked = Asked(shield, options.chosen(log, settings), place == SIMULATED, bool(given.get("quick")))
+        _check(asked)
+        _check_hosts(asked, place)
         token = _asked.set(asked)
         try:
             command(**given)
@@ -64,9 +70,12 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _check(asked: Asked, place: str) -> None:
-    if place == "sim" and asked != NOTHING:
+def _check(asked: Asked) -> None:
+    if asked.simulated and (asked.shield is not None or asked.log):
         raise WattleError("--shield and --meter-log: are for real jobs, and --on sim simulates them")
+
+
+def _check_hosts(asked: Asked, place: str) -> None:
     if place == "hosts" and asked.shield is not None:
         raise WattleError("--shield: shields cores of this machine, and --hosts starts PEs on others")
 
@@ -126,6 +135,12 @@ def reading_s() -> float:
 def least_s() -> float:
     """The shortest sample of which that meter can give joules; 0 without one."""
     return READINGS * reading_s()
+
+
+def varies_network(name: str) -> bool:
+    """Whether the study that is being started is also simulated with the network at the ends of its half-widths."""
+    asked = _asked.get()
+    return asked.simulated and not (asked.quick and name in LONG)
 
 
 def interval() -> tuple[str, ...]:

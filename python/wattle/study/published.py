@@ -37,9 +37,12 @@ class Verdict(StrEnum):
 
 
 class Evidence:
-    """The base of a study's analysis. `frame`: its samples."""
+    """The base of a study's analysis. `frame`: its samples. `networks`: samples of the same study, simulated with the
+    network at the ends of its half-widths.
+    """
 
     frame: pl.DataFrame | None = None
+    networks: Sequence[pl.DataFrame] = ()
 
     def with_frame(self, frame: pl.DataFrame) -> Any:
         """The same analysis of other samples."""
@@ -226,8 +229,10 @@ def judge(figures: Sequence[Published[Analysis]], analysis: Analysis) -> list[Ro
     """The rows of all published figures for these samples."""
     evidence = analysis if isinstance(analysis, Evidence) else Evidence()
     corners = _Kept(evidence.corners())
+    networks = _Kept(map(evidence.with_frame, evidence.networks))
     said = {figure.id: f'"{figure.published}" ({figure.source})' for figure in figures}
-    return [_row(figure, _outcome(figure, analysis, evidence, corners), said) for figure in figures]
+    outcomes = ((figure, _outcome(figure, analysis, evidence, corners)) for figure in figures)
+    return [_row(figure, _by_network(figure, networks, outcome), said) for figure, outcome in outcomes]
 
 
 class _Kept:
@@ -275,18 +280,25 @@ def _given(figure: Published[Any], evidence: Evidence) -> tuple[Verdict, str] | 
     return (Verdict.CONSTRUCTION, figure.construction) if figure.construction else None
 
 
-def _certain(figure: Published[Any], corners: _Kept, found: Outcome) -> Outcome:
-    """The outcome, if no number of the profile within its half-width turns the verdict."""
+def _certain(figure: Published[Any], corners: _Kept, found: Outcome, whose: str = "profile's") -> Outcome:
+    """The outcome, if no number within its half-width turns the verdict. `whose`: of the profile, or of the network."""
     others = (_judged(figure, corner) for corner in corners)
     turned = next((other for other in others if other.verdict is not found.verdict), None)
     if turned is None:
         return found
     ours = "" if turned.ours == "-" else f" ({turned.ours})"
     why = (
-        f"The profile's half-widths leave the verdict open: with other numbers within them it is "
+        f"The {whose} half-widths leave the verdict open: with other numbers within them it is "
         f"'{turned.verdict}'{ours}."
     )
     return replace(found, verdict=Verdict.NOT_TESTABLE, why=(why,))
+
+
+def _by_network(figure: Published[Any], networks: _Kept, found: Outcome) -> Outcome:
+    """The outcome, if it is the same with the network at the ends of its half-widths. A fit and a construction stay."""
+    if found.verdict not in (Verdict.AGREES, Verdict.DIFFERS):
+        return found
+    return _certain(figure, networks, found, "network's")
 
 
 def _row(figure: Published[Analysis], outcome: Outcome, said: dict[str, str]) -> Row:

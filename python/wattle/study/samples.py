@@ -19,6 +19,7 @@ from wattle.errors import DamagedFile, WattleError
 from wattle.provenance import Joules, Provenance, read_joules, total, unavailable
 
 FILE = "samples.parquet"
+NETWORK = "network-"  # begins the names of folders of the study at another end of the network's half-widths
 
 # Columns that samples of earlier versions lack, and how a row without them reads.
 NO_NODE = {
@@ -142,6 +143,11 @@ def sum_domain(energy: Checked, key: str, want: str) -> Joules:
     figures = [read_joules(entry) for entry in energy.items(key)]
     named = [f for f in figures if f.domain == want]
     return total(named or [f for f in figures if f.scope == SCOPES[want]], domain=want)
+
+
+def of_networks(directory: Path, schema: dict[str, Any]) -> list[pl.DataFrame]:
+    """The samples of the same study with the network at the ends of its half-widths, where it was simulated so."""
+    return [read(path.parent, schema) for path in sorted(directory.glob(f"{NETWORK}*/{FILE}"))]
 
 
 def spans_column(line: Checked) -> str | None:

@@ -155,7 +155,9 @@ def load(directory: Path, record: Manifest) -> Analysis:
     if frame.filter((pl.col("message_s") <= 0) | (pl.col("pes") < 2) | (pl.col("bytes") < 1)).height:
         raise DamagedFile(path, "holds a sample of no time, of no bytes or of fewer than two PEs")
     left_out = [str(entry.value) for entry in study.items("left_out")]
-    return Analysis(frame, of_study(study), left_out)
+    found = Analysis(frame, of_study(study), left_out)
+    found.networks = samples.of_networks(directory, SCHEMA)
+    return found
 
 
 def read_floor(directory: Path, record: Manifest) -> list[Joules]:

@@ -100,7 +100,9 @@ def load(directory: Path, record: Manifest) -> Analysis:
     if frame.filter(pl.col("latency_s") <= 0).height:
         raise DamagedFile(path, "holds a sample of no time")
     floor = [read_joules(entry) for entry in facts.items("floor")]
-    return Analysis(frame, floor, of_study(facts), _caches(facts), str(record.host.get("cpu") or ""))
+    found = Analysis(frame, floor, of_study(facts), _caches(facts), str(record.host.get("cpu") or ""))
+    found.networks = samples.of_networks(directory, SCHEMA)
+    return found
 
 
 def _caches(facts: Checked) -> Caches:

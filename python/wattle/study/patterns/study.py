@@ -117,7 +117,9 @@ def load(directory: Path, record: Manifest) -> Analysis:
         raise DamagedFile(path, "holds a sample of no pattern, of no payload or of no fragments")
     if frame.select(pl.col("payload", "fragments", "pattern", "repeat", "latency_s").null_count()).sum_horizontal()[0]:
         raise DamagedFile(path, "holds a sample without its pattern, payload, fragments, repeat or latency")
-    return Analysis(frame, floor, of_study(study))
+    found = Analysis(frame, floor, of_study(study))
+    found.networks = samples.of_networks(directory, SCHEMA)
+    return found
 
 
 def read_results(directory: Path) -> Checked:

@@ -175,7 +175,9 @@ def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
         raise DamagedFile(path, "holds a sample without its series, policy, PEs, repeat or time")
     if frame.filter(pl.col("seconds") <= 0).height:
         raise DamagedFile(path, "holds a sample of no time")
-    return Analysis(frame, knob.of_study(facts), of_study(facts) if facts.has("place") else Place())
+    found = Analysis(frame, knob.of_study(facts), of_study(facts) if facts.has("place") else Place())
+    found.networks = samples.of_networks(directory, SCHEMA)
+    return found
 
 
 def judge(study: Sweep, analysis: Analysis) -> list[Row]:

@@ -98,7 +98,9 @@ def load(app: App, directory: Path, record: Manifest) -> Analysis:
     if frame.filter(pl.col("series") == "runs").is_empty():
         raise DamagedFile(path, "holds no run")
     left_out = study.get("left_out").object() if study.has("left_out") else {}
-    return Analysis(frame, app.versions, {str(k): str(v) for k, v in left_out.items()}, of_study(study))
+    found = Analysis(frame, app.versions, {str(k): str(v) for k, v in left_out.items()}, of_study(study))
+    found.networks = samples.of_networks(directory, SCHEMA)
+    return found
 
 
 def results(app: App, analysis: Analysis) -> dict[str, Any]:
