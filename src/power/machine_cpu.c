@@ -291,8 +291,9 @@ static void fill_clock(wtl_clock *c, const wtl_cpu_here *here, wtl_number active
   c->active = active;
   c->spin = scaled(&c->active, 0.97, 0, "active x 0.97, the ratio of the papers' node: a spinning core touches little");
   c->yield = scaled(&c->active, 0.985, 0, "the middle of active and spin");
-  c->asleep = scaled(&c->active, 0, 0.02 * c->active.value,
-                     "a blocked thread leaves its core idle, which counts for the node; half-width: 2 % of active");
+  c->asleep = scaled(&c->active, 0, 0.0025 * c->active.value,
+                     "a blocked thread leaves its core idle, which counts for the node, and its CPU time is active; "
+                     "half-width: 50 wake-ups a second (WATTLE_SLEEP_MAX), each with 50 us of active beyond that");
 }
 
 static void fill_idle(wtl_machine *m, const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
