@@ -118,8 +118,7 @@ def _match(roots: Roots) -> list[Finding]:
         line = processor.match_line(processor.read(roots.proc / "cpuinfo"))
     except OSError:
         return []
-    why = "a profile of your own with this line is used here: docs/energy-model.md, or `wattle calibrate --profile`"
-    return [Finding("a profile's match", State.INFO, line, why)] if line else []
+    return [Finding("line for a profile", State.INFO, line)] if line else []
 
 
 def _tags(machine: dict[str, Any]) -> str:
