@@ -28,7 +28,8 @@ static const wtl_boot_ops *find_kind(const char *wanted, bool automatic)
   return NULL;
 }
 
-/* Appends the reasons why kinds of the table up to `end` did not serve: " (pmix: ...; mpi: ...)". NULL: of all kinds. */
+/* Appends the reasons why kinds of the table up to `end` did not serve: " (pmix: ...; mpi: ...)". NULL: of all
+ * kinds. */
 static void append_notes(const wtl_boot_ops *end, char *text, size_t size)
 {
   const char *between = " (";
