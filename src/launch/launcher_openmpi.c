@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "launch/launcher.h"
 #include "launch/program_search.h"
 #include "launch/sessions.h"
@@ -201,9 +202,16 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
   return true;
 }
 
+/* After the loss of a node, Open MPI 5 ends the job with exit code 0 and this message. */
+static int reported_code(const char *line)
+{
+  return strstr(line, "has lost communication with a remote daemon") ? WTL_EXIT_UNAVAILABLE : -1;
+}
+
 /* Its own exit code for an interrupted job is 1. A program may use this code itself. */
 static int exit_code(int own, int reported, int signal)
 {
+  if (own == 0 && reported > 0) return reported;
   return own != 0 && signal ? 128 + signal : own;
 }
 
@@ -303,6 +311,8 @@ const wtl_launcher wtl_launcher_openmpi = {
     .find_for = find_for,
     .environment = environment,
     .compose = compose,
+    .report_stream = STDERR_FILENO,
+    .reported_code = reported_code,
     .exit_code = exit_code,
     .prepare = wtl_sessions_make,
     .begin_part = wtl_sessions_hide,

@@ -318,6 +318,21 @@ def test_job_of_two_programs_is_started_by_prterun_where_there_is_one(tmp_path: 
     assert line(tmp_path, "-n", 1, BOOT)[0] == str(tmp_path / "mpirun.openmpi")
 
 
+LOSES_A_NODE = """#!/bin/sh
+echo "PRTE has lost communication with a remote daemon." >&2
+echo good
+exit $CODE
+"""
+
+
+@pytest.mark.parametrize(("code", "ends_with"), [(0, 69), (7, 7)])
+def test_job_that_lost_a_node_does_not_end_as_a_good_one(tmp_path: Path, code: int, ends_with: int) -> None:
+    (tmp_path / "mpirun.openmpi").write_text(LOSES_A_NODE)
+    (tmp_path / "mpirun.openmpi").chmod(0o755)
+    result = run(OSHRUN, BOOT, env={"PATH": f"{tmp_path}:/usr/bin:/bin", "CODE": str(code)})
+    assert (result.code, result.out) == (ends_with, "good\n") and "lost communication" in result.err, result
+
+
 def test_prterun_gets_its_own_word_for_more_pes_than_cores(tmp_path: Path) -> None:
     """It warns about mpirun's --oversubscribe, and refuses a second --map-by."""
     fake(tmp_path, "prterun")
