@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-bench deps-docs build demo demo-all test soak fuzz bench install format lint docs clean distclean
+.PHONY: help deps deps-test deps-bench deps-docs build demo demo-all test soak fuzz bench install wheel format lint docs clean distclean
 
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
@@ -43,6 +43,7 @@ test: deps-test ## Run every test: unit, multi-PE, Python, browser, and the sani
 	@tools/test $(JOBS)
 
 soak: deps-test ## Run the long tests
+	@tools/apt-deps bare
 	@tools/test-soak $(JOBS)
 
 fuzz: deps-test ## Fuzz the parsers of files and messages, each for FUZZ_SECONDS (60)
@@ -53,6 +54,9 @@ bench: deps-bench build ## Compare with Debian's OpenSHMEM, alternating in one r
 
 install: build ## Install into PREFIX: headers, libraries, oshcc, oshrun, wattle, pkg-config, profiles, docs
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" COMPAT="$(COMPAT)" tools/install
+
+wheel: deps ## Build a wheel of runtime and lab into build/wheels, for machines without a compiler
+	@tools/wheel
 
 format: deps-test ## Rewrite the sources in the house style
 	@tools/apt-deps dev

@@ -39,13 +39,16 @@ install(TARGETS oshrun wattle-info wattle-meter wattle-calibrate wattle-clock-gu
 set(wrappers oshcc oshc++ oshcxx oshCC oshfort)
 list(TRANSFORM wrappers PREPEND ${CMAKE_BINARY_DIR}/bin/)
 install(PROGRAMS ${wrappers} DESTINATION bin)
-# oshrun puts this folder into the search path of programs (src/launch/runtime_path.h).
-set(runtime ${CMAKE_BINARY_DIR}/installed/runtime)
-file(MAKE_DIRECTORY ${runtime})
-foreach(library wattle wattle-shmem armci)
-  file(CREATE_LINK ../../lib${library}.so.0 ${runtime}/lib${library}.so.0 SYMBOLIC)
-endforeach()
-install(DIRECTORY ${runtime} DESTINATION lib/wattle)
+# oshrun puts this folder into the search path of programs (src/launch/runtime_path.h). A wheel would have copies in place of the links, which
+# find no modules beside them, so it has no such folder.
+if(NOT SKBUILD)
+  set(runtime ${CMAKE_BINARY_DIR}/installed/runtime)
+  file(MAKE_DIRECTORY ${runtime})
+  foreach(library wattle wattle-shmem armci)
+    file(CREATE_LINK ../../lib${library}.so.0 ${runtime}/lib${library}.so.0 SYMBOLIC)
+  endforeach()
+  install(DIRECTORY ${runtime} DESTINATION lib/wattle)
+endif()
 install(FILES ${CMAKE_SOURCE_DIR}/packaging/modulefile DESTINATION share/modulefiles/wattle RENAME ${PROJECT_VERSION})
 install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_SOURCE_DIR}/include/wattle_sim.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h
   ${CMAKE_BINARY_DIR}/include/pshmem.h ${CMAKE_BINARY_DIR}/include/pshmemx.h
@@ -72,6 +75,8 @@ install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md ${C
 if(NOT SKBUILD)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/wattle DESTINATION share/wattle/python PATTERN "__pycache__" EXCLUDE)
   install(PROGRAMS ${CMAKE_SOURCE_DIR}/cmake/wattle.in DESTINATION bin RENAME wattle)
+  file(GLOB requirements ${CMAKE_SOURCE_DIR}/requirements.txt ${CMAKE_SOURCE_DIR}/requirements-core.txt) # the first names the second
+  install(FILES ${requirements} DESTINATION share/wattle)
 endif()
 
 include(${CMAKE_SOURCE_DIR}/cmake/Compat.cmake)

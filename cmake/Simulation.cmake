@@ -1,6 +1,11 @@
 # Simulation: the simulator, and the runtime as an archive that `oshcc --sim` links into a program (docs/simulation.md). Needs
 # SimGrid (Debian: libsimgrid-dev), and is left out without it.
 include(CheckCXXCompilerFlag)
+option(WTL_SIMULATION "Build the simulator where SimGrid is found" ON)
+if(NOT WTL_SIMULATION)
+  message(STATUS "Simulation: left out (WTL_SIMULATION=OFF), so oshcc --sim and wattle sim are unavailable")
+  return()
+endif()
 find_path(SIMGRID_INCLUDE simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)
 mark_as_advanced(SIMGRID_INCLUDE SIMGRID_LIBRARY)

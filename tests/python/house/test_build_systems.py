@@ -230,6 +230,6 @@ def test_shmem4py_builds_and_runs(prefix: Path, tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.skipif(not shutil.which("cargo"), reason="no cargo here")
 def test_openshmem_sys_builds_and_runs(prefix: Path, tmp_path: Path) -> None:
-    environment = ENVIRONMENT | {"SHMEM_INSTALL_DIR": str(prefix), "CARGO_TARGET_DIR": str(tmp_path)}
-    run("cargo", "build", "-q", "--manifest-path", PROJECTS / "rust/Cargo.toml", env=environment, timeout=390)
-    assert oshrun(prefix, tmp_path / "debug/ring") == RING
+    project = shutil.copytree(PROJECTS / "rust", tmp_path / "ring")
+    run("cargo", "build", "-q", cwd=project, env=ENVIRONMENT | {"SHMEM_INSTALL_DIR": str(prefix)}, timeout=390)
+    assert oshrun(prefix, project / "target/debug/ring") == RING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -212,3 +213,17 @@ def test_an_installed_tool_finds_the_machine_profiles_beside_itself(prefix: Path
     done = run("env", "WATTLE_MACHINE=unknown", prefix / "bin" / "wattle-info")
     assert done.returncode == 0, done.stderr
     assert f"{prefix}/share/wattle/machines/unknown.yaml" in done.stdout
+
+
+def test_the_lab_of_an_installation_runs_from_the_packages_of_one_user(prefix: Path, tmp_path: Path) -> None:
+    """Packages of a distribution have no Python packages of the lab; each user installs them below HOME."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = run(prefix / "bin/wattle", "version", env=env)
+    own = tmp_path / ".local/share/wattle/venv"
+    assert done.returncode == 69 and f"python3 -m venv {own}" in done.stderr, done
+    (requirements,) = re.findall(r"install -r (.*)$", done.stderr, re.M)
+    assert Path(requirements).read_text(encoding="utf-8") == (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    own.parent.mkdir(parents=True)
+    own.symlink_to(sys.prefix)
+    done = run(prefix / "bin/wattle", "version", env=env)
+    assert done.returncode == 0 and str(prefix) in done.stdout, done
