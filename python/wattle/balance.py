@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from wattle import units
 from wattle.pe import PE, STAGES, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, amount, joule_unit, significant, total
@@ -171,8 +172,12 @@ def governor_words(pes: Iterable[PE]) -> str:
         text += " as hints (which clocks came of them is not known: joules are modelled at the normal one)"
     if lost:
         text += f", at most {significant(max(lost), 2)} % of a process's time lost by its own account"
+    if bound := sum(c.memory_bound_s or 0 for _, c in governed):
+        text += f"; {units.seconds(bound)} were computed at a lower clock because memory set the pace"
     failed = max((c.failed for _, c in governed), key=len)  # the PE whose knob failed names the file
-    return text + (f"; a clock failed: {failed}" if failed else "") + "."
+    text += (f"; a clock failed: {failed}" if failed else "") + "."
+    counters = next((c.counters for _, c in governed if c.counters), "")
+    return text + (f" It does not look for regions bound by memory: {counters}." if counters else "")
 
 
 @dataclass(frozen=True)

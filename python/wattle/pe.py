@@ -66,7 +66,9 @@ class Network:
 
 @dataclass(frozen=True)
 class Clocks:
-    """The governor's changes to this PE's clock. `changes` and later fields are None where nothing was governed."""
+    """The governor's changes to this PE's clock. `changes` and later fields are None where nothing was governed.
+    `memory_bound_s`: seconds computed at a lower clock because memory set the pace. `counters`: why that is not found.
+    """
 
     mode: str
     scaling: str
@@ -79,6 +81,8 @@ class Clocks:
     price_s: float | None = None
     failed: str = ""
     hints: bool = False  # the knob only suggests clocks, so the real ones are not known
+    memory_bound_s: float | None = None
+    counters: str = ""
 
 
 @dataclass(frozen=True)

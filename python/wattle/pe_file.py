@@ -110,7 +110,9 @@ def _read_clocks(entry: Checked) -> Clocks:
         return Clocks(*said)
     times = [entry.number(key) for key in ("slack_s", "slow_s", "lost_s", "price_s")]
     hints = entry.has("sets") and entry.choice("sets", ("clocks", "hints")) == "hints"
-    return Clocks(*said, entry.count("changes"), *times, entry.text("failed"), hints)
+    bound = entry.number("memory_bound_s") if entry.has("memory_bound_s") else None  # earlier versions had none
+    counters = entry.text("counters") if entry.has("counters") else ""
+    return Clocks(*said, entry.count("changes"), *times, entry.text("failed"), hints, bound, counters)
 
 
 def _read_meter(document: Checked) -> dict[str, str]:

@@ -184,6 +184,27 @@ static void note_change(void *arg, size_t domain, uint32_t khz)
   if (p->timeline_bytes) wtl_profile_note(p, WTL_SPAN_CLOCK, now, now, khz, (uint32_t)domain);
 }
 
+static bool read_counters(void *arg, wtl_counts *now)
+{
+  return wtl_counters_read(arg, now);
+}
+
+/* Counters and watts, for regions bound by memory (intensity.h). */
+static void measure_intensity(wtl_clocks *c)
+{
+  char error[512];
+  int mode = c->settings->govern.number;
+  bool lowers = mode == WTL_GOVERN_ENERGY || mode == WTL_GOVERN_HYBRID;
+  if (!lowers || c->settings->scaling.number != WTL_SCALING_PROACTIVE || *c->settings->clocks.text) return;
+  c->counts = wtl_counters_open(&c->counters, NULL);
+  if (!c->counts) return;
+  c->governor.count = read_counters;
+  c->governor.count_arg = &c->counters;
+  wtl_machine *m = wtl_machine_load(c->settings->machine.text, error, sizeof error); /* the meter reports an error */
+  wtl_clocks_watts_read(&c->governor.watts, &c->governor.vote, m);
+  wtl_machine_free(m);
+}
+
 static void govern(wtl_clocks *c, const wtl_clocks_node *node, double planned_ghz)
 {
   double ns = wtl_clock_ns_per_tick();
@@ -202,6 +223,7 @@ static void govern(wtl_clocks *c, const wtl_clocks_node *node, double planned_gh
   c->governor.vote.changed = note_change;
   c->governor.vote.changed_arg = (void *)node->profile;
   c->governor.waited = node->waited;
+  measure_intensity(c);
   wtl_governor_start(&c->governor, c->settings, price, settle, fixed_share(c, node, planned_ghz), wtl_ticks());
   if (!WTL_OS_PES_ARE_THREADS) wtl_region_register(mark_region, &c->governor); /* wattle.h speaks of a process */
 }
@@ -248,6 +270,7 @@ void wtl_clocks_stop(wtl_clocks *c)
     if (knobs[i] && c->leads) wtl_knob_restore(knobs[i]);
   if (c->governs) wtl_vote_stop(&c->governor.vote);
   if (c->governs) wtl_vote_stop(&c->governor.uncore);
+  if (c->counts) wtl_counters_close(&c->counters);
   for (size_t i = 0; i < 2; i++) wtl_knob_close(knobs[i]);
   wtl_machine_free(c->machine);
   *c = (wtl_clocks){0};
@@ -266,6 +289,7 @@ static void write_region(FILE *f, const wtl_region *r, double s)
   wtl_json_number_field(f, "compute_s", (double)r->compute_ticks * all * s, 0);
   wtl_json_number_field(f, "slack_s", (double)r->slack_ticks * all * s, 0);
   wtl_json_number_field(f, "lost_s", (double)r->lost_ticks * s, 0);
+  wtl_json_number_field(f, "follows", r->intensity.memory.n ? wtl_intensity_follows(&r->intensity) : NAN, 0);
   putc('}', f);
 }
 
@@ -354,7 +378,9 @@ void wtl_clocks_write(FILE *f, const void *arg)
   wtl_json_number_field(f, "slack_s", (double)wtl_governor_waited(g) * s, 0);
   wtl_json_number_field(f, "slow_s", (double)g->slow_ticks * s, 0);
   wtl_json_number_field(f, "lost_s", g->lost * s, 0);
+  wtl_json_number_field(f, "memory_bound_s", (double)g->bound_ticks * s, 0);
   wtl_json_text_field(f, "failed", failure(&g->vote), 0);
+  wtl_json_text_field(f, "counters", c->counters.why, 0);
   write_regions(f, g, s);
   putc('}', f);
 }

@@ -15,6 +15,7 @@
 
 #include "govern/governor.h"
 #include "govern/packages.h"
+#include "power/counts.h"
 
 /* The processes of a node that are governed together. The caller owns all that it points to. Settings and votes must
  * outlive the clocks; the rest must outlive wtl_clocks_start, unless stated below. */
@@ -39,6 +40,8 @@ typedef struct wtl_clocks {
   wtl_machine *machine;  /* the watts of a knob that only records; otherwise NULL */
   bool leads;            /* claims and restores the clocks */
   bool governs;          /* this process has a governor */
+  bool counts;           /* the counters are open */
+  wtl_counters counters; /* of this process's thread; their `why` says why they are not there */
   char why[512];         /* why no clock or not every clock is governed; "" if all are */
   char why_uncore[512];  /* the same for the uncore */
   wtl_governor governor;

@@ -9,9 +9,16 @@
 /* A SPARE-th part of a region stays unused at most when its computing is stretched, because instances differ. If the
  * last four differ by less, SPANS times their difference is enough: four random values span two standard deviations. */
 enum { SPARE = 16, SPANS = 2 };
-/* The weight of a new value in a moving mean, once there are several. The mean then counts as WORTH values. */
-static const double least_weight = 0.125;
-enum { WORTH = 15 };
+/* Memory-bound regions may cost this part of the user's share of time, and less once most of the budget is used up: at
+ * most `cautious` times the unused part of it. So the budget is never exceeded, which would end all changes for long. */
+static const double spent_at_most = 15.0 / 16, cautious = 8;
+/* A trial runs at least this much below the normal clock, so that its effect is larger than chance, and costs at most
+ * this part of the remaining budget. */
+static const double least_trial = 1.0 / 16, trial_costs = 0.5;
+/* Waits that polled for more than this part of the computing spoil its counts. */
+enum { POLLED_PART = 16 };
+/* Below this share of computing that follows the clock, memory sets the pace. */
+static const double memory_bound = 0.5;
 /* The least difference of two means that counts, in standard errors. */
 static const double believed = 2;
 /* Instances for which a region is left alone after a loss, at first and at most. */
@@ -65,12 +72,14 @@ static uint64_t real_clock(void)
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now)
 {
-  wtl_vote vote = g->vote, uncore = g->uncore;
-  const _Atomic uint64_t *waited = g->waited;
+  wtl_governor given = *g;
   memset(g, 0, sizeof *g);
-  g->vote = vote;
-  g->uncore = uncore;
-  g->waited = waited;
+  g->vote = given.vote;
+  g->uncore = given.uncore;
+  g->waited = given.waited;
+  g->count = given.count;
+  g->count_arg = given.count_arg;
+  g->watts = given.watts;
   g->moment = (uint64_t)(WTL_MOMENT_NS / wtl_clock_ns_per_tick());
   g->clock = real_clock;
   g->mode = (enum wtl_govern_mode)settings->govern.number;
@@ -81,7 +90,7 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
   g->is_fixed = clock != 0;
   g->level = clock ? clock : WTL_CLOCK_NORMAL;
   g->started = now;
-  g->phase = atomic_load(&ballot(g, vote.slot)->phase);
+  g->phase = atomic_load(&ballot(g, g->vote.slot)->phase);
   cast(g, g->level, now);
 }
 
@@ -335,24 +344,117 @@ static uint32_t steady(uint32_t last, uint32_t share)
   return last < share && share - last <= ABOUT ? share + ABOUT / 2 : share;
 }
 
-/* The lowest clock at which the longest computing fits into the shortest region, if all of it is bound by the clock. A
- * change stops the core, so its price is not time for computing. */
-static uint32_t stretched(const wtl_governor *g, wtl_region *r)
+/* In millionths, and not above the normal clock. */
+static uint32_t share_of(double clock)
 {
-  uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole), spare;
-  if (compute == UINT64_MAX) return WTL_CLOCK_NORMAL;
-  spare = spare_of(g, r);
+  return clock < 1 ? (uint32_t)ceil(1e6 * clock) : WTL_CLOCK_NORMAL;
+}
+
+/* The lowest clock at which the longest computing fits into the shortest region. Computing that
+ * is not known to be bound by memory is taken to follow the clock. A change stops the core, so its price is not time for computing. */
+static uint32_t stretched(const wtl_governor *g, const wtl_region *r)
+{
+  uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole), spare = spare_of(g, r);
   if (whole <= compute + two_changes(g) + spare) return WTL_CLOCK_NORMAL;
-  uint32_t share = (uint32_t)ceil(1e6 * (double)compute / (double)(whole - spare - g->price));
-  r->level = steady(r->level, share);
+  double longest = (double)(whole - spare - g->price) / (double)compute, follows = wtl_intensity_follows(&r->intensity);
+  return share_of(fmax(wtl_intensity_clock(follows, longest), follows < 1 ? wtl_intensity_trusted(&r->intensity) : 0));
+}
+
+/* Two changes of clock, unless the region follows itself and keeps its clock. */
+static double changes_of(const wtl_governor *g, const wtl_region *r)
+{
+  return r->repeats ? 0 : (double)two_changes(g);
+}
+
+static bool is_memory_bound(const wtl_region *r)
+{
+  return wtl_intensity_follows(&r->intensity) <= memory_bound;
+}
+
+/* The longest time of a region without slack, relative to that at the normal clock, if it must also pay for its changes
+ * of clock. At most 1: it cannot be lowered. */
+static double longest_of(const wtl_governor *g, const wtl_region *r, uint64_t now)
+{
+  double budget = g->allowed * (double)(now - g->started), unused = budget > 0 ? 1 - g->lost / budget : 0;
+  double part = fmin(spent_at_most, cautious * unused);
+  return 1 + part * g->allowed - changes_of(g, r) / (double)wtl_slack_most(&r->compute);
+}
+
+/* The clock of least energy that costs a region without slack no more than its part of the user's share of time. Where
+ * the watts are not known, only regions bound by memory are certain to gain. */
+static uint32_t spent(const wtl_governor *g, const wtl_region *r, uint64_t now)
+{
+  double follows = wtl_intensity_follows(&r->intensity), longest = longest_of(g, r, now);
+  if (longest <= 1 || follows >= 1 || (!g->watts.n && !is_memory_bound(r))) return WTL_CLOCK_NORMAL;
+  double least = fmax(wtl_intensity_clock(follows, longest), wtl_intensity_trusted(&r->intensity));
+  return wtl_clocks_watts_best(&g->watts, follows, share_of(least));
+}
+
+/* The clock of a trial; the normal one if none is wanted, or none can be paid yet. */
+static uint32_t trial(const wtl_governor *g, const wtl_region *r, uint64_t now)
+{
+  if (!wtl_intensity_wants_trial(&r->intensity) || longest_of(g, r, now) <= 1) return WTL_CLOCK_NORMAL;
+  double compute = (double)wtl_slack_most(&r->compute), budget = g->allowed * (double)(now - g->started) - g->lost;
+  double room = trial_costs * budget - changes_of(g, r);
+  uint32_t share = room > 0 ? share_of(compute / (compute + room)) : WTL_CLOCK_NORMAL;
+  return wtl_vote_rounded(&g->vote, share) <= share_of(1 - least_trial) ? share : WTL_CLOCK_NORMAL;
+}
+
+/* The clock at which a region computes if it is lowered. */
+static uint32_t lowered(wtl_governor *g, wtl_region *r, uint64_t now)
+{
+  if (wtl_slack_most(&r->compute) == UINT64_MAX) return WTL_CLOCK_NORMAL;
+  uint32_t in_time = stretched(g, r), share = in_time;
+  if (g->count && in_time == WTL_CLOCK_NORMAL) {
+    share = trial(g, r, now);
+    g->tries = share < in_time;
+  }
+  if (g->count && !g->tries) {
+    uint32_t costs = spent(g, r, now);
+    g->spends = wtl_vote_rounded(&g->vote, costs) < wtl_vote_rounded(&g->vote, in_time);
+    if (g->spends) share = costs;
+  }
+  if (share == WTL_CLOCK_NORMAL) return share;
+  r->level = g->spends && g->watts.n ? share : steady(r->level, share); /* the former is a clock of the driver */
   return wtl_vote_rounded(&g->vote, r->level) < WTL_CLOCK_NORMAL ? r->level : WTL_CLOCK_NORMAL;
 }
 
-static uint32_t level_for(const wtl_governor *g, wtl_region *r)
+static uint32_t level_for(wtl_governor *g, wtl_region *r, uint64_t now)
 {
   if (!g->acts || g->scaling != WTL_SCALING_PROACTIVE) return WTL_CLOCK_NORMAL;
-  if (raises(g) && is_late(g, r)) return WTL_CLOCK_HIGHEST;
-  return lowers(g) ? stretched(g, r) : WTL_CLOCK_NORMAL;
+  if (raises(g) && is_late(g, r) && !is_memory_bound(r)) return WTL_CLOCK_HIGHEST;
+  return lowers(g) ? lowered(g, r, now) : WTL_CLOCK_NORMAL;
+}
+
+/* ---- counters ---- */
+
+static uint64_t polled(const wtl_governor *g)
+{
+  return g->unrecorded + atomic_load_explicit(&g->waited[WTL_STAGE_SPIN], memory_order_relaxed) +
+         atomic_load_explicit(&g->waited[WTL_STAGE_YIELD], memory_order_relaxed);
+}
+
+static bool is_brief(const wtl_governor *g, uint64_t ticks);
+
+/* Reading the counters is a system call, which a short region cannot afford. */
+static void begin_counting(wtl_governor *g, const wtl_region *r)
+{
+  bool useful = g->count && lowers(g) && g->scaling == WTL_SCALING_PROACTIVE;
+  g->has_counted = false;
+  g->counts = useful && !is_brief(g, wtl_slack_most(&r->whole)) && g->count(g->count_arg, &g->counted);
+  g->polled = polled(g);
+}
+
+/* The computing of this instance has ended, or is interrupted by a barrier. */
+static void end_counting(wtl_governor *g)
+{
+  wtl_counts now, *c = &g->counted;
+  if (!g->counts || !g->count(g->count_arg, &now)) return;
+  *c = (wtl_counts){now.instructions - c->instructions, now.cycles - c->cycles, now.misses - c->misses};
+  uint64_t all = polled(g);
+  g->polled = all > g->polled ? all - g->polled : 0;
+  g->counts = false;
+  g->has_counted = true;
 }
 
 /* The time from now on belongs to `r`. */
@@ -365,30 +467,30 @@ static void open_region(wtl_governor *g, wtl_region *r, uint64_t now)
 
 static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
 {
+  if (r) r->repeats = g->region == r;
   open_region(g, r, now);
   g->has_acted = g->was_raised = g->began_by_change = g->lowers_waits = false;
-  if (!r || g->is_fixed) return;
+  g->spends = g->tries = g->counts = g->has_counted = false;
+  if (g->is_fixed) return;
+  if (!r) { /* after a region that the program marks */
+    g->level = WTL_CLOCK_NORMAL;
+    cast(g, g->level, now);
+    return;
+  }
   g->acts = !is_control(r) && !g->is_broke;
   g->lowers_waits = is_control(r) && !g->is_broke && may_lower_waits(r);
   atomic_store(&ballot(g, g->vote.slot)->late, raises(g) && is_late(g, r));
-  uint32_t level = level_for(g, r);
+  uint32_t level = level_for(g, r, now);
   if (level != WTL_CLOCK_NORMAL) g->has_acted = true;
   g->level = level;
   g->began_by_change = cast(g, level, now);
-}
-
-static void take(wtl_mean *m, double ticks)
-{
-  double weight = fmax(1.0 / ++m->n, least_weight), off = ticks - m->mean;
-  m->mean += weight * off;
-  m->variance = (1 - weight) * (m->variance + weight * off * off);
+  begin_counting(g, r);
 }
 
 /* By how many ticks an instance with a changed clock is longer, beyond what chance explains. */
 static double excess(const wtl_region *r)
 {
-  double n = fmin(r->normal.n, WORTH), c = fmin(r->changed.n, WORTH);
-  double error = sqrt(r->normal.variance * (1 / fmax(n - 1, 1) + 1 / fmax(c, 1)));
+  double error = wtl_mean_error(&r->normal, r->changed.n);
   return fmax(0, r->changed.mean - r->normal.mean - believed * error);
 }
 
@@ -416,18 +518,23 @@ static void lose(wtl_governor *g, wtl_region *r, double ticks, uint64_t now)
  * program. The next few instances at the normal clock show which (settle_suspicion). */
 static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack, uint64_t now)
 {
-  bool keeps_others_waiting = g->level < WTL_CLOCK_NORMAL && slack <= g->price;
-  double normal = r->normal.mean, lost;
+  bool keeps_others_waiting = g->level < WTL_CLOCK_NORMAL && slack <= g->price && !g->spends;
+  double normal = r->normal.mean, lost, change = g->spends && g->began_by_change ? (double)g->price : 0;
   r->acted++;
+  if (g->spends) g->bound_ticks += whole - slack;
   if ((double)whole < normal / 4) { /* no clock explains that: another phase has begun */
     charge(g, 0, now);
     compare_anew(r);
     return;
   }
-  take(&r->changed, (double)whole);
+  if (g->tries) {
+    lose(g, r, fmax(0, (double)whole - normal), now);
+    return;
+  }
+  wtl_mean_add(&r->changed, (double)whole - change); /* which it had not to pay if it followed itself */
   lost = excess(r);
   if (!keeps_others_waiting && lost <= g->allowed * normal) {
-    lose(g, r, lost, now);
+    lose(g, r, lost + change, now);
     return;
   }
   double slowed = keeps_others_waiting ? (1 - 1e-6 * g->level) * (double)(whole - slack) : 0;
@@ -461,7 +568,22 @@ static void learn(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack
   wtl_slack_add(&r->compute, busy > change ? busy - change : 0);
   wtl_slack_add(&r->whole, whole);
   if (!r->normal.n && g->began_by_change) return; /* the change back may be part of the suspicion */
-  if (!g->acts) take(&r->normal, (double)whole);
+  if (!g->acts) wtl_mean_add(&r->normal, (double)whole);
+}
+
+/* Learns from the counters how the computing of this instance depends on the clock. False if the program has entered
+ * another phase: its loss is at most what the lower clock can have cost, and the region is learned anew. */
+static bool learn_intensity(wtl_governor *g, wtl_region *r, uint64_t busy, uint64_t now)
+{
+  uint64_t change = g->began_by_change ? g->price : 0, ticks = busy > change ? busy - change : 0;
+  if (!g->has_counted || g->polled > busy / POLLED_PART || g->was_raised) return true;
+  double ns = (double)ticks * wtl_clock_ns_per_tick();
+  if (g->level == WTL_CLOCK_NORMAL) wtl_intensity_add_normal(&r->intensity, &g->counted, ns);
+  if (g->level >= WTL_CLOCK_NORMAL || wtl_intensity_add_lowered(&r->intensity, &g->counted, ns)) return true;
+  r->intensity = (wtl_intensity){0};
+  lose(g, r, g->spends || g->tries ? (1 - 1e-6 * g->level) * (double)busy : 0, now);
+  compare_anew(r);
+  return false;
 }
 
 static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
@@ -477,6 +599,7 @@ static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
   atomic_store(&ballot(g, g->vote.slot)->slack, slack);
   g->last_whole = whole;
   if (g->is_fixed) return;
+  if (!learn_intensity(g, r, whole - slack, now)) return;
   learn(g, r, whole, slack);
   if (r->suspicion.is_open && r->normal.n >= WTL_LEARN) settle_suspicion(g, r, now);
   if (g->lowers_waits && g->has_acted && slack <= g->price)
@@ -535,6 +658,7 @@ void wtl_governor_arrive(wtl_governor *g, uint64_t now)
   const wtl_ballot *mine = ballot(g, g->vote.slot);
   g->in_barrier = true;
   g->arrived = now;
+  end_counting(g);
   g->was_raised = atomic_load(&mine->boost_in) == g->phase;
   record_computing(g, g->region_since, now, g->region_waited);
   g->phase |= 1;
@@ -557,7 +681,7 @@ static void leave_barrier(wtl_governor *g, wtl_region *next, uint64_t now)
   }
   if (!g->is_fixed) g->level = WTL_CLOCK_NORMAL;
   begin_region(g, next, now);
-  if (!g->region || g->is_fixed) cast(g, g->level, now);
+  if (g->is_fixed) cast(g, g->level, now);
   g->skips = !g->is_fixed && may_skip(g, g->region);
   if (g->skips) atomic_store(&ballot(g, g->vote.slot)->slack, 0); /* it will not report it any more */
 }
@@ -605,6 +729,7 @@ void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now)
   if (!g->unseen) {
     uint64_t waited = waited_since(g, g->waited_before);
     record_computing(g, g->region_since, now, waited);
+    end_counting(g);
     end_region(g, waited, now);
   }
   g->unseen = 0;

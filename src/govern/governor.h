@@ -18,6 +18,11 @@
  * While a PE waits in a barrier at the lowest clock, it also votes for the lowest clock of the uncore. In other waits
  * and during transfers bytes may move. Control instances measure the loss of both.
  *
+ * With proactive scaling, modes energy and hybrid also lower the clock of a region in which memory sets the pace
+ * (intensity.h), although it has no slack. That costs time: at most 15/16 of the user's share, predicted from the
+ * counters, judged by control instances like any other change. A region is first tried once at a lower clock, when half
+ * of the remaining budget pays for it even if all computing follows the clock. Without counters this part is left out.
+ *
  * Regions shorter than two changes gain nothing, and there may be a million of them a second. Of these only one barrier
  * in WTL_UNSEEN + 1 is examined and the others are counted. A long wait ends this at once, and the next examined
  * barrier shows a region that has become long. The wait door also does not report waits below WTL_MOMENT_NS. Their sum
@@ -30,6 +35,9 @@
 #define WTL_GOVERN_GOVERNOR_H
 
 #include "base/settings.h"
+#include "govern/clock_watts.h"
+#include "govern/intensity.h"
+#include "govern/mean.h"
 #include "govern/slack.h"
 #include "govern/vote.h"
 #include "os/os.h"
@@ -40,12 +48,6 @@ enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL_FIRST = 16, WTL_CONTROL = 64 };
  * than an eighth of the region. */
 enum { WTL_WAITS_NOT, WTL_WAITS_LONG, WTL_WAITS_MUCH, WTL_WAITS_CLASSES = 4, WTL_WAITS_SHARE = 8 };
 enum { WTL_REGIONS = 64, WTL_UNSEEN = 15, WTL_MOMENT_NS = 1000 };
-
-/* A moving mean and variance of `n` values. */
-typedef struct wtl_mean {
-  double mean, variance;
-  uint32_t n;
-} wtl_mean;
 
 /* A suspicion: an instance with a changed clock took longer than is allowed. The cause is the clock or a new phase of
  * the program. In ticks. */
@@ -64,6 +66,8 @@ typedef struct wtl_region {
   uint32_t level;                  /* the clock to which its computing was last stretched; 0: never */
   wtl_slack compute, slack, whole; /* of instances at the normal clock */
   wtl_mean normal, changed;        /* the length of an instance at the normal clock, and with a changed one */
+  wtl_intensity intensity;         /* how much of its computing follows the clock */
+  bool repeats;                    /* its last instance followed another one of it */
   wtl_suspicion suspicion;
   uint64_t compute_ticks, slack_ticks, lost_ticks; /* sums over the examined instances, for the profile */
 } wtl_region;
@@ -81,15 +85,18 @@ typedef struct wtl_governor {
   bool is_fixed;  /* a planned clock, which never changes */
   double allowed; /* share of the time that may be lost */
   wtl_vote vote;
-  wtl_vote uncore;                /* without domains if the uncore is not governed */
-  const _Atomic uint64_t *waited; /* ticks that this PE has waited so far, by stage; the door counts them */
-  uint64_t unrecorded;            /* ticks of waits that the door did not see */
-  uint64_t moment;                /* ticks: shorter waits do not reach the governor */
-  uint64_t (*clock)(void);        /* tests replace it */
-  uint64_t price;                 /* of one change, learned */
-  uint64_t settle;                /* the part of it until the core follows */
-  uint32_t level;                 /* the vote while it computes */
-  bool is_slow;                   /* it is in slack and has voted for the lowest clock */
+  wtl_vote uncore;                           /* without domains if the uncore is not governed */
+  const _Atomic uint64_t *waited;            /* ticks that this PE has waited so far, by stage; the door counts them */
+  uint64_t unrecorded;                       /* ticks of waits that the door did not see */
+  uint64_t moment;                           /* ticks: shorter waits do not reach the governor */
+  uint64_t (*clock)(void);                   /* tests replace it */
+  bool (*count)(void *arg, wtl_counts *now); /* reads the counters of this thread; NULL: there are none */
+  void *count_arg;
+  wtl_clock_watts watts;
+  uint64_t price;  /* of one change, learned */
+  uint64_t settle; /* the part of it until the core follows */
+  uint32_t level;  /* the vote while it computes */
+  bool is_slow;    /* it is in slack and has voted for the lowest clock */
   bool in_barrier;
   bool holds;       /* a transfer keeps it at the lowest clock, even when waits end */
   bool skips;       /* regions like this one are too short for any change */
@@ -106,17 +113,24 @@ typedef struct wtl_governor {
   bool lowers_waits;                    /* a control instance in which waits may run at the lowest clock */
   bool has_acted;
   bool began_by_change; /* the clock changed as this instance began */
-  bool was_raised;      /* by an early PE, in this instance */
-  bool is_broke;        /* more than allowed was lost, and still more than half of that is */
+  bool spends;          /* its clock costs time although it has no slack for it: memory sets its pace */
+  bool tries;           /* it runs once at a lower clock, so that the counters show what that costs */
+  bool counts;          /* ... and the counters have been read at its begin */
+  wtl_counts counted;   /* their sums at its begin; once has_counted is set, the counts of its computing */
+  uint64_t polled;      /* the same for ticks polled in waits, which the counters include */
+  bool has_counted;
+  bool was_raised; /* by an early PE, in this instance */
+  bool is_broke;   /* more than allowed was lost, and still more than half of that is */
   uint64_t started;
   double lost;                     /* ticks */
   uint64_t slow_ticks, slow_since; /* at the lowest clock, in slack: a sum for the profile */
+  uint64_t bound_ticks;            /* computed at a lower clock because memory set the pace: also a sum */
   wtl_off_clock off;
   wtl_region marked[WTL_REGIONS]; /* by key, open addressing */
 } wtl_governor;
 
 /* `price`: the cost of a change; `settle`: its part after the write. g->vote, g->uncore and g->waited are set
- * before. The caller stops the votes, and `waited` outlives the governor. `clock`: a planned share of the normal
+ * before, and g->count and g->watts may be. The caller stops the votes, and `waited` outlives the governor. `clock`: a planned share of the normal
  * clock, or 0 for none. */
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now);

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "power/clock_domains.h"
 #include "power/gauge.h"
+#include "power/perf_event.h"
 #include "power/watt_limit.h"
 
 static const struct event {
@@ -41,8 +41,7 @@ static const char GRANT[] = "sudo setcap cap_perfmon+ep PROGRAM   # this one pro
 static int real_open(unsigned type, unsigned long long config, int cpu)
 {
   struct perf_event_attr a = {.type = type, .size = sizeof a, .config = config};
-  int fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-  return fd < 0 ? -errno : fd;
+  return wtl_perf_event_open(&a, cpu, -1);
 }
 
 static bool text_of(const wtl_sys *sys, const char *dir, const char *file, char *text, size_t size)

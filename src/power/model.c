@@ -159,6 +159,12 @@ size_t wtl_model_pe_at(const wtl_machine *m, size_t clock, const wtl_activity *a
   return 2;
 }
 
+double wtl_machine_core_watts(const wtl_machine *m, double ghz)
+{
+  double idle = m->idle.cpu.value + m->idle.dram.value; /* of a socket */
+  return m->cores_per_socket ? watts_at(m, 0, ghz).value + idle / m->cores_per_socket : NAN;
+}
+
 size_t wtl_model_pe(const wtl_machine *m, const wtl_activity *a, wattle_joules_t out[2])
 {
   const double seconds[] = {a->active_s, a->spin_s, a->yield_s, a->asleep_s};

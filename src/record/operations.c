@@ -5,11 +5,11 @@
 #include <linux/perf_event.h>
 #include <math.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "os/os.h"
+#include "power/perf_event.h"
 
 /* Events with names that the kernel has for all kinds of processors (perf_event_open(2)). */
 #define L1D(op) (PERF_COUNT_HW_CACHE_L1D | (PERF_COUNT_HW_CACHE_OP_##op) << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16)
@@ -29,12 +29,9 @@ static const struct {
     [WTL_CACHE_MISSES] = {"cache_misses", "cache misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
 };
 
-enum { NEVER_RAN = -1 }; /* beside errno, whose values are positive */
-
 static int open_event(const struct perf_event_attr *event)
 {
-  int fd = (int)syscall(SYS_perf_event_open, event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  return fd < 0 ? -errno : fd;
+  return wtl_perf_event_open(event, -1, -1);
 }
 
 /* Reads value, time enabled and time running. If there are more events than counters, the kernel counts them
@@ -74,19 +71,6 @@ void wtl_operations_start(wtl_operations *o, const wtl_operations_sys *sys)
   }
 }
 
-/* A sentence about the counters that one error stopped. `names`: theirs, with commas. */
-static void write_reason(char *out, size_t size, int error, const char *names)
-{
-  if (error == EACCES || error == EPERM)
-    snprintf(out, size, "counting %s is not permitted here; wattle doctor says how to grant it", names);
-  else if (error == ENOENT || error == EOPNOTSUPP || error == ENODEV || error == EINVAL)
-    snprintf(out, size, "this processor, or its virtual machine, has no counter of %s", names);
-  else if (error == NEVER_RAN)
-    snprintf(out, size, "the counter of %s never ran: too many are in use", names);
-  else
-    snprintf(out, size, "%s cannot be counted: %s", names, strerror(error));
-}
-
 static void append(char *text, size_t size, const char *separator, const char *more)
 {
   size_t used = strlen(text);
@@ -105,7 +89,7 @@ static void explain(const wtl_operations *o, char *why, size_t size)
     for (int k = kind; k < WTL_N_OPERATIONS && !reported; k++)
       if (o->error[k] == o->error[kind]) append(names, sizeof names, ", ", kinds[k].words);
     if (reported) continue;
-    write_reason(sentence, sizeof sentence, o->error[kind], names);
+    wtl_perf_event_explain(sentence, sizeof sentence, o->error[kind], names);
     append(why, size, "; ", sentence);
   }
 }
@@ -116,7 +100,7 @@ void wtl_operations_write(wtl_operations *o, FILE *f)
   putc('{', f);
   for (int kind = 0; kind < WTL_N_OPERATIONS; kind++) {
     uint64_t count = 0;
-    if (o->fd[kind] >= 0 && !o->sys->read(o->fd[kind], &count)) o->error[kind] = NEVER_RAN;
+    if (o->fd[kind] >= 0 && !o->sys->read(o->fd[kind], &count)) o->error[kind] = WTL_PERF_NEVER_RAN;
     bool counts = o->fd[kind] >= 0 && !o->error[kind];
     wtl_json_number_field(f, kinds[kind].name, counts ? (double)count : NAN, kind == 0);
   }

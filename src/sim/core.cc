@@ -70,6 +70,7 @@ void Core::let_pass()
   const Clocks::Watts &watts = clocks->watts[clock_];
   double joules = took * (what == SPINS || what == YIELDS || what == SLEEPS ? watts.resting[idle_mode()] : watts.busy);
   if (what != SLEEPS && what != WAKES) on_core += took;
+  if (what == COMPUTES) cycles_ += took * clocks->speed[clock_] * clocks->khz[clocks->base] * 1e3;
   seconds[what] += took;
   by_part[what] += joules;
   joules_ += joules;
@@ -203,6 +204,12 @@ double Core::joules()
 {
   let_pass();
   return joules_;
+}
+
+double Core::cycles()
+{
+  let_pass();
+  return cycles_;
 }
 
 } // namespace sim

@@ -78,6 +78,7 @@ public:
   /* Seconds in which the core computed, polled, yielded or changed its clock, and all joules, up to now. */
   double on_core_s();
   double joules();
+  double cycles(); /* of computing, up to now */
   /* Figures as of the last call of a function above. The joules include the core's share of the idle node. */
   double seconds_of(Part part) const { return seconds[part]; }
   double joules_of(Part part) const { return by_part[part]; }
@@ -111,7 +112,7 @@ private:
   std::vector<Job> jobs;
   Turns *next = nullptr; /* the thread whose job ends first */
   uint64_t plans = 0;
-  double since = 0, on_core = 0, joules_ = 0;
+  double since = 0, on_core = 0, joules_ = 0, cycles_ = 0;
   bool stopped = false;
 };
 

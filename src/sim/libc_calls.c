@@ -37,6 +37,21 @@ enum { MOST_BLOCKS = 1 << 16 };
 static uint64_t blocks;
 static double charged;
 
+/* The program's counts so far. A described second has as many instructions as one of blocks, and a copy one load and one
+ * store of 16 bytes. */
+enum { BLOCK_INSTRUCTIONS = 5, COPIED_BY_INSTRUCTION = 8, CACHE_LINE = 64 };
+static double instructions, missed;
+
+double wtl_sim_instructions(void)
+{
+  return instructions;
+}
+
+double wtl_sim_misses(void)
+{
+  return missed;
+}
+
 /* Limit for the runtime's work by which a PE may be ahead. A PE that is ahead has not seen messages that arrive
  * meanwhile. It catches up after it has released a lock: with a lock held, other threads of the PE would try in vain to
  * take it. */
@@ -51,6 +66,7 @@ void wtl_sim_catch_up(void)
 {
   double work = ahead();
   if (!wtl_sim_thread()) return; /* in a function that MPI calls: the PE catches up when it continues */
+  instructions += BLOCK_INSTRUCTIONS * (double)blocks;
   blocks = 0;
   charged = 0;
   if (work > 0) wtl_sim_compute(work);
@@ -75,6 +91,8 @@ static void copied(size_t n)
   /* The part that memory limits takes the same time at any clock, but `charged` is in time at the base clock. */
   charged += (double)n * p->copy * (p->copy_clock + (1 - p->copy_clock) / wtl_sim_pace());
   wtl_sim_count_bytes(2 * (double)n); /* read and written */
+  instructions += (double)n / COPIED_BY_INSTRUCTION;
+  missed += 2 * (double)n / CACHE_LINE;
   if (charged > MOST_AHEAD_S) wtl_sim_catch_up();
 }
 
@@ -108,6 +126,7 @@ void __sanitizer_cov_trace_pc(void)
 void wattle_sim_compute(double seconds)
 {
   wtl_sim_catch_up();
+  if (seconds > 0 && wtl_sim_price()->block > 0) instructions += BLOCK_INSTRUCTIONS * seconds / wtl_sim_price()->block;
   wtl_sim_compute(seconds);
 }
 

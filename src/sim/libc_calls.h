@@ -18,6 +18,11 @@ void wtl_sim_charge(double seconds);
 /* Returns by how many seconds the PE is ahead. */
 double wtl_sim_ahead(void);
 
+/* Return what the processor's counters would show: instructions of the program, and bytes that it moved through memory
+ * by cache lines. */
+double wtl_sim_instructions(void);
+double wtl_sim_misses(void);
+
 /* Return the PE's time, in s and ns: simulated time and the time by which the PE is ahead. */
 double wtl_sim_time(void);
 uint64_t wtl_sim_ns(void);

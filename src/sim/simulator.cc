@@ -469,6 +469,11 @@ double wtl_sim_cpu_seconds(void)
   return here()->pe->core.on_core_s();
 }
 
+double wtl_sim_cycles(void)
+{
+  return here()->pe->core.cycles();
+}
+
 wtl_sim_energy wtl_sim_joules(void)
 {
   return energy_of(here()->pe);

@@ -43,6 +43,8 @@ enum wtl_sim_idle_mode wtl_sim_get_idle_mode(void); /* the present state; no tur
 void wtl_sim_set_polling(bool does);
 /* Returns the time that the PE was on its core, computing or polling, since the simulation began. No turn. */
 double wtl_sim_cpu_seconds(void);
+/* Returns the cycles in which the PE's core computed since the simulation began. No turn. */
+double wtl_sim_cycles(void);
 
 /* Power of a core's share of the node that does not depend on the core's activity, in W, and energy for each byte, in
  * J. The uncore's power is that of a whole socket. _doubt: half the width of the figure's range. */

@@ -2,10 +2,12 @@
  * timeline.h - PEs that compute and meet at a barrier, over and over, on a made-up /sys; no clock runs but this one.
  *
  * A PE's work is given as its time at the normal clock, and takes longer or shorter as the files say that its core
- * runs. Each change of a file is written down with its moment.
+ * runs, except for the share that is memory's. Each change of a file is written down with its moment.
  */
 #ifndef WTL_TESTS_TIMELINE_H
 #define WTL_TESTS_TIMELINE_H
+
+#include <math.h>
 
 #include "govern/governor.h"
 #include "power/packages.h"
@@ -34,7 +36,10 @@ typedef struct timeline {
   uint32_t write, chance; /* ticks that a write takes; of which that is made */
   uint64_t written;       /* by all so far */
   uint32_t normal_khz, khz[MAX_PES];
-  double left[MAX_PES];      /* work, in ticks at the normal clock */
+  double left[MAX_PES];   /* work, in ticks at the normal clock */
+  double memory[MAX_PES]; /* the share of those ticks that is memory's, at any clock */
+  wtl_counts counts[MAX_PES];
+  uint64_t site_of_region;
   uint64_t look_at[MAX_PES]; /* when a waiting PE is notified that it still waits; UINT64_MAX: never */
   uint64_t arrived[MAX_PES];
   bool is_there[MAX_PES];
@@ -60,13 +65,42 @@ static inline uint32_t timeline_clock(const timeline *l, int cpu)
   return (uint32_t)atol(clock_get(l->t->root, cpu, "cpufreq/scaling_max_freq"));
 }
 
+/* Work done in a tick, in ticks at the normal clock. */
+static inline double timeline_rate(const timeline *l, int i)
+{
+  return 1 / (l->memory[i] + (1 - l->memory[i]) * l->normal_khz / l->khz[i]);
+}
+
+/* The counts of a processor: two instructions for a tick of arithmetic and a tenth of that for one of
+ * memory, and so many misses that they seem to take twice memory's time, because they overlap. */
+static inline void timeline_count(timeline *l, int i, double ticks)
+{
+  double work = ticks * timeline_rate(l, i);
+  l->counts[i].cycles += ticks * l->khz[i] * 1e-6;
+  l->counts[i].instructions +=
+      work * (2 - 1.8 * round(4 * l->memory[i]) / 4); /* alike in instances that vary a little */
+  l->counts[i].misses += work * l->memory[i] / 50;
+}
+
+typedef struct timeline_pe {
+  timeline *l;
+  int i;
+} timeline_pe;
+
+static inline bool timeline_read_counts(void *arg, wtl_counts *now)
+{
+  const timeline_pe *pe = arg;
+  *now = pe->l->counts[pe->i];
+  return true;
+}
+
 static inline void timeline_note(timeline *l)
 {
   for (int i = 0; i < l->n; i++) {
     uint32_t khz = timeline_clock(l, i);
     if (khz == l->khz[i]) continue;
     l->khz[i] = khz;
-    if (!l->is_there[i]) l->left[i] += l->stall * khz / l->normal_khz;
+    if (!l->is_there[i]) l->left[i] += l->stall * timeline_rate(l, i);
     if (l->n_log < MAX_CHANGES) l->log[l->n_log++] = (change){l->now - l->instance_at, i, khz};
   }
 }
@@ -116,6 +150,7 @@ static inline timeline *timeline_new(shape s)
   l->n = s.n;
   l->stall = s.stall;
   l->normal_khz = 2400000;
+  l->site_of_region = SITE;
   l->settings = clock_settings(l->t, WTL_KNOB_CPUFREQ);
   l->settings.govern.number = s.mode;
   l->settings.scaling.number = s.scaling;
@@ -190,13 +225,16 @@ static inline void timeline_arrive(timeline *l, int i)
 
 static inline uint64_t timeline_next(const timeline *l, int i)
 {
-  return l->is_there[i] ? l->look_at[i] : l->now + (uint64_t)(l->left[i] * l->normal_khz / l->khz[i]);
+  return l->is_there[i] ? l->look_at[i] : l->now + (uint64_t)(l->left[i] / timeline_rate(l, i));
 }
 
 static inline void timeline_go_to(timeline *l, uint64_t then)
 {
   for (int i = 0; i < l->n; i++)
-    if (!l->is_there[i]) l->left[i] -= (double)(then - l->now) * l->khz[i] / l->normal_khz;
+    if (!l->is_there[i]) {
+      l->left[i] -= (double)(then - l->now) * timeline_rate(l, i);
+      timeline_count(l, i, (double)(then - l->now));
+    }
   l->now = then;
 }
 
@@ -208,7 +246,7 @@ static inline uint64_t timeline_run(timeline *l, const uint64_t work[])
   for (int i = 0; i < l->n; i++) {
     l->is_there[i] = false;
     l->left[i] = (double)work[i];
-    wtl_governor_leave_barrier(&l->governor[i], SITE); /* the one before */
+    wtl_governor_leave_barrier(&l->governor[i], l->site_of_region); /* the one before */
     if (l->on_the_way) l->on_the_way(l, i);
     timeline_note(l);
   }
