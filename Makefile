@@ -21,6 +21,7 @@ deps: ## Install what building and running need: Debian packages, and pinned Pyt
 deps-test: deps
 	@tools/apt-deps test
 	@tools/venv requirements.txt requirements-test.txt requirements-docs.txt
+	@tools/mpi-wheels
 
 deps-bench:
 	@tools/apt-deps bench

@@ -1,5 +1,7 @@
-# For each MPI whose compiler wrapper is found: a module of boot and network by MPI (libwattle-boot-mpi-openmpi.so, libwattle-boot-mpi-mpich.so)
-# and one of the preload library (libwattle-mpi-openmpi.so, libwattle-mpi-mpich.so). Nothing else needs an MPI. -DWTL_MPICC="/path/to/mpicc;..." names wrappers beside, and before, those in PATH.
+# For each binary interface of MPI: a module of boot and network by MPI (libwattle-boot-mpi-NAME.so) and one of the preload library
+# (libwattle-mpi-NAME.so). The one for the standard interface of MPI 5 (abi) is always built. Those for Open MPI and MPICH need the header of such an
+# MPI, found by its compiler wrapper. -DWTL_MPICC="/path/to/mpicc;..." names wrappers beside, and before, those in PATH. No module is linked with an
+# MPI: the MPI of the process serves it, of whichever version. libwattle-load-mpi-NAME.so is empty, and loads the MPI of the wrapper.
 set(WTL_MPICC "" CACHE STRING "MPI compiler wrappers to build boot modules for, separated by semicolons")
 
 # The words of the wrapper's command that tell where headers and libraries are; none where mpi.h is missing.
@@ -43,7 +45,7 @@ endif()
 file(GLOB_RECURSE MPI_TEMPLATES CONFIGURE_DEPENDS mpi/templates/*.j2)
 set(MPI_GENERATORS ${CMAKE_CURRENT_SOURCE_DIR}/mpi/generate.py ${CMAKE_CURRENT_SOURCE_DIR}/mpi/calls.toml ${C_TEMPLATES} ${MPI_TEMPLATES})
 set(MPI_GENERATED ${CMAKE_BINARY_DIR}/generated/mpi_calls.h ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c
-    ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c ${CMAKE_BINARY_DIR}/generated/mpi_calls.json)
+    ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c ${CMAKE_BINARY_DIR}/generated/mpi_abi_calls.h ${CMAKE_BINARY_DIR}/generated/mpi_calls.json)
 add_custom_command(OUTPUT ${MPI_GENERATED}
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/generate.py ${CMAKE_CURRENT_SOURCE_DIR}/mpi/calls.toml ${CMAKE_BINARY_DIR}
   COMMAND ${CMAKE_COMMAND} -E touch ${MPI_GENERATED}
@@ -60,30 +62,37 @@ file(GLOB MPI_SOURCES CONFIGURE_DEPENDS mpi/*.c record/*.c wait/*.c govern/*.c p
 list(FILTER MPI_SOURCES EXCLUDE REGEX "mpi/(preload|simulated)\\.c$")
 set_source_files_properties(${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c PROPERTIES GENERATED ON)
 
-# A module of Wattle for the MPI of one wrapper.
-function(wtl_mpi_module name compile link)
+# A module of Wattle. Calls of a newer MPI than the process has are bound when they are made, which is never.
+function(wtl_mpi_module name compile)
   add_library(${name} MODULE ${ARGN})
+  add_dependencies(${name} mpi_generated)
   target_compile_definitions(${name} PRIVATE _GNU_SOURCE WTL_VERSION="${PROJECT_VERSION}")
   string(REGEX REPLACE "(^|;)-I" "\\1-isystem" compile "${compile}") # warnings in its header are not ours
   target_compile_options(${name} PRIVATE ${compile})
-  target_link_libraries(${name} PRIVATE ${link})
-  set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+  target_include_directories(${name} PRIVATE ${CMAKE_BINARY_DIR}/generated)
+  target_link_libraries(${name} PRIVATE wattle Threads::Threads m ${CMAKE_DL_LIBS})
+  target_link_options(${name} PRIVATE -Wl,-z,lazy)
   install(TARGETS ${name} LIBRARY DESTINATION lib)
 endfunction()
 
+function(wtl_mpi_modules interface compile)
+  wtl_mpi_module(wattle-boot-mpi-${interface} "${compile}" node/boot_mpi_module.c fabric/mpi/transport_mpi.c)
+  wtl_mpi_module(wattle-mpi-${interface} "${compile}" ${MPI_SOURCES} node/cores.c node/arena.c ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c)
+  set_target_properties(wattle-mpi-${interface} PROPERTIES C_VISIBILITY_PRESET hidden INSTALL_RPATH "$ORIGIN")
+endfunction()
+
+wtl_mpi_modules(abi -I${CMAKE_CURRENT_SOURCE_DIR}/mpi/abi)
 foreach(wrapper IN LISTS wrappers)
   wtl_mpi_flags(${wrapper} compile link interface)
   if(NOT interface)
     message(STATUS "MPI: ${wrapper} has no mpi.h of Open MPI or MPICH")
   elseif(NOT TARGET wattle-boot-mpi-${interface})
     message(STATUS "MPI: modules for ${interface}, by ${wrapper}")
-    wtl_mpi_module(wattle-boot-mpi-${interface} "${compile}" "${link}" node/boot_mpi_module.c fabric/mpi/transport_mpi.c)
-    target_link_libraries(wattle-boot-mpi-${interface} PRIVATE wattle)
-    wtl_mpi_module(wattle-mpi-${interface} "${compile}" "${link}" ${MPI_SOURCES} node/cores.c node/arena.c
-                   ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c)
-    add_dependencies(wattle-mpi-${interface} mpi_generated)
-    target_include_directories(wattle-mpi-${interface} PRIVATE ${CMAKE_BINARY_DIR}/generated)
-    target_link_libraries(wattle-mpi-${interface} PRIVATE wattle Threads::Threads m ${CMAKE_DL_LIBS})
-    set_target_properties(wattle-mpi-${interface} PROPERTIES C_VISIBILITY_PRESET hidden INSTALL_RPATH "$ORIGIN")
+    wtl_mpi_modules(${interface} "${compile}")
+    file(WRITE ${CMAKE_BINARY_DIR}/generated/empty.c "")
+    add_library(wattle-load-mpi-${interface} MODULE ${CMAKE_BINARY_DIR}/generated/empty.c)
+    target_link_libraries(wattle-load-mpi-${interface} PRIVATE -Wl,--no-as-needed ${link})
+    set_target_properties(wattle-load-mpi-${interface} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+    install(TARGETS wattle-load-mpi-${interface} LIBRARY DESTINATION lib)
   endif()
 endforeach()

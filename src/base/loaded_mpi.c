@@ -21,6 +21,26 @@ static int find_in_object(struct dl_phdr_info *object, size_t size, void *out)
   return 0;
 }
 
+const char *wtl_loaded_mpi_interface(void *mpi)
+{
+  Dl_info where;
+  void *init = dlsym(mpi, "PMPI_Init"), *library = NULL;
+  if (init && dladdr(init, &where) && where.dli_fname) {
+    const char *slash = strrchr(where.dli_fname, '/');
+    if (strncmp(slash ? slash + 1 : where.dli_fname, "libmpi_abi.", 11) == 0) return "abi";
+    library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD); /* NULL: the program itself contains MPI */
+  }
+  /* Another library may have loaded another MPI, so that of the program is searched, if there is one. */
+  void *from = library ? library : mpi;
+  const char *found = NULL;
+  if (dlsym(from, "ompi_mpi_comm_world"))
+    found = "openmpi";
+  else if (dlsym(from, "MPIR_Dup_fn") || dlsym(from, "MPIX_Comm_agree"))
+    found = "mpich";
+  if (library) dlclose(library);
+  return found;
+}
+
 void *wtl_loaded_mpi(void)
 {
   char path[PATH_BYTES];

@@ -5,6 +5,7 @@ usage: generate.py calls.toml BUILD_DIR
 BUILD_DIR/generated/mpi_calls.h      the calls, by number
                     mpi_stubs.c      the names, each a jump through a slot: for libwattle-mpi, which links no MPI
                     mpi_wrappers.c   the functions for the slots: compiled against each MPI
+                    mpi_abi_calls.h  their prototypes for the interface of MPI 5 (abi/mpi.h)
                     mpi_calls.json   for the tests
 """
 
@@ -306,7 +307,7 @@ def main() -> None:
         "languages": languages_of(calls),
         "fortran_names": [*(call.name for call in calls if call.has_fortran), *SPECIAL],
     }
-    for name in ("mpi_calls.h", "mpi_stubs.c", "mpi_wrappers.c"):
+    for name in ("mpi_calls.h", "mpi_stubs.c", "mpi_wrappers.c", "mpi_abi_calls.h"):
         write(out / name, TEMPLATES.get_template(f"{name}.j2").render(words))
     write(out / "mpi_calls.json", json.dumps(described(calls), indent=1) + "\n")
 

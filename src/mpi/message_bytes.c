@@ -25,12 +25,7 @@ bool wtl_mpi_is_inter(MPI_Comm comm)
  */
 bool wtl_mpi_counterpart_may_fail(MPI_Comm comm)
 {
-#ifdef OPEN_MPI
-  (void)comm;
-  return true;
-#else
-  return wtl_mpi_is_inter(comm);
-#endif
+  return WTL_MPI_IS_OPEN_MPI || wtl_mpi_is_inter(comm);
 }
 
 uint64_t wtl_mpi_size(MPI_Comm comm)

@@ -28,6 +28,24 @@
 #include "record/record.h"
 #include "wait/door.h"
 
+/* --- the MPI below --- */
+
+/* Constants in a module for one MPI. The standard interface of MPI 5 may belong to either; it is asked once. */
+#if defined(OPEN_MPI)
+#define WTL_MPI_IS_OPEN_MPI true
+#define WTL_MPI_IS_MPICH false
+#elif defined(MPICH_VERSION)
+#define WTL_MPI_IS_OPEN_MPI false
+#define WTL_MPI_IS_MPICH true
+#elif defined(WTL_MPI_ABI)
+bool wtl_mpi_abi_is_mpich(void);
+#define WTL_MPI_IS_OPEN_MPI (!wtl_mpi_abi_is_mpich())
+#define WTL_MPI_IS_MPICH wtl_mpi_abi_is_mpich()
+#else /* simulated programs */
+#define WTL_MPI_IS_OPEN_MPI false
+#define WTL_MPI_IS_MPICH false
+#endif
+
 /* --- a process of the program --- */
 
 typedef struct wtl_mpi_rank {
@@ -160,11 +178,7 @@ MPI_Fint wtl_mpi_finish_f(wtl_mpi_frame *f, int language, MPI_Fint *request, voi
  * signal that no thread sends then. MPI_Testall ends the same requests with the same statuses and error. */
 static inline bool wtl_mpi_waitall_hangs(void)
 {
-#ifdef OPEN_MPI
-  return wtl_mpi_self->door.is_shared;
-#else
-  return false;
-#endif
+  return WTL_MPI_IS_OPEN_MPI && wtl_mpi_self->door.is_shared;
 }
 
 /*
@@ -174,11 +188,7 @@ static inline bool wtl_mpi_waitall_hangs(void)
  */
 static inline bool wtl_mpi_waitall_is_unchanged(void)
 {
-#ifdef MPICH_VERSION
-  return atomic_load_explicit(&wtl_mpi_self->polled_requests, memory_order_relaxed);
-#else
-  return false;
-#endif
+  return WTL_MPI_IS_MPICH && atomic_load_explicit(&wtl_mpi_self->polled_requests, memory_order_relaxed);
 }
 
 static inline void wtl_mpi_has_polled_requests(void)

@@ -32,14 +32,6 @@ static bool *filled; /* by slot; NULL before the first call and without an MPI *
 
 /* --- selection of a module --- */
 
-/* Recognizes an MPI by stable parts of its binary interface. Open MPI's handles are addresses of objects. MPICH's
- * descendants share one interface and these names. */
-static const char *module_for(void *mpi)
-{
-  if (dlsym(mpi, "ompi_mpi_comm_world")) return "openmpi";
-  return dlsym(mpi, "MPIR_Dup_fn") || dlsym(mpi, "MPIX_Comm_agree") ? "mpich" : NULL;
-}
-
 static const wtl_mpi_entry *load_module(const char *name)
 {
   Dl_info here;
@@ -47,7 +39,7 @@ static const wtl_mpi_entry *load_module(const char *name)
   const char *slash = dladdr(missing_why, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
   snprintf(path, sizeof path, "%.*slibwattle-mpi-%s.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
            slash ? here.dli_fname : "", name);
-  void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void *module = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
   const wtl_mpi_entry *entry = module ? dlsym(module, "wtl_mpi_module") : NULL;
   if (entry && strcmp(entry->version, WTL_VERSION) == 0 && *entry->n == wtl_mpi_n_names) return entry;
   if (entry)
@@ -96,12 +88,12 @@ static void print_line(const char *what, const char *more)
 static void fill(void)
 {
   void *mpi = wtl_loaded_mpi();
-  const char *name = mpi ? module_for(mpi) : NULL;
+  const char *name = mpi ? wtl_loaded_mpi_interface(mpi) : NULL;
   const wtl_mpi_entry *entry = name ? load_module(name) : NULL;
   if (!mpi || !(filled = calloc(wtl_mpi_n_names, sizeof *filled))) return;
   if (!entry && is_first())
     print_line("the program runs unchanged, without a profile: no module for its MPI",
-               *missing_why ? missing_why : " (only for Open MPI and MPICH)");
+               *missing_why ? missing_why : " (only for Open MPI, MPICH and the standard interface of MPI 5)");
   for (size_t i = 0; i < wtl_mpi_n_names; i++) {
     void *own = own_function(mpi, wtl_mpi_names[i]);
     if (!own) continue;

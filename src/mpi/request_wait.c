@@ -21,8 +21,6 @@ typedef struct errors {
   MPI_Errhandler world;
 } errors;
 
-#ifdef MPICH_VERSION
-
 static bool is_of_mpi(MPI_Errhandler handler)
 {
   return handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_RETURN;
@@ -37,7 +35,7 @@ static errors replace_handler(const wtl_mpi_frame *f)
 {
   errors e = {.replaced = false};
   MPI_Errhandler own;
-  if (f->comm == MPI_COMM_NULL || wtl_mpi_self->door.is_shared) return e;
+  if (!WTL_MPI_IS_MPICH || f->comm == MPI_COMM_NULL || wtl_mpi_self->door.is_shared) return e;
   PMPI_Comm_get_errhandler(f->comm, &own);
   if (own == MPI_ERRORS_ARE_FATAL) return e;
   PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &e.world);
@@ -57,21 +55,6 @@ static void restore_handler(const wtl_mpi_frame *f, errors *e, int rc)
   }
   if (e->calls_handler && rc != MPI_SUCCESS) PMPI_Comm_call_errhandler(f->comm, rc);
 }
-
-#else
-
-static errors replace_handler(const wtl_mpi_frame *f)
-{
-  (void)f;
-  return (errors){.replaced = false};
-}
-
-static void restore_handler(const wtl_mpi_frame *f, errors *e, int rc)
-{
-  (void)f, (void)e, (void)rc;
-}
-
-#endif
 
 typedef struct of_c {
   MPI_Request *request;

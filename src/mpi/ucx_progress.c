@@ -14,7 +14,7 @@
  */
 #include "mpi/mpi_front.h"
 
-#if defined(MPICH_VERSION) || defined(OPEN_MPI)
+#ifndef WTL_SIM
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -37,10 +37,8 @@ static unsigned observed_progress(void *worker)
     wtl_mpi_progressed();
   else if (events)
     wtl_mpi_here.result = WTL_TEST_PROGRESS;
-#ifdef MPICH_VERSION
-  else if (wtl_mpi_here.is_unchanged && !wtl_mpi_self->door.is_shared)
+  else if (WTL_MPI_IS_MPICH && wtl_mpi_here.is_unchanged && !wtl_mpi_self->door.is_shared)
     wtl_mpi_idle();
-#endif
   return events;
 }
 
@@ -114,12 +112,7 @@ static bool is_of_mpi(const struct dl_phdr_info *object, const void *mpi)
 {
   const char *slash = strrchr(object->dlpi_name, '/'), *file = slash ? slash + 1 : object->dlpi_name;
   if (mpi && mpi == (const void *)object->dlpi_addr) return true;
-#ifdef OPEN_MPI
-  return strncmp(file, "mca_", 4) == 0 || strncmp(file, "libmca_", 7) == 0;
-#else
-  (void)file;
-  return false;
-#endif
+  return WTL_MPI_IS_OPEN_MPI && (strncmp(file, "mca_", 4) == 0 || strncmp(file, "libmca_", 7) == 0);
 }
 
 /* Returns the function of that name as this object finds it; NULL if it finds none. */

@@ -3,9 +3,10 @@
  *
  * The MPI that the program has loaded comes first, under any launcher. Otherwise the launcher's own MPI is used.
  *
- * A module is linked with the MPI that it was compiled for, but its calls bind to symbols that are already loaded. So
- * the program's MPI is made visible to all (RTLD_GLOBAL) before the module is loaded. It then serves the module even if
- * the module names another library with the same binary interface. Open MPI also needs that visibility for its plugins.
+ * A module is compiled for a binary interface and names no library of it. Its calls bind to symbols that are already
+ * loaded. So the MPI is made visible to all (RTLD_GLOBAL) before the module is loaded. Open MPI also needs that
+ * visibility for its plugins. If the program has no MPI, the launcher's MPI is loaded by libwattle-load-mpi-NAME.so,
+ * which is empty and linked with the MPI that was there at build time.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -61,15 +62,6 @@ static void describe(void *handle, char *out, size_t size)
 
 /* --- modules --- */
 
-/* Returns the name of the module for this MPI; NULL if its binary interface is unknown. */
-static const char *module_for(void *handle, const char *library)
-{
-  static const char *const mpich[] = {"MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation"};
-  for (size_t i = 0; i < sizeof mpich / sizeof mpich[0]; i++)
-    if (strstr(library, mpich[i])) return "mpich"; /* first: another library may have loaded Open MPI, too */
-  return dlsym(handle, "ompi_mpi_comm_world") ? "openmpi" : NULL;
-}
-
 static bool is_served_by_pmi(void)
 {
   return getenv("PMI_RANK") && (getenv("PMI_FD") || getenv("PMI_PORT"));
@@ -99,15 +91,26 @@ static void prepare_environment(void)
   if (session) setenv("OMPI_MCA_btl_vader_backing_directory", session, 0);
 }
 
+/* Loads the MPI itself for a program that has none. Returns NULL with the reason in `why`. */
+static void *load_library(const char *name, char *why, size_t size)
+{
+  char path[4200], loader[64];
+  snprintf(loader, sizeof loader, "load-mpi-%s", name);
+  wtl_library_module_path(loader, path, sizeof path);
+  prepare_environment();
+  void *handle = dlopen(path, RTLD_NOW | RTLD_NODELETE | RTLD_GLOBAL);
+  if (!handle) snprintf(why, size, "%s", dlerror());
+  return handle;
+}
+
 static int open_module(wtl_mpi *mpi, const char *name, char *error, size_t size)
 {
-  char path[4200], module_name[64];
+  char path[4200], module_name[64], why[1024] = "it is of another version of Wattle";
   snprintf(module_name, sizeof module_name, "boot-mpi-%s", name);
   wtl_library_module_path(module_name, path, sizeof path);
-  if (!mpi->shared) prepare_environment();
-  /* If the module loads its MPI, that MPI must be visible to its own plugins. */
-  void *module = dlopen(path, RTLD_NOW | RTLD_NODELETE | (mpi->shared ? RTLD_LOCAL : RTLD_GLOBAL));
-  const char *why = module ? "it is of another version of Wattle" : dlerror();
+  void *library = mpi->shared ? NULL : load_library(name, why, sizeof why), *module = NULL;
+  if ((mpi->shared || library) && !(module = dlopen(path, RTLD_LAZY | RTLD_NODELETE | RTLD_LOCAL)))
+    snprintf(why, sizeof why, "%s", dlerror());
   const wtl_mpi_ops *ops = module ? dlsym(module, "wtl_mpi_module") : NULL;
   if (!ops || ops->version != WTL_MPI_OPS_VERSION) {
     snprintf(error, size,
@@ -116,7 +119,7 @@ static int open_module(wtl_mpi *mpi, const char *name, char *error, size_t size)
              name, why);
     return WTL_EXIT_UNAVAILABLE;
   }
-  if (!mpi->shared) describe(module, mpi->library, sizeof mpi->library);
+  if (library) describe(library, mpi->library, sizeof mpi->library);
   mpi->ops = ops;
   mpi->module = module;
   return 0;
@@ -135,7 +138,7 @@ static int load(wtl_mpi *mpi, char *error, size_t size)
   if (handle) {
     mpi->shared = true;
     describe(handle, mpi->library, sizeof mpi->library);
-    name = module_for(handle, mpi->library);
+    name = wtl_loaded_mpi_interface(handle);
   } else {
     name = module_of_launcher();
   }
@@ -147,7 +150,9 @@ static int load(wtl_mpi *mpi, char *error, size_t size)
   }
   if (name) return open_module(mpi, name, error, size);
   if (handle)
-    snprintf(error, size, "boot by MPI: there is no module for this program's MPI, %s (only for Open MPI and MPICH)",
+    snprintf(error, size,
+             "boot by MPI: there is no module for this program's MPI, %s (only for Open MPI, "
+             "MPICH and the standard interface of MPI 5)",
              mpi->library);
   else
     snprintf(error, size,

@@ -20,6 +20,15 @@
 
 #include "node/boot_mpi_comm.h"
 
+/* The standard interface of MPI 5 may belong to either MPI. Then MPICH's launchers are recognized by PMI. */
+#if defined(MPICH_VERSION)
+#define IS_MPICH true
+#elif defined(WTL_MPI_ABI)
+#define IS_MPICH (getenv("PMI_FD") != NULL)
+#else
+#define IS_MPICH false
+#endif
+
 static struct {
   bool shared;      /* the program may call MPI too */
   bool in_job;      /* between start and stop */
@@ -120,11 +129,10 @@ static void do_abort(int status)
   status = as_exit_code(status);
   if (abort_by_hydra(status)) return;
   if (program_uses_mpi()) PMPI_Abort(MPI_COMM_WORLD, status);
-#ifdef MPICH_VERSION
-  send_abort(status); /* MPI_Abort hangs on a session's communicator (MPICH 4.0) */
-#else
-  if (is_usable()) PMPI_Abort(self.comm, status);
-#endif
+  if (IS_MPICH)
+    send_abort(status); /* MPI_Abort hangs on a session's communicator (MPICH 4.0) */
+  else if (is_usable())
+    PMPI_Abort(self.comm, status);
 }
 
 static void finalise(void)
@@ -147,9 +155,7 @@ static void finalise(void)
 static void at_exit(int status, void *arg)
 {
   if (self.pid != getpid()) return; /* a forked child */
-#ifdef MPICH_VERSION
-  if (self.in_job && status != 0) do_abort(status);
-#endif
+  if (IS_MPICH && self.in_job && status != 0) do_abort(status);
   if (!self.in_job && (self.initialised || self.in_session)) finalise();
 }
 

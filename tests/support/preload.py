@@ -20,23 +20,33 @@ TABLE = HOME / "generated/mpi_calls.json"
 
 @dataclass(frozen=True)
 class Mpi:
-    """One of Debian's MPIs."""
+    """One of Debian's MPIs, or one of packages/mpi-wheels.txt."""
 
-    name: str
+    name: str  # of its binary interface
     version: int  # of the standard
+    wheel: str = ""  # its folder in build/mpi
+
+    def __str__(self) -> str:
+        return f"{self.wheel}-{self.name}" if self.wheel else self.name
 
     def tool(self, name: str) -> str:
-        path = shutil.which(f"{name}.{self.name}")
+        path = self._of_wheel(name) if self.wheel else shutil.which(f"{name}.{self.name}")
         if not path:
             pytest.skip(f"no {name}.{self.name} here")
         if not (HOME / f"lib/libwattle-mpi-{self.name}.so").exists():
             pytest.skip(f"libwattle-mpi-{self.name}.so is not built: no mpi.h of {self.name}")
         return path
 
+    def _of_wheel(self, name: str) -> str | None:
+        path = (
+            ROOT / "build/mpi" / self.wheel / "bin" / (f"{name}_abi" if (self.name, name) == ("abi", "mpicc") else name)
+        )
+        return str(path) if path.exists() else None
+
     def compile(self, source: str, folder: Path, *options: str) -> Path:
         """A program of programs/."""
         fortran = source.endswith(".F90")
-        program = folder / f"{Path(source).stem}-{self.name}{''.join(options)}"
+        program = folder / f"{Path(source).stem}-{self}{''.join(options)}"
         flags = ["-ffree-line-length-none", "-fallow-argument-mismatch", "-w"] if fortran else ["-Wall", "-Werror"]
         flags += ["-Wno-stringop-overflow"] if not fortran else []  # MPI_STATUSES_IGNORE has no room, and needs none
         compiler = self.tool("mpif90" if fortran else "mpicc")
@@ -74,7 +84,17 @@ class Mpi:
 
 
 OPEN_MPI, MPICH = Mpi("openmpi", 3), Mpi("mpich", 4)
-BOTH = pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
+BOTH = pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=str)
+
+
+# Other MPIs than those whose headers the modules were compiled with. That of MPI 5 needs none.
+OTHERS = [
+    Mpi("abi", 5, "mpich-5.0.2"),
+    Mpi("mpich", 4, "mpich-5.0.2"),
+    Mpi("mpich", 4, "mpich-4.3.2"),
+    Mpi("openmpi", 3, "openmpi-5.0.11"),
+]
+EACH_OTHER = pytest.mark.parametrize("mpi", OTHERS, ids=str)
 
 
 def table() -> list[dict]:
