@@ -77,7 +77,7 @@ endfunction()
 
 function(wtl_mpi_modules interface compile)
   wtl_mpi_module(wattle-boot-mpi-${interface} "${compile}" node/boot_mpi_module.c fabric/mpi/transport_mpi.c)
-  wtl_mpi_module(wattle-mpi-${interface} "${compile}" ${MPI_SOURCES} node/cores.c node/arena.c ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c)
+  wtl_mpi_module(wattle-mpi-${interface} "${compile}" ${MPI_SOURCES} node/ancestor.c node/cores.c node/arena.c ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c)
   set_target_properties(wattle-mpi-${interface} PROPERTIES C_VISIBILITY_PRESET hidden INSTALL_RPATH "$ORIGIN")
 endfunction()
 

@@ -171,6 +171,7 @@ class PE:
     second_s: float | None = None  # the part of its busy seconds on a core whose other thread was busy
     operations: Operations | None = None  # if WATTLE_COUNTERS asked for them
     interfaces: Interfaces | None = None  # of the node; only in its reader's profile, if WATTLE_COUNTERS was set
+    passed: dict[str, int] = field(default_factory=dict)  # calls of MPI that the module does not know, by name
     nested: list[Joules] = field(default_factory=list)  # of the node, in no sum: others contain them or lie in them
     api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
 

@@ -75,6 +75,9 @@ def read_pe(path: Path, number: int) -> PE:
         recorded=_read_recorded(document.get("recorded")) if document.has("recorded") else None,
         operations=_read_operations(document.get("operations")) if document.has("operations") else None,
         interfaces=_read_interfaces(document.get("interfaces")) if document.has("interfaces") else None,
+        passed={entry.text("call"): entry.integer("calls") for entry in document.items("passed")}
+        if document.has("passed")
+        else {},
         nested=_figures(document.get("node"), "nested") if has_node and document.get("node").has("nested") else [],
     )
 

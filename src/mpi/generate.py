@@ -23,6 +23,24 @@ TEMPLATES = environment(Path(__file__).parent / "templates")
 # The start and the end of a job are written by hand in src/mpi.
 SPECIAL = {"Init": 0, "Init_thread": 2, "Finalize": 0, "Abort": 2}  # Fortran arguments without ierror
 MPICHS = ("Grequest_start", "Grequest_class_allocate")  # MPICH's own MPIX_ calls, which exist only in C
+# Calls of the standard that may wait and have no row. They pass unchanged and are counted. LARGE: with large counts.
+PASSED_LARGE = (
+    *(f"File_{verb}_{how}" for verb in ("read", "write") for how in ("shared", "ordered")),
+    *(f"File_{verb}_{how}_begin" for verb in ("read", "write") for how in ("all", "at_all", "ordered")),
+    "Comm_detach_buffer",
+    "Session_detach_buffer",
+)
+PASSED = (
+    *PASSED_LARGE,
+    *(f"File_{verb}_{how}_end" for verb in ("read", "write") for how in ("all", "at_all", "ordered")),
+    *(f"File_{what}" for what in ("preallocate", "seek_shared", "set_atomicity", "set_info", "set_size", "set_view")),
+    *("Comm_set_info", "Win_set_info", "Session_init", "Session_finalize"),
+    *("Comm_create_from_group", "Intercomm_create_from_groups"),
+    *("Buffer_flush", "Comm_flush_buffer", "Session_flush_buffer"),
+    *("Buffer_iflush", "Comm_iflush_buffer", "Session_iflush_buffer"),
+    *("Request_get_status_all", "Request_get_status_any", "Request_get_status_some"),
+    *("Parrived", "Pready", "Pready_list", "Pready_range"),
+)
 # Types of the table: in C, and in the form of a call with large counts.
 SIZED = {"count": ("int", "MPI_Count"), "displ": ("int", "MPI_Aint"), "disp_unit": ("int", "MPI_Aint")}
 
@@ -77,6 +95,10 @@ class Call:
         return [arg.name for arg in self.args]
 
     @property
+    def is_collective(self) -> bool:
+        return "comm" in self.names and not {"dest", "source"} & set(self.names)
+
+    @property
     def has_large(self) -> bool:
         return any(arg.sized for arg in self.args)
 
@@ -118,6 +140,7 @@ COLUMNS = {
         "bytes",
         "unchanged",
         "file",
+        "outsiders",
         "synchronizes",
         "since",
         "counterpart",
@@ -134,7 +157,7 @@ def calls_of(table: dict) -> list[Call]:
     for name, row in table.items():
         if unknown := row.keys() - COLUMNS:
             raise SystemExit(f"calls.toml: {name}: there is no column {', '.join(sorted(unknown))}")
-        args = tuple(Argument.of(part.strip()) for part in row["args"].split(","))
+        args = tuple(Argument.of(part.strip()) for part in row["args"].split(",") if part.strip())
         calls[name] = Call(name, row, args, row["how"])
     for call in list(calls.values()):
         if call.how == "counterpart":
@@ -211,7 +234,8 @@ class Wrapper:
         if self.fortran:
             args = ", ".join([*(f"void *{name}" for name in self.call.names), "MPI_Fint *ierror"])
             return f"void {self.name}({args})"
-        return f"int {self.name}({', '.join(arg.declared(self.large) for arg in self.call.args)})"
+        args = ", ".join(arg.declared(self.large) for arg in self.call.args)
+        return f"int {self.name}({args or 'void'})"
 
     @property
     def fields(self) -> list[str]:
@@ -235,11 +259,16 @@ def languages_of(calls: list[Call]) -> dict[Language, list[Wrapper]]:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A name that the program may call, and the function behind it."""
+    """A name that the program may call, and the function behind it. One without a function passes unchanged."""
 
     name: str
     wrapper: str
     where: str = ""  # condition on an MPI that has it
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its calls are counted where the module has no function for it."""
+        return not self.wrapper or bool(self.where)
 
 
 def fortran_names(name: str) -> list[str]:
@@ -266,6 +295,10 @@ def symbols(calls: list[Call]) -> list[Symbol]:
         found += [Symbol(alias, f"wtl_f_{name}") for alias in fortran_names(name)]
         found.append(Symbol(f"mpi_{name.lower()}_f08_", f"wtl_f8_{name}"))
     found += [Symbol(f"MPIX_{name}", f"wtl_c_{name}", "defined(MPICH_VERSION)") for name in MPICHS]
+    for name in PASSED:
+        ends = ("_f08_", "_f08ts_")
+        names = [f"MPI_{name}", *fortran_names(name), *(f"mpi_{name.lower()}{end}" for end in ends)]
+        found += [Symbol(each, "") for each in [*names, *([f"MPI_{name}_c"] if name in PASSED_LARGE else [])]]
     return found
 
 

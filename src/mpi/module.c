@@ -1,6 +1,7 @@
 /* module.c - the object that a module for one MPI exports to preload.c. */
 #include "mpi/module.h"
 
+#include "base/json.h"
 #include "mpi/mpi_front.h"
 
 extern void *const wtl_mpi_functions[];
@@ -22,5 +23,30 @@ bool wtl_mpi_abi_is_mpich(void)
 }
 #endif
 
-__attribute__((visibility("default"))) const wtl_mpi_entry wtl_mpi_module = {
-    WTL_VERSION, wtl_mpi_functions, &wtl_mpi_n_functions, wtl_mpi_find_fortran, wtl_mpi_idle};
+static const wtl_mpi_passed_calls *passed;
+
+static void start(const wtl_mpi_passed_calls *calls)
+{
+  passed = calls;
+  wtl_mpi_find_fortran();
+}
+
+void wtl_mpi_passed_write(FILE *f, const void *arg)
+{
+  (void)arg;
+  bool first = true;
+  putc('[', f);
+  for (size_t i = 0; passed && i < passed->n; i++) {
+    if (!passed->counts[i]) continue;
+    putc(first ? '{' : ',', f);
+    if (!first) putc('{', f);
+    wtl_json_text_field(f, "call", passed->names[i], 1);
+    wtl_json_number_field(f, "calls", (double)passed->counts[i], 0);
+    putc('}', f);
+    first = false;
+  }
+  putc(']', f);
+}
+
+__attribute__((visibility("default")))
+const wtl_mpi_entry wtl_mpi_module = {WTL_VERSION, wtl_mpi_functions, &wtl_mpi_n_functions, start, wtl_mpi_idle};

@@ -1,9 +1,10 @@
 /*
  * mpi_front.h - the code with which every generated MPI call begins and ends.
  *
- * DESIGN. This room is compiled once for each MPI, because handles and constants differ, into libwattle-mpi-openmpi.so
- * and libwattle-mpi-mpich.so. preload.c loads the one for the MPI of the process. It passes the program's calls on by
- * wtl_mpi_functions. This room calls MPI only by its PMPI_ names.
+ * DESIGN. This room is compiled once for each binary interface of MPI, because handles and constants differ:
+ * libwattle-mpi-openmpi.so, -mpich.so and -abi.so (the standard interface of MPI 5, abi/mpi.h). preload.c loads the one
+ * for the MPI of the process. It passes the program's calls on by wtl_mpi_functions. This room calls MPI only by its
+ * PMPI_ names, which bind to the library that the process has loaded.
  *
  * No message is added to those of the program. A blocking call becomes its non-blocking counterpart, followed by tests
  * of that request alone. Some counterparts fail or give other bits; such a call stays unchanged (calls.toml, column
@@ -58,7 +59,9 @@ typedef struct wtl_mpi_rank {
   _Atomic bool polled_requests; /* requests exist, or existed, that only their own function completes */
   _Atomic bool abandoned;       /* the profile is written; the program ends without MPI_Finalize */
   bool plain_reductions;        /* a reduction stays unchanged if its result may depend on the order */
-  MPI_Comm node;                /* the processes of this node; this library made it */
+  bool is_partial;              /* processes of the node lack this library (mpi_members.c) */
+  bool has_outsiders;           /* communicators may have processes of another MPI_COMM_WORLD */
+  MPI_Comm node;                /* the processes of this node with this library, which made it */
   int n_local, slot;
   long pid;
   size_t ring_bytes;  /* of the shared memory for wake-ups (mpi_wakeup.c); 0: none */
@@ -323,6 +326,31 @@ uint64_t wtl_mpi_sum_types_degree(wtl_mpi_array counts, wtl_mpi_types types, MPI
 /* Returns whether this reduction must stay unchanged. All processes get the same answer, because it depends only on
  * values on which MPI requires them to agree. */
 bool wtl_mpi_order_matters(MPI_Op op, MPI_Datatype type, MPI_Comm comm, uint64_t bytes);
+
+/* Writes the calls that this module does not know and that passed unchanged, as a JSON list (module.c). */
+void wtl_mpi_passed_write(FILE *f, const void *arg);
+
+/* --- processes with this library (mpi_members.c) --- */
+
+/* Counts this process among those of its node that have the library. Precedes MPI's start. */
+void wtl_mpi_members_count(void);
+
+/* Makes the communicator of these processes (wtl_mpi_rank.node), once MPI has started. Reports ranks of this node that
+ * lack the library. Waits for other nodes at most two minutes. Needs the rank in `record`. */
+void wtl_mpi_members_join(wtl_mpi_rank *self);
+
+/* Returns whether processes of the communicator may lack the library. All of them must then call the same collective
+ * call, so it stays unchanged. */
+bool wtl_mpi_members_lack(MPI_Comm comm);
+static inline bool wtl_mpi_keeps_collectives(MPI_Comm comm)
+{
+#ifdef WTL_SIM
+  (void)comm;
+  return false;
+#else
+  return WTL_UNLIKELY(wtl_mpi_self->is_partial || wtl_mpi_self->has_outsiders) && wtl_mpi_members_lack(comm);
+#endif
+}
 
 /* --- wake-ups (mpi_wakeup.c): collective over the processes of a node --- */
 

@@ -31,9 +31,10 @@ void wtl_mpi_find_fortran(void)
   }
 }
 
-/* Open MPI then calls sched_yield when it is idle (yield_hook.c). A value that the user has set is kept. */
+/* Counts this process. Open MPI then calls sched_yield when it is idle (yield_hook.c). A value that the user has set is kept. */
 static void before_start(void)
 {
+  wtl_mpi_members_count();
   if (WTL_MPI_IS_OPEN_MPI) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 

@@ -25,6 +25,11 @@ extern const char *const wtl_mpi_names[];
 extern const size_t wtl_mpi_n_names;
 extern void *wtl_mpi_slots[] __attribute__((visibility("hidden")));
 
+/* By slot: the code that counts a call and passes it on (NULL: there is none), the MPI's own function, the count. */
+extern void *const wtl_mpi_counting[] __attribute__((visibility("hidden")));
+extern void *wtl_mpi_own[] __attribute__((visibility("hidden")));
+extern unsigned long wtl_mpi_passed[] __attribute__((visibility("hidden")));
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char missing_why[4500];
 static bool (*_Atomic idle)(void);
@@ -85,8 +90,17 @@ static void print_line(const char *what, const char *more)
   (void)!wtl_write(STDERR_FILENO, line, (size_t)n);
 }
 
+/* Returns the function for slot `i`. `wrapper`: the module's; NULL if it has none. */
+static void *function_for(size_t i, void *wrapper, void *own, bool has_module)
+{
+  if (wrapper) return wrapper;
+  wtl_mpi_own[i] = own;
+  return has_module && wtl_mpi_counting[i] ? wtl_mpi_counting[i] : own;
+}
+
 static void fill(void)
 {
+  static wtl_mpi_passed_calls passed;
   void *mpi = wtl_loaded_mpi();
   const char *name = mpi ? wtl_loaded_mpi_interface(mpi) : NULL;
   const wtl_mpi_entry *entry = name ? load_module(name) : NULL;
@@ -97,11 +111,12 @@ static void fill(void)
   for (size_t i = 0; i < wtl_mpi_n_names; i++) {
     void *own = own_function(mpi, wtl_mpi_names[i]);
     if (!own) continue;
-    wtl_mpi_slots[i] = entry && entry->functions[i] ? entry->functions[i] : own;
+    wtl_mpi_slots[i] = function_for(i, entry ? entry->functions[i] : NULL, own, entry != NULL);
     filled[i] = true;
   }
   if (!entry) return;
-  entry->start();
+  passed = (wtl_mpi_passed_calls){wtl_mpi_names, wtl_mpi_passed, wtl_mpi_n_names};
+  entry->start(&passed);
   atomic_store(&idle, entry->idle);
 }
 

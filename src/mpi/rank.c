@@ -133,6 +133,7 @@ static void start_record(wtl_mpi_rank *self)
       wtl_message_print("these processes were spawned: their profile is not written, it would replace their parents'");
     self->settings.profile_dir.text = "";
   }
+  self->has_outsiders = parent != MPI_COMM_NULL;
   if (parent == MPI_COMM_NULL) report_if_alone(r);
   r->api = "mpi";
   r->node = -1;
@@ -141,6 +142,9 @@ static void start_record(wtl_mpi_rank *self)
   r->door = &self->door;
   r->settings = &self->settings;
   r->meter = NULL;
+#ifndef WTL_SIM
+  r->write_passed = wtl_mpi_passed_write;
+#endif
 }
 
 void wtl_mpi_start(int thread_level)
@@ -155,7 +159,11 @@ void wtl_mpi_start(int thread_level)
   if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) wtl_mpi_refuse(error, WTL_EXIT_CONFIG);
   start_record(self);
   wtl_message_pe(self->record.me);
+#ifdef WTL_SIM
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, self->record.me, MPI_INFO_NULL, &self->node);
+#else
+  wtl_mpi_members_join(self);
+#endif
   PMPI_Comm_size(self->node, &self->n_local);
   PMPI_Comm_rank(self->node, &self->slot);
   bool shared = thread_level == MPI_THREAD_MULTIPLE;

@@ -3,8 +3,8 @@
  *
  * DESIGN. boot_mpi.c is the kind. boot_mpi_load.c finds the MPI that this process uses or should use. boot_mpi_module.c
  * alone calls MPI. The runtime links no MPI, because the MPI of a process is known only when it runs. MPIs differ in
- * their binary interface, so the module is compiled once for each: libwattle-boot-mpi-openmpi.so and
- * libwattle-boot-mpi-mpich.so. The second one also serves MPICH's descendants, which share its binary interface.
+ * their binary interface, so the module is compiled once for each: libwattle-boot-mpi-openmpi.so, -mpich.so (also for
+ * MPICH's descendants, which share its interface) and -abi.so (the standard interface of MPI 5).
  *
  * Only the thread that calls shmem_init or shmem_finalize makes these calls. Any thread may call `abort`.
  */

@@ -209,6 +209,14 @@ static void write_clocks(const writer *w)
     fputs("null", w->f);
 }
 
+/* Writes the calls that were counted only (MPI). */
+static void write_passed(const writer *w)
+{
+  if (!w->self->write_passed) return;
+  wtl_json_key(w->f, "passed", 0);
+  w->self->write_passed(w->f, NULL);
+}
+
 /* Writes the modelled saving if the knob only recorded its changes. */
 static void write_recorded(const writer *w)
 {
@@ -262,6 +270,7 @@ static void write_all(writer *w)
   write_pe_joules(w);
   write_network(w);
   write_clocks(w);
+  write_passed(w);
   write_recorded(w);
   write_counts(w);
   write_transfers(w);

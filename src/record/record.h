@@ -67,11 +67,13 @@ typedef struct wtl_record {
   const void *clocks;
   void (*write_transfers)(FILE *f, const void *arg); /* the same for transfers */
   const void *transfers;
-  const wtl_off_clock *off;        /* time at other clocks; NULL without a governor */
-  const wtl_off_clock *noted;      /* the same for clocks that the knob only recorded; NULL otherwise */
-  const wtl_machine *noted_prices; /* the machine profile of that knob */
-  wtl_operations operations;       /* only with WATTLE_COUNTERS */
-  wtl_interfaces interfaces;       /* only with WATTLE_COUNTERS, on the node's reader */
+  void (*write_passed)(FILE *f,
+                       const void *arg); /* writes a JSON list of calls without a wrapper; NULL: no such list */
+  const wtl_off_clock *off;              /* time at other clocks; NULL without a governor */
+  const wtl_off_clock *noted;            /* the same for clocks that the knob only recorded; NULL otherwise */
+  const wtl_machine *noted_prices;       /* the machine profile of that knob */
+  wtl_operations operations;             /* only with WATTLE_COUNTERS */
+  wtl_interfaces interfaces;             /* only with WATTLE_COUNTERS, on the node's reader */
 } wtl_record;
 
 static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t call)

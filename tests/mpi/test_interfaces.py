@@ -1,4 +1,4 @@
-"""A module serves every MPI with its binary interface, whatever its version. The MPI of the process selects it."""
+"""A module serves every version of an MPI with its binary interface. The MPI of the process selects it."""
 
 from __future__ import annotations
 
@@ -56,3 +56,17 @@ def test_pes_find_each_other_by_another_mpi_than_the_modules(mpi: Mpi, tmp_path:
     settings = {**AS_ROOT, "WATTLE_BOOT": "mpi", "SHMEM_DEBUG": "1"}
     done = mpi.run(2, program, "MSdsm", preload=False, **settings)
     assert done.returncode == 0 and "started by mpi" in done.stderr, done
+
+
+@pytest.mark.parametrize("module", sorted(path.name for path in (HOME / "lib").glob("libwattle-*mpi-*.so")))
+def test_no_module_lacks_a_part_of_wattle(module: str) -> None:
+    """Calls of MPI are bound when they are made, and so would be a call of a function that was not linked."""
+
+    def names(library: str, *options: str) -> set[str]:
+        listing = subprocess.run(
+            ["nm", "-D", *options, HOME / "lib" / library], capture_output=True, text=True, check=True
+        ).stdout
+        return {line.split()[-1].split("@")[0] for line in listing.splitlines()}
+
+    own = {name for name in names(module, "--undefined-only") if name.startswith("wtl_")}
+    assert own <= names("libwattle.so", "--defined-only")

@@ -59,10 +59,14 @@ def mpi_programs(home: paths.Home) -> Finding:
     there = mpi.modules(home)
     lacking = [f"{m.name} (Debian: {m.package})" for kind, m in mpi.KINDS.items() if kind not in there]
     why = f"`make build` makes a module where that MPI's compiler wrapper is: {', '.join(lacking)}" if lacking else ""
-    if not there:
+    names = [mpi.KINDS[kind].name for kind in there]
+    if (home.root / "lib" / "libwattle-mpi-abi.so").exists():
+        names.append("MPIs with the standard interface of MPI 5")
+    if not names:
         return Finding("MPI programs", State.NO, "run without a profile", why)
-    names = " and ".join(mpi.KINDS[kind].name for kind in there)
-    return Finding("MPI programs", State.PARTLY if lacking else State.YES, f"`wattle run --mpi`, under {names}", why)
+    return Finding(
+        "MPI programs", State.PARTLY if lacking else State.YES, f"`wattle run --mpi`, under {' and '.join(names)}", why
+    )
 
 
 def _simulation() -> Finding:

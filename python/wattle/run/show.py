@@ -14,7 +14,7 @@ from wattle.run import counts
 from wattle.run.node_table import node_table
 from wattle.run.pe_tables import PES_SHOWN, joules_fit, joules_table, pe_table, shown_domains
 from wattle.run.site_table import SITES_SHOWN, site_table
-from wattle.run.view import View, overrun, unresolved
+from wattle.run.view import View, overrun, passed, unresolved
 from wattle.run.view import view as view_of
 from wattle.runs import Run
 from wattle.tables import provenance_words, table
@@ -57,6 +57,8 @@ def show(run: Run, console: Console) -> None:
         console.print(site_table(view.sites, console.width, view.noun))
     for words in unresolved(view.sites[:SITES_SHOWN]):
         console.print(plain(words, "faint"))
+    if words := passed(profile):
+        console.print(words, soft_wrap=True)
     if words := overrun(profile):
         console.print(plain(words, "partly"))
 

@@ -332,6 +332,17 @@ def unresolved(sites: Sequence[MergedSite]) -> list[str]:
     return [f"No lines of {module or '?'}: {why}." for module, why in reasons]
 
 
+def passed(profile: RunProfile) -> str:
+    """A remark on calls that Wattle's module for the MPI does not know; empty where there were none."""
+    calls: Counter[str] = Counter()
+    for pe in profile.pes:
+        calls.update(pe.passed)
+    if not calls:
+        return ""
+    named = ", ".join(f"{name} ({n})" for name, n in calls.most_common())
+    return f"Calls that passed unchanged and untimed, because Wattle's module for this MPI does not have them: {named}."
+
+
 def overrun(profile: RunProfile) -> str:
     """A remark where the call sites of a PE add up to more than its time. Short calls are timed by sample. A sample
     during which the PE lost its core then stands for many calls that did not.

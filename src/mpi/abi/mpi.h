@@ -101,6 +101,7 @@ typedef struct MPI_ABI_Datatype *MPI_Datatype;
 #define MPI_STATUS_IGNORE ((MPI_Status *)0)
 #define MPI_STATUSES_IGNORE ((MPI_Status *)0)
 #define MPI_COMM_NULL_COPY_FN ((MPI_Comm_copy_attr_function *)0)
+#define MPI_COMM_NULL_DELETE_FN ((MPI_Comm_delete_attr_function *)0)
 
 enum {
   MPI_SUCCESS = 0,

@@ -77,7 +77,8 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "CYAML: not found (libcyaml-dev), so machine profiles in files cannot be read, and there is no simulation",
     ):
         assert f"-- {line}\n" in done.stdout, done.stdout
-    mpis = [f"wattle-boot-mpi-{mpi.name}" for mpi in (OPEN_MPI, MPICH) if mpi.module.exists()]
+    built = [mpi.name for mpi in (OPEN_MPI, MPICH) if mpi.module.exists()]
+    mpis = [f"wattle-{part}-mpi-{name}" for name in built for part in ("boot", "load")]
     done = run("cmake", "--build", folder, "--target", "wattle-shmem", "oshrun", "wattle-clock-guard", *mpis)
     assert done.returncode == 0, done.stdout
     return folder
