@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from preload import BOTH, LIBRARY, MPICH, OPEN_MPI, OTHERS, Mpi, profiles
+from jobs import Job
+from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, OTHERS, Mpi, profiles
+from wattle.nodes import Nodes, unavailable
 
 WITH = ("env", f"LD_PRELOAD={LIBRARY}")
 
@@ -77,3 +79,21 @@ def test_nothing_stays_in_the_memory_file_system(mpi: Mpi, tmp_path: Path) -> No
     before = files_of_jobs()
     assert mpi.run(3, mpi.compile("sums.c", tmp_path)).returncode == 0
     assert set(files_of_jobs()) <= set(before)
+
+
+@pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
+@BOTH
+def test_ranks_of_each_node_find_each_other(mpi: Mpi, tmp_path: Path) -> None:
+    program, profile = mpi.compile("sums.c", tmp_path), tmp_path / "profile"
+    profile.mkdir()
+    words = [*WITH, f"WATTLE_PROFILE_DIR={profile}", str(program)]
+    with Nodes(2) as nodes:
+        launcher = mpi.tool("mpirun")
+        start = nodes.command if mpi is OPEN_MPI else nodes.by_mpich
+        options = ["--oversubscribe"] if mpi is OPEN_MPI else []
+        with Job(start(launcher, 2, *options, *words), env=ENVIRONMENT) as job:
+            result = job.wait()
+    assert result.code == 0 and "wattle:" not in result.err, result
+    pes = profiles(profile)
+    assert len(pes) == 4 and len({pe["host"] for pe in pes}) == 2
+    assert [pe["node"] is not None for pe in pes] == [True, False, True, False]  # one of each node reads its joules
