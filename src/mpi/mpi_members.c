@@ -196,25 +196,29 @@ static void report(const int *ranks, int members, int here, int n)
 
 /* --- other nodes --- */
 
-/* Prints a line if MPI_Init takes long, and ends the process in the end. */
-static void *watch(void *arg)
+/* Ends the process if MPI_Init takes too long. `speaks`: not NULL if this process prints the reason. */
+static void *watch(void *speaks)
 {
   enum { SAYS_S = 20, ENDS_S = 120 };
   sleep(SAYS_S);
-  wtl_message_print("waits in MPI_Init for other processes: is Wattle's library on all nodes, at the same path?");
+  if (speaks)
+    wtl_message_print("waits in MPI_Init for other processes: is Wattle's library on all nodes, at the same path?");
   sleep(ENDS_S - SAYS_S);
-  wtl_message_print("other processes have not come within %d s; the job ends. Install Wattle on all nodes", ENDS_S);
+  if (!speaks)
+    sleep(2); /* the message comes before the launcher notices an end */
+  else
+    wtl_message_print("other processes have not come within %d s; the job ends. Install Wattle on all nodes", ENDS_S);
   wtl_message_linger();
   _exit(WTL_EXIT_UNAVAILABLE);
 }
 
 /* Waits for all processes of the job, all of which must have the library. */
-static void await_all(void)
+static void await_all(bool speaks)
 {
   pthread_t thread;
   MPI_Comm all;
   MPI_Group world;
-  bool watched = wtl_thread_start(&thread, NULL, watch, NULL) == 0;
+  bool watched = wtl_thread_start(&thread, NULL, watch, speaks ? &self : NULL) == 0;
   if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
     if (PMPI_Comm_create_group(MPI_COMM_WORLD, world, TAG + 1, &all) == MPI_SUCCESS) PMPI_Comm_free(&all);
     PMPI_Group_free(&world);
@@ -247,7 +251,7 @@ void wtl_mpi_members_join(wtl_mpi_rank *rank)
 {
   int n = rank->record.n, members, here = started_here();
   if (n > 1 && !self.roll && !self.is_late) {
-    await_all();
+    await_all(rank->record.me == 0);
     PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank->record.me, MPI_INFO_NULL, &rank->node);
     return;
   }
@@ -255,9 +259,10 @@ void wtl_mpi_members_join(wtl_mpi_rank *rank)
   if (!ranks || members == 1 || make_comm(ranks, members, &rank->node) != MPI_SUCCESS)
     PMPI_Comm_dup(MPI_COMM_SELF, &rank->node);
   rank->is_partial = here > 0 && here <= n && members < here;
-  if (rank->is_partial && ranks && ranks[0] == rank->record.me) report(ranks, members, here, n);
+  bool is_first = ranks && ranks[0] == rank->record.me;
+  if (rank->is_partial && is_first) report(ranks, members, here, n);
   free(ranks);
-  if (!rank->is_partial && members < n) await_all();
+  if (!rank->is_partial && members < n) await_all(is_first);
 }
 
 /* --- collective calls --- */
