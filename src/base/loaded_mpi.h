@@ -8,7 +8,7 @@ void *wtl_loaded_mpi(void);
 
 /*
  * Returns the binary interface of the MPI with this handle: "abi" (the standard interface of MPI 5, libmpi_abi),
- * "openmpi" (Open MPI 4 and 5), or "mpich" (MPICH and its descendants: Intel MPI, Cray MPICH, MVAPICH, ParaStation MPI).
+ * "openmpi" (Open MPI 4 and 5), or "mpich" (MPICH and its descendants: Intel MPI, Cray MPICH, MVAPICH, ParaStation).
  * Returns NULL if it is another one. The library that the program calls decides, not its version.
  */
 const char *wtl_loaded_mpi_interface(void *mpi);

@@ -31,7 +31,8 @@ void wtl_mpi_find_fortran(void)
   }
 }
 
-/* Counts this process. Open MPI then calls sched_yield when it is idle (yield_hook.c). A value that the user has set is kept. */
+/* Counts this process. Open MPI then calls sched_yield when it is idle (yield_hook.c). A value that the user has set is
+ * kept. */
 static void before_start(void)
 {
   wtl_mpi_members_count();

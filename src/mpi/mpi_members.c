@@ -2,8 +2,8 @@
  * mpi_members.c - finds the processes of the node that have this library, before anything collective is called.
  *
  * DESIGN. A launcher may start some processes with the library and some without it. A collective call of the library
- * would then wait for ever. So the processes count themselves outside of MPI, in a file of the node's memory file system
- * whose name follows from their launcher.
+ * would then wait for ever. So the processes count themselves outside of MPI, in a file of the node's memory file
+ * system whose name follows from their launcher.
  *
  * Each process adds itself before MPI_Init. MPI_Init ends in no process before it has begun in all of them, so the
  * process that first returns from it closes the count. The members are the processes that were counted. A process that
