@@ -1,5 +1,6 @@
 /*
- * replay.c - computes between barriers as a recorded MPI program did, so that the simulated governor meets its slack.
+ * replay.c - computes between barriers as a recorded MPI program did, so that the simulated governor has the same
+ * slack.
  *
  * Word: a file of 32-bit numbers: ranks, barriers, then for each barrier the number of its call site (below SITES), and
  * then the nanoseconds that each rank computes before it.

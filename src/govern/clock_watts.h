@@ -16,12 +16,12 @@ typedef struct wtl_clock_watts {
   } at[WTL_CLOCK_WATTS];
 } wtl_clock_watts;
 
-/* The clocks of this PE's first domain. `m`: the machine profile; NULL, or one with a single clock or without a number of
- * cores, knows no watts. */
+/* The clocks of this PE's first domain. `m`: the machine profile; NULL, or one with a single clock or without a number
+ * of cores, knows no watts. */
 void wtl_clocks_watts_read(wtl_clock_watts *w, const wtl_vote *vote, const wtl_machine *m);
 
-/* The clock of least energy among those of at least `least`, for computing of which the share `follows` follows the clock
- * (intensity.h). Without watts it is `least`. Both are shares of the normal clock in millionths. */
+/* The clock of least energy among those of at least `least`, for computing of which the share `follows` follows the
+ * clock (intensity.h). Without watts it is `least`. Both are shares of the normal clock in millionths. */
 uint32_t wtl_clocks_watts_best(const wtl_clock_watts *w, double follows, uint32_t least);
 
 #endif

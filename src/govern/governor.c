@@ -10,7 +10,8 @@
  * last four differ by less, SPANS times their difference is enough: four random values span two standard deviations. */
 enum { SPARE = 16, SPANS = 2 };
 /* Memory-bound regions may cost this part of the user's share of time, and less once most of the budget is used up: at
- * most `cautious` times the unused part of it. So the budget is never exceeded, which would end all changes for long. */
+ * most `cautious` times the unused part of it. So the budget is never exceeded, which would end all changes for
+ * long. */
 static const double spent_at_most = 15.0 / 16, cautious = 8;
 /* A trial runs at least this much below the normal clock, so that its effect is larger than chance, and costs at most
  * this part of the remaining budget. */
@@ -350,8 +351,8 @@ static uint32_t share_of(double clock)
   return clock < 1 ? (uint32_t)ceil(1e6 * clock) : WTL_CLOCK_NORMAL;
 }
 
-/* The lowest clock at which the longest computing fits into the shortest region. Computing that
- * is not known to be bound by memory is taken to follow the clock. A change stops the core, so its price is not time for computing. */
+/* The lowest clock at which the longest computing fits into the shortest region. Computing that is not known to be
+ * bound by memory is taken to follow the clock. A change stops the core, so its price is not time for computing. */
 static uint32_t stretched(const wtl_governor *g, const wtl_region *r)
 {
   uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole), spare = spare_of(g, r);

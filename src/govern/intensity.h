@@ -2,10 +2,10 @@
  * intensity.h - predicts how much longer the computing of a region takes at a lower clock, from the processor's
  * counters.
  *
- * DESIGN. An instruction takes c cycles of its core, which follow the clock, and m seconds of memory, which do not. At a
- * clock of f cycles a second it takes c/f + m seconds, or c + m f cycles. Cycles per instruction at two clocks give both
- * (Venkatachalam, Franz and Probst, "A new way of estimating compute-boundedness and its application to dynamic voltage
- * scaling", 2007). One number remains: the share of the computing time at the normal clock that follows the clock,
+ * DESIGN. An instruction takes c cycles of its core, which follow the clock, and m seconds of memory, which do not. At
+ * a clock of f cycles a second it takes c/f + m seconds, or c + m f cycles. Cycles per instruction at two clocks give
+ * both (Venkatachalam, Franz and Probst, "A new way of estimating compute-boundedness and its application to dynamic
+ * voltage scaling", 2007). One number remains: the share of the computing time at the normal clock that follows it,
  *
  *   follows = c / (c + m f),   and   time at clock s f = (1 + follows (1/s - 1)) x time at clock f.
  *
@@ -16,8 +16,8 @@
  * prefetching hides them (Miftakhutdinov et al., "Predicting performance impact of DVFS for realistic memory systems",
  * 2012). Misses only bound m from above: where memory cannot matter, no lower clock is tried.
  *
- * Each instance at a lower clock verifies the prediction. One whose cycles per instruction do not fit belongs to another
- * phase of the program.
+ * Each instance at a lower clock verifies the prediction. One whose cycles per instruction do not fit belongs to
+ * another phase of the program.
  */
 #ifndef WTL_GOVERN_INTENSITY_H
 #define WTL_GOVERN_INTENSITY_H
@@ -57,8 +57,8 @@ bool wtl_intensity_wants_trial(const wtl_intensity *x);
  * clock as the last lower one. 1 where none has run. */
 double wtl_intensity_trusted(const wtl_intensity *x);
 
-/* Time at a share `clock` of the normal clock, relative to the time there; and the lowest share at which that is at most
- * `longest`. */
+/* Time at a share `clock` of the normal clock, relative to the time there; and the lowest share at which that is at
+ * most `longest`. */
 static inline double wtl_intensity_time(double follows, double clock)
 {
   return 1 + follows * (1 / clock - 1);

@@ -82,8 +82,8 @@ size_t wtl_model_pe_at(const wtl_machine *m, size_t clock, const wtl_activity *a
 size_t wtl_machine_clocks(const wtl_machine *m);                  /* number of clocks, at least 1 */
 double wtl_machine_clock_ghz(const wtl_machine *m, size_t clock); /* GHz; NaN if there is no such clock */
 size_t wtl_machine_base_clock(const wtl_machine *m);              /* index of the base clock */
-/* W of a core that computes at a clock, with its share of the idle node; between the profile's clocks on a straight line.
- * NaN if the profile does not know the number of cores. */
+/* W of a core that computes at a clock, with its share of the idle node; between the profile's clocks on a straight
+ * line. NaN if the profile does not know the number of cores. */
 double wtl_machine_core_watts(const wtl_machine *m, double ghz);
 
 /* Mean watts of a domain in an interval of the monotonic clock. */

@@ -37,8 +37,8 @@ enum { MOST_BLOCKS = 1 << 16 };
 static uint64_t blocks;
 static double charged;
 
-/* The program's counts so far. A described second has as many instructions as one of blocks, and a copy one load and one
- * store of 16 bytes. */
+/* The program's counts so far. A described second has as many instructions as one of blocks, and a copy one load and
+ * one store of 16 bytes. */
 enum { BLOCK_INSTRUCTIONS = 5, COPIED_BY_INSTRUCTION = 8, CACHE_LINE = 64 };
 static double instructions, missed;
 
