@@ -110,8 +110,10 @@ static void fill(void)
                *missing_why ? missing_why : " (only for Open MPI, MPICH and the standard interface of MPI 5)");
   for (size_t i = 0; i < wtl_mpi_n_names; i++) {
     void *own = own_function(mpi, wtl_mpi_names[i]);
-    if (!own) continue;
-    wtl_mpi_slots[i] = function_for(i, entry ? entry->functions[i] : NULL, own, entry != NULL);
+    /* Open MPI 5.0.7 has mpi_ineighbor_alltoallv_f08_ alone, which the program then calls unchanged. */
+    void *plain = own ? NULL : dlsym(RTLD_NEXT, wtl_mpi_names[i]);
+    if (!own && !plain) continue;
+    wtl_mpi_slots[i] = plain ? plain : function_for(i, entry ? entry->functions[i] : NULL, own, entry != NULL);
     filled[i] = true;
   }
   if (!entry) return;

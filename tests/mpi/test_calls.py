@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,14 @@ def expected(mpi: Mpi, fortran: bool) -> set[str]:
     """The calls that the program must have made."""
     rows = [row for row in table() if row["since"] <= mpi.version and row["name"] not in ELSEWHERE]
     return {row["name"] for row in rows if not fortran or (row["fortran"] and not row["large"])}
+
+
+def unprofiled(program: Path) -> set[str]:
+    """The calls whose Fortran 2008 function has no profiling name, as Open MPI 5.0.7 has one. They stay as they are."""
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    symbols = b"".join(Path(path).read_bytes() for path in re.findall(r"=> (\S*usempif08\S*)", said))
+    functions = {row["name"]: b"mpi_%s_f08_\0" % row["name"][4:].lower().encode() for row in table()}
+    return {name for name, f in functions.items() if b"\0" + f in symbols and b"\0p" + f not in symbols}
 
 
 @BOTH
@@ -48,7 +57,7 @@ def test_every_fortran_entry_is_right_and_seen_at_its_site(mpi: Mpi, form: str, 
     assert (done.returncode, done.stdout) == (0, RIGHT), done.stderr
     pes = profiles(tmp_path / "profile")
     assert len(pes) == 3
-    assert expected(mpi, fortran=True) - calls_of(pes, program) == set()
+    assert expected(mpi, fortran=True) - unprofiled(program) - calls_of(pes, program) == set()
 
 
 @BOTH

@@ -449,6 +449,16 @@ static void set_default(ucp_config_t *config, const char *variable, const char *
   if (!getenv(variable)) ucp_config_modify(config, name, value);
 }
 
+/* UCX 1.13 knows the sizes of TCP's segments without their "TCP_", and UCX 1.18 only with it. */
+static void set_segments(ucp_config_t *config)
+{
+  unsigned major, minor, release;
+  ucp_get_version(&major, &minor, &release);
+  size_t skipped = major == 1 && minor < 18 ? strlen("TCP_") : 0;
+  set_default(config, "UCX_TCP_TX_SEG_SIZE", "TCP_TX_SEG_SIZE" + skipped, TX_SEGMENT);
+  set_default(config, "UCX_TCP_RX_SEG_SIZE", "TCP_RX_SEG_SIZE" + skipped, RX_SEGMENT);
+}
+
 /* Chooses interfaces if the user names none. If there is hardware, TCP is not used, unless the user asks for it. */
 static void choose_devices(ucp_config_t *config, const wtl_ucx_devices *d)
 {
@@ -474,8 +484,7 @@ static ucs_status_t open_worker(ucx *u, const wtl_settings *settings, const wtl_
   set_default(config, "UCX_TLS", "TLS", to_use.hardware ? "^shm,tcp" : "^shm");
   choose_devices(config, &to_use);
   set_default(config, "UCX_ZCOPY_THRESH", "ZCOPY_THRESH", ZCOPY_THRESHOLD);
-  set_default(config, "UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", TX_SEGMENT); /* UCX 1.13 knows them without their "TCP_" */
-  set_default(config, "UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", RX_SEGMENT);
+  set_segments(config);
   status = ucp_init(&params, config, &u->context);
   ucp_config_release(config);
   return status == UCS_OK ? ucp_worker_create(u->context, &worker, &u->worker) : status;
