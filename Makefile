@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-bench deps-docs build demo demo-all test soak fuzz bench install wheel format lint docs clean distclean
+.PHONY: help deps deps-test deps-bench deps-docs build demo demo-all test test-matrix soak fuzz bench install wheel format lint docs clean distclean
 
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
@@ -42,6 +42,9 @@ demo-all: build ## Run every study with --quick, here and simulated: one page wi
 
 test: deps-test ## Run every test: unit, multi-PE, Python, browser, and the sanitizer builds
 	@tools/test $(JOBS)
+
+test-matrix: ## Run demo and test on bare Debian 12 and 13, each in a folder (root, debootstrap; hours)
+	@tools/test-matrix
 
 soak: deps-test ## Run the long tests
 	@tools/apt-deps bare
