@@ -139,7 +139,7 @@ COLUMNS = {
         "to",
         "bytes",
         "unchanged",
-        "file",
+        "keeps_waitall",
         "outsiders",
         "synchronizes",
         "since",
@@ -272,8 +272,11 @@ class Symbol:
 
 
 def fortran_names(name: str) -> list[str]:
+    """The names that Fortran compilers give a call. The one in lower case without an underscore is left out, because
+    libraries have C functions of their own with such names (`mpi_barrier` of R's Rmpi).
+    """
     lower = f"mpi_{name.lower()}"
-    return [f"{lower}_", f"{lower}__", lower, lower.upper()]
+    return [f"{lower}_", f"{lower}__", lower.upper()]
 
 
 def symbols(calls: list[Call]) -> list[Symbol]:
@@ -294,7 +297,7 @@ def symbols(calls: list[Call]) -> list[Symbol]:
         found.append(Symbol(f"MPI_{name}", f"wtl_c_{name}"))
         found += [Symbol(alias, f"wtl_f_{name}") for alias in fortran_names(name)]
         found.append(Symbol(f"mpi_{name.lower()}_f08_", f"wtl_f8_{name}"))
-    found += [Symbol(f"MPIX_{name}", f"wtl_c_{name}", "defined(MPICH_VERSION)") for name in MPICHS]
+    found += [Symbol(f"MPIX_{name}", f"wtl_x_{name}", "defined(MPICH_VERSION)") for name in MPICHS]
     for name in PASSED:
         ends = ("_f08_", "_f08ts_")
         names = [f"MPI_{name}", *fortran_names(name), *(f"mpi_{name.lower()}{end}" for end in ends)]

@@ -56,12 +56,12 @@ typedef struct wtl_mpi_rank {
   wtl_pace tests, polls, unchanged;
   wtl_record record;
   wtl_settings settings;
-  _Atomic bool polled_requests; /* requests exist, or existed, that only their own function completes */
-  _Atomic bool abandoned;       /* the profile is written; the program ends without MPI_Finalize */
-  bool plain_reductions;        /* a reduction stays unchanged if its result may depend on the order */
-  bool is_partial;              /* processes of the node lack this library (mpi_members.c) */
-  bool has_outsiders;           /* communicators may have processes of another MPI_COMM_WORLD */
-  MPI_Comm node;                /* the processes of this node with this library, which made it */
+  _Atomic bool plain_waitall; /* MPI_Waitall stays unchanged (wtl_mpi_keep_waitall) */
+  _Atomic bool abandoned;     /* the profile is written; the program ends without MPI_Finalize */
+  bool plain_reductions;      /* a reduction stays unchanged if its result may depend on the order */
+  bool is_partial;            /* processes of the node lack this library (mpi_members.c) */
+  bool has_outsiders;         /* communicators may have processes of another MPI_COMM_WORLD */
+  MPI_Comm node;              /* the processes of this node with this library, which made it */
   int n_local, slot;
   long pid;
   size_t ring_bytes;  /* of the shared memory for wake-ups (mpi_wakeup.c); 0: none */
@@ -185,18 +185,18 @@ static inline bool wtl_mpi_waitall_hangs(void)
 }
 
 /*
- * MPICH 4.0's MPI_Request_get_status makes no progress on a request with a polling function. Files and
- * MPIX_Grequest_start make such requests. MPI_Waitall makes progress on them, so it stays unchanged in a process that
- * has ever had one.
+ * In a process that has ever had certain requests, MPI_Waitall stays unchanged. MPI_Request_get_status calls the
+ * query function of a generalized request, and MPI_Waitall would call it again. MPICH 4.0's MPI_Request_get_status makes
+ * no progress on a request with a polling function, as files and MPIX_Grequest_start make them.
  */
 static inline bool wtl_mpi_waitall_is_unchanged(void)
 {
-  return WTL_MPI_IS_MPICH && atomic_load_explicit(&wtl_mpi_self->polled_requests, memory_order_relaxed);
+  return atomic_load_explicit(&wtl_mpi_self->plain_waitall, memory_order_relaxed);
 }
 
-static inline void wtl_mpi_has_polled_requests(void)
+static inline void wtl_mpi_keep_waitall(void)
 {
-  atomic_store_explicit(&wtl_mpi_self->polled_requests, true, memory_order_relaxed);
+  atomic_store_explicit(&wtl_mpi_self->plain_waitall, true, memory_order_relaxed);
 }
 
 /* Called before and after a blocking call that stays unchanged (yield_hook.c). */
@@ -387,9 +387,9 @@ int wtl_c_Init_thread(int *argc, char ***argv, int required, int *provided);
 int wtl_c_Finalize(void);
 int wtl_c_Abort(MPI_Comm comm, int code);
 #ifdef MPICH_VERSION
-int wtl_c_Grequest_start(MPI_Grequest_query_function *, MPI_Grequest_free_function *, MPI_Grequest_cancel_function *,
+int wtl_x_Grequest_start(MPI_Grequest_query_function *, MPI_Grequest_free_function *, MPI_Grequest_cancel_function *,
                          MPIX_Grequest_poll_function *, MPIX_Grequest_wait_function *, void *, MPI_Request *);
-int wtl_c_Grequest_class_allocate(MPIX_Grequest_class, void *, MPI_Request *);
+int wtl_x_Grequest_class_allocate(MPIX_Grequest_class, void *, MPI_Request *);
 #endif
 void wtl_f_Init(MPI_Fint *ierror);
 void wtl_f8_Init(MPI_Fint *ierror);

@@ -79,17 +79,17 @@ int wtl_c_Abort(MPI_Comm comm, int code)
 #ifdef MPICH_VERSION
 
 /* Makes a request with a polling function of the program (mpi_front.h). */
-int wtl_c_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *let_go,
+int wtl_x_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *let_go,
                          MPI_Grequest_cancel_function *cancel, MPIX_Grequest_poll_function *poll,
                          MPIX_Grequest_wait_function *wait, void *state, MPI_Request *request)
 {
-  if (wtl_mpi_self) wtl_mpi_has_polled_requests();
+  if (wtl_mpi_self) wtl_mpi_keep_waitall();
   return PMPIX_Grequest_start(query, let_go, cancel, poll, wait, state, request);
 }
 
-int wtl_c_Grequest_class_allocate(MPIX_Grequest_class class, void *state, MPI_Request *request)
+int wtl_x_Grequest_class_allocate(MPIX_Grequest_class class, void *state, MPI_Request *request)
 {
-  if (wtl_mpi_self) wtl_mpi_has_polled_requests();
+  if (wtl_mpi_self) wtl_mpi_keep_waitall();
   return PMPIX_Grequest_class_allocate(class, state, request);
 }
 

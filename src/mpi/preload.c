@@ -7,6 +7,7 @@
  * the program's. Without a module for the MPI, the slots lead to the MPI itself.
  */
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -122,12 +123,45 @@ static void fill(void)
   atomic_store(&idle, entry->idle);
 }
 
+typedef struct search {
+  const char *name;
+  void *found;
+} search;
+
+static int find_in_object(struct dl_phdr_info *object, size_t size, void *arg)
+{
+  search *s = arg;
+  (void)size;
+  void *handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  void *found = handle ? dlsym(handle, s->name) : NULL;
+  Dl_info here, there;
+  if (found && dladdr(missing_why, &here) && dladdr(found, &there) && here.dli_fbase != there.dli_fbase)
+    s->found = found;
+  if (handle) dlclose(handle);
+  return s->found != NULL;
+}
+
+/* Returns the function that the caller would have without this library, for a name that the MPI does not have. A library
+ * may have functions of its own with names of MPI. They are searched in the scope of the program first, then in
+ * libraries that it has loaded for themselves (dlopen). */
+static void *next_function(const char *name)
+{
+  search s = {name, dlsym(RTLD_NEXT, name)};
+  if (!s.found) dl_iterate_phdr(find_in_object, &s);
+  return s.found;
+}
+
 /* Called from a slot that is not filled. Returns when it is. */
 void wtl_mpi_bind(size_t i) __attribute__((visibility("hidden")));
 void wtl_mpi_bind(size_t i)
 {
   pthread_once(&once, fill);
   if (filled && filled[i]) return;
+  void *next = next_function(wtl_mpi_names[i]);
+  if (next) {
+    wtl_mpi_slots[i] = next;
+    return;
+  }
   print_line(wtl_mpi_names[i], ": the MPI of this process has no such call");
   abort();
 }

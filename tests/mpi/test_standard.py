@@ -25,7 +25,7 @@ NOT_WRAPPED = {
         File_create_errhandler File_delete File_get_* File_seek File_set_errhandler Finalized Free_mem
         Get_address Get_count Get_elements Get_elements_x Get_hw_resource_info Get_library_version
         Get_processor_name Get_version Graph_get Graph_map Graph_neighbors Graph_neighbors_count Graphdims_get
-        Grequest_complete Grequest_start Group_* Info_* Initialized Is_thread_main Keyval_create Keyval_free
+        Grequest_complete Group_* Info_* Initialized Is_thread_main Keyval_create Keyval_free
         Lookup_name Op_commutative Op_create Op_free Open_port Pack* Pcontrol Publish_name Query_thread
         Reduce_local Register_datarep Remove_error_class Remove_error_code Remove_error_string Request_free
         Session_attach_buffer Session_call_errhandler Session_create_errhandler Session_get_* Session_set_errhandler

@@ -127,6 +127,8 @@ enum {
 };
 
 typedef int MPI_Grequest_query_function(void *state, MPI_Status *status);
+typedef int MPI_Grequest_free_function(void *state);
+typedef int MPI_Grequest_cancel_function(void *state, int complete);
 typedef int MPI_Comm_copy_attr_function(MPI_Comm comm, int keyval, void *state, void *in, void *out, int *flag);
 typedef int MPI_Comm_delete_attr_function(MPI_Comm comm, int keyval, void *value, void *state);
 

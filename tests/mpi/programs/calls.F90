@@ -25,7 +25,7 @@ program calls
   include 'mpif.h'
 #endif
   integer, parameter :: most = 64
-  integer :: me, n, e, before, after
+  integer :: me, n, e, before, after, asked
   integer :: buffer(16384)
   H(MPI_Comm) :: comm, ring
   character(len=500) :: file_name
@@ -52,6 +52,7 @@ program calls
   call communicators()
   call windows()
   call files()
+  call general_requests()
   call detach()
   call MPI_Comm_free(ring, e)
   call MPI_Comm_free(comm, e)
@@ -620,6 +621,40 @@ contains
     call MPI_File_iread_shared(f, got, 1, MPI_INTEGER, q(1), e)
     call MPI_Waitall(1, q, MPI_STATUSES_IGNORE, e)
     call MPI_File_close(f, e)
+  end subroutine
+
+  subroutine general_requests()
+    H(MPI_Request) :: q(2)
+    integer :: got
+    asked = 0
+    call MPI_Grequest_start(query, let_go, cancel, 3_MPI_ADDRESS_KIND, q(1), e)
+    call MPI_Irecv(got, 1, MPI_INTEGER, before, 0, comm, q(2), e)
+    call MPI_Send(me, 1, MPI_INTEGER, after, 0, comm, e)
+    call MPI_Grequest_complete(q(1), e)
+    call MPI_Waitall(2, q, MPI_STATUSES_IGNORE, e)
+    call check(asked == 1 .and. got == before, 'MPI_Grequest_start')
+  end subroutine
+
+  subroutine query(state, s, rc)
+    integer(kind=MPI_ADDRESS_KIND) :: state
+    STATUS(s)
+    integer :: rc
+    asked = asked + 1
+    call MPI_Status_set_elements(s, MPI_INTEGER, int(state), rc)
+    call MPI_Status_set_cancelled(s, .false., rc)
+  end subroutine
+
+  subroutine let_go(state, rc)
+    integer(kind=MPI_ADDRESS_KIND) :: state
+    integer :: rc
+    rc = MPI_SUCCESS
+  end subroutine
+
+  subroutine cancel(state, complete, rc)
+    integer(kind=MPI_ADDRESS_KIND) :: state
+    logical :: complete
+    integer :: rc
+    rc = MPI_SUCCESS
   end subroutine
 
   subroutine detach()

@@ -262,6 +262,44 @@ static void windows(void)
 #endif
 }
 
+static int asked;
+
+static int query(void *state, MPI_Status *status)
+{
+  asked++;
+  MPI_Status_set_elements(status, MPI_INT, *(int *)state);
+  MPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = status->MPI_TAG = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+
+static int let_go(void *state)
+{
+  *(int *)state = 0;
+  return MPI_SUCCESS;
+}
+
+static int cancel(void *state, int complete)
+{
+  return MPI_SUCCESS;
+}
+
+/* A request of the program's own is asked for its status once by each call, as in the plain program. */
+static void general_requests(void)
+{
+  int elements = 3, got = 0;
+  MPI_Request r[2];
+  MPI_Status s[2];
+  TRY(MPI_Grequest_start(query, let_go, cancel, &elements, &r[0]));
+  TRY(MPI_Irecv(&got, 1, MPI_INT, (me + n - 1) % n, 0, comm, &r[1]));
+  TRY(MPI_Send(&me, 1, MPI_INT, (me + 1) % n, 0, comm));
+  TRY(MPI_Grequest_complete(r[0]));
+  TRY(MPI_Waitall(2, r, s));
+  CHECK(asked == 1 && elements == 0 && got == (me + n - 1) % n);
+  TRY(MPI_Get_elements(&s[0], MPI_INT, &elements));
+  CHECK(elements == 3);
+}
+
 int main(int argc, char **argv)
 {
   static char buffer[65536];
@@ -296,6 +334,7 @@ int main(int argc, char **argv)
   errors();
   communicators();
   windows();
+  general_requests();
   TRY(MPI_Buffer_detach(&detached, &size));
   CHECK(detached == buffer);
 #if MPI_VERSION >= 4
