@@ -17,6 +17,7 @@ help: ## Show this list
 deps: ## Install what building and running need: Debian packages, and pinned Python packages in .venv
 	@tools/apt-deps build run
 	@tools/venv requirements.txt
+	@tools/figures-library
 
 deps-test: deps
 	@tools/apt-deps test

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from wattle.errors import WattleError
 
-LAB = ("jinja2", "markupsafe", "numpy", "otf2", "polars", "scipy")
+LAB = ("jinja2", "markupsafe", "numpy", "otf2", "plotly", "polars", "scipy")
 
 
 def require(what: str, *packages: str) -> None:

@@ -17,7 +17,7 @@ from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
 
 SCHEMA = 1
-PACKAGES = ("polars", "scipy", "rich", "typer")
+PACKAGES = ("polars", "scipy", "plotly", "rich", "typer")
 FILE = "manifest.json"
 
 # Optional keys of a manifest and of its description of the host.
