@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-bench deps-docs build demo demo-all test test-matrix soak fuzz bench install wheel format lint docs clean distclean
+.PHONY: help deps deps-test deps-bench deps-docs build demo demo-all test test-matrix soak fuzz bench install packages wheel format lint docs clean distclean
 
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
@@ -48,7 +48,7 @@ test-matrix: ## Run demo and test on bare Debian 12 and 13, each in a folder (ro
 	@tools/test-matrix
 
 soak: deps-test ## Run the long tests
-	@tools/apt-deps bare
+	@tools/apt-deps packages bare
 	@tools/test-soak $(JOBS)
 
 fuzz: deps-test ## Fuzz the parsers of files and messages, each for FUZZ_SECONDS (60)
@@ -59,6 +59,10 @@ bench: deps-bench build ## Compare with Debian's OpenSHMEM, alternating in one r
 
 install: build ## Install into PREFIX: headers, libraries, oshcc, oshrun, wattle, pkg-config, profiles, docs
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" COMPAT="$(COMPAT)" tools/install
+
+packages: deps ## Build Debian packages into build/packages, checked by lintian
+	@tools/apt-deps packages
+	@tools/packages
 
 wheel: deps ## Build a wheel of runtime and lab into build/wheels, for machines without a compiler
 	@tools/wheel
