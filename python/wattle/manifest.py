@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wattle import __version__, console, files, limits, units
-from wattle.checked import Checked, read_json, require_schema
+from wattle.checked import Checked, read_json, require_schema, shown
 from wattle.errors import WattleError
 
 SCHEMA = 1
@@ -228,7 +228,7 @@ def _checked_time(document: Checked) -> str:
     try:
         datetime.fromisoformat(text)
     except ValueError:
-        raise document.get("started").wrong(f"expected a time like 2026-01-31T12:00:00Z, found {text!r}") from None
+        raise document.get("started").wrong(f"expected a time like 2026-01-31T12:00:00Z, found {shown(text)}") from None
     return text
 
 
