@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from wattle.console import error, note, out
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "bench" / "recorded"
@@ -207,16 +208,17 @@ def main() -> int:
             before, after = page[: page.index(BEGIN) + len(BEGIN)], page[page.index(END) :]
             PAGE.write_text(f"{before}\n{text}\n{after}", encoding="utf-8")
         else:
-            print(text)
+            out.print(text)
     elif words == ["--many"]:
-        print(text_of(table([MANY])))
+        out.print(text_of(table([MANY])))
     elif words == ["--check"]:
         page = PAGE.read_text(encoding="utf-8")
         wrong = [line for line in text_of(table([None])).split("\n")[2:] if line not in page]
-        print("\n".join(f"not in {PAGE.name}: {line}" for line in wrong), end="\n" if wrong else "")
+        for line in wrong:
+            error(f"not in {PAGE.name}: {line}")
         return bool(wrong)
     else:
-        print(__doc__, file=sys.stderr)
+        note(__doc__)
         return 64
     return 0
 

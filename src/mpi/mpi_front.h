@@ -185,9 +185,9 @@ static inline bool wtl_mpi_waitall_hangs(void)
 }
 
 /*
- * In a process that has ever had certain requests, MPI_Waitall stays unchanged. MPI_Request_get_status calls the
- * query function of a generalized request, and MPI_Waitall would call it again. MPICH 4.0's MPI_Request_get_status makes
- * no progress on a request with a polling function, as files and MPIX_Grequest_start make them.
+ * In a process that has ever had certain requests, MPI_Waitall stays unchanged. MPI_Request_get_status calls the query
+ * function of a generalized request, and MPI_Waitall would call it again. MPICH 4.0's MPI_Request_get_status makes no
+ * progress on a request with a polling function, as files and MPIX_Grequest_start make them.
  */
 static inline bool wtl_mpi_waitall_is_unchanged(void)
 {

@@ -141,8 +141,8 @@ static int find_in_object(struct dl_phdr_info *object, size_t size, void *arg)
   return s->found != NULL;
 }
 
-/* Returns the function that the caller would have without this library, for a name that the MPI does not have. A library
- * may have functions of its own with names of MPI. They are searched in the scope of the program first, then in
+/* Returns the function that the caller would have without this library, for a name that the MPI does not have. A
+ * library may have functions of its own with names of MPI. They are searched in the scope of the program first, then in
  * libraries that it has loaded for themselves (dlopen). */
 static void *next_function(const char *name)
 {

@@ -42,11 +42,12 @@ def check(directory: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
         assert all(thread.spans * EVENT_BYTES <= size for thread in timeline.threads)
     for row in rows(timelines, found, info.ask(dict(os.environ)).machine, {}):
         check_row(row, found.pes[row.pe], sum(t.left_out_s for t in timelines[row.pe].threads))
+    names = {f"{found.noun} 0", f"{found.noun} 1"}
     trace = proto.Trace()
     trace.ParseFromString((directory / "timeline.pftrace").read_bytes())
-    assert {"PE 0", "PE 1"} <= {p.track_descriptor.name for p in trace.packet}
+    assert names <= {p.track_descriptor.name for p in trace.packet}
     with otf2.reader.open(str(directory / "timeline-otf2" / "traces.otf2")) as archive:
-        assert {"PE 0", "PE 1"} <= {location.name for location, _ in archive.events}
+        assert names <= {location.name for location, _ in archive.events}
 
 
 def check_row(row, pe, left_out_s: float) -> None:

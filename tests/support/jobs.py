@@ -194,7 +194,13 @@ class Job:
 
     def remains(self) -> list[str]:
         """Names left in the temporary directory and in /dev/shm."""
-        return [str(p) for p in self.tmp.rglob("*")] + sorted(unused(shared_memory_names() - self.before))
+        shared = {name for name in shared_memory_names() - self.before if not self.is_of_another_launcher(name)}
+        return [str(p) for p in self.tmp.rglob("*")] + sorted(unused(shared))
+
+    def is_of_another_launcher(self, name: str) -> bool:
+        """Whether a file of processes under MPI belongs to a job beside this one, by the launcher in its name."""
+        parts = Path(name).name.split(".")
+        return parts[0] == "wattle-mpi" and parts[2] != str(self.process.pid)
 
     def all_gone(self, within: float = END_S) -> None:
         """All processes end, and nothing of theirs stays behind. A file that another job is just making looks as if it
