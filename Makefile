@@ -5,14 +5,25 @@ PREFIX ?= /usr/local
 PRESET ?= release
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+# The Python packages of the lab. Without them there are all libraries, oshcc and oshrun, and no `wattle`.
+LAB ?= all
+PINS_all := requirements.txt
+PINS_core := requirements-core.txt
+PINS_none :=
+ifeq ($(filter $(LAB),all core none),)
+$(error LAB=$(LAB): all, core (run, mpi, doctor, compare, text reports) or none)
+endif
+PINS := $(PINS_$(LAB))
+export DEPS
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-bench deps-docs build demo demo-all test test-matrix soak fuzz bench install packages wheel format lint docs clean distclean
+.PHONY: help deps runtime deps-test deps-bench deps-docs build demo demo-all test test-matrix soak fuzz bench install packages wheel dist-offline format lint docs clean distclean
 
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
-	@echo "Variables: PRESET=release|debug|asan|threads-tsan (build), FUZZ_SECONDS=$(FUZZ_SECONDS) (fuzz), PREFIX=/usr/local, DESTDIR= and COMPAT=on (install), JOBS=$(JOBS)"
+	@echo "Variables: PRESET=release|debug|asan|threads-tsan (build), FUZZ_SECONDS=$(FUZZ_SECONDS) (fuzz), PREFIX=/usr/local, DESTDIR= and COMPAT=on (install), JOBS=$(JOBS),"
+	@echo "  LAB=all|core|none (Python packages of build and install), DEPS=no (without apt-get)"
 
 deps: ## Install what building and running need: Debian packages, and pinned Python packages in .venv
 	@tools/apt-deps build run
@@ -31,7 +42,15 @@ deps-docs: deps
 	@tools/apt-deps docs
 	@tools/venv requirements.txt requirements-docs.txt
 
-build: deps ## Build the libraries, oshcc, oshrun, wattle-info and the examples into build/release
+build: ## Build the libraries, oshcc, oshrun, wattle-info and the examples into build/release
+	@tools/apt-deps build run
+	@$(if $(PINS),tools/venv $(PINS) || echo "build: going on without the lab: oshcc and oshrun need no Python packages")
+	@$(if $(filter all,$(LAB)),tools/figures-library)
+	@tools/build $(PRESET) $(JOBS)
+
+# The same without .venv, for an installation, which has an environment of its own.
+runtime:
+	@tools/apt-deps build run
 	@tools/build $(PRESET) $(JOBS)
 
 demo: build ## See it work: what can be measured here, two measured programs, a small study, a report
@@ -57,8 +76,8 @@ fuzz: deps-test ## Fuzz the parsers of files and messages, each for FUZZ_SECONDS
 bench: deps-bench build ## Compare with Debian's OpenSHMEM, alternating in one run, and print the ratios
 	@.venv/bin/python bench/run.py $(BENCH_ARGS)
 
-install: build ## Install into PREFIX: headers, libraries, oshcc, oshrun, wattle, pkg-config, profiles, docs
-	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" COMPAT="$(COMPAT)" tools/install
+install: runtime ## Install into PREFIX: headers, libraries, oshcc, oshrun, wattle, pkg-config, profiles, docs
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" COMPAT="$(COMPAT)" PINS="$(PINS)" tools/install
 
 packages: deps ## Build Debian packages into build/packages, checked by lintian
 	@tools/apt-deps packages
@@ -66,6 +85,9 @@ packages: deps ## Build Debian packages into build/packages, checked by lintian
 
 wheel: deps ## Build a wheel of runtime and lab into build/wheels, for machines without a compiler
 	@tools/wheel
+
+dist-offline: ## Make an archive of sources and Python packages, for machines without network (PYTHONS="3.11 3.12")
+	@tools/dist-offline $(PYTHONS)
 
 format: deps-test ## Rewrite the sources in the house style
 	@tools/apt-deps dev

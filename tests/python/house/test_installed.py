@@ -77,9 +77,10 @@ def test_only_the_owner_may_change_installed_files_under_any_umask(prefix: Path)
     assert not writable_by_others(prefix)
 
 
-# Stands for Python: `-m venv FOLDER` makes one with itself in it, and `-c` is asked where its packages lie.
+# Stands for Python: `-m venv FOLDER` makes one with itself in it, and `-c` is asked where it and its packages lie.
 PYTHON = """#!/bin/sh
 case "$1 $2" in
+  "-c "*sys.executable*) echo "$0" ;;
   "-m venv") mkdir -p "$3/bin" "$3/lib/packages" && cp "$0" "$3/bin/python" ;;
   -c*) echo "${0%/bin/python}/lib/packages" ;;
 esac
