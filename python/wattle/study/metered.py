@@ -26,7 +26,7 @@ MOST_DOUBT = 0.5  # half-width as a share of the joules, in the median, above wh
 
 def add(directory: Path, found: External) -> None:
     """Writes the joules of a log that was just read into DIR/samples.parquet. Each scope is used for all samples that
-    have spans of time or for none, so that no comparison mixes two sources. `found.samples` says what was done, and is
+    have spans of time or for none, so that no comparison mixes two sources. `found.samples` has the choice, and is
     kept in DIR/external.json.
     """
     if found.reader is None or not (directory / samples.FILE).exists():
