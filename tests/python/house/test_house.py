@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -281,3 +282,9 @@ def test_no_line_of_the_c_sources_is_longer_than_120_columns() -> None:
         if len(line) > 120
     ]
     assert not long
+
+
+def test_modules_of_tests_have_names_of_their_own() -> None:
+    """pytest imports a test by its file name alone, and refuses the second file of that name."""
+    count = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, files in count.items() if files > 1] == []
