@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from wattle import __version__, console, files, limits, units
+from wattle import __version__, allocation, console, files, limits, units
 from wattle.checked import Checked, read_json, require_schema, shown
 from wattle.errors import WattleError
 
@@ -65,8 +65,9 @@ def machine_words(extra: dict[str, Any]) -> str:
 @dataclass
 class Manifest:
     """The description of a run or study. `n_pes` is 1 where the number is not known (`knows_n_pes`); the file then
-    holds null. `settings` are those set by name for this run. `extra` holds further keys of a study, which are
-    written beside the others.
+    holds null. `settings` are those set by name for this run. `allocation`: the batch job (see `wattle.allocation`);
+    None outside one, and the file then lacks the key. `extra` holds further keys of a study, which are written beside
+    the others.
     """
 
     kind: str  # "run" or "study"
@@ -81,6 +82,7 @@ class Manifest:
     machine: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     wattle_version: str = __version__
+    allocation: dict[str, Any] | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -128,12 +130,16 @@ class Manifest:
 
     def as_dict(self) -> dict[str, Any]:
         document = {"schema": SCHEMA, **asdict(self), "n_pes": self.n_pes if self.knows_n_pes else None}
+        if self.allocation is None:
+            del document[allocation.KEY]
         return {**document.pop("extra"), **document}
 
 
 def start(kind: str, command: list[str], n_pes: int, **more: Any) -> Manifest:
     """A manifest for a run or study that starts now on this host."""
-    return Manifest(kind, command, n_pes, now(), host=host_info(), versions=versions(), **more)
+    return Manifest(
+        kind, command, n_pes, now(), host=host_info(), versions=versions(), allocation=allocation.here(), **more
+    )
 
 
 def write(directory: Path, manifest: Manifest) -> Path:
@@ -185,6 +191,7 @@ def _from_document(document: Checked) -> Manifest:
         machine=document.text("machine"),
         versions=read_texts(document.get("versions")),
         wattle_version=document.text("wattle_version"),
+        allocation=_read_allocation(document),
         extra={k: v for k, v in document.object().items() if k not in known},
     )
 
@@ -211,6 +218,14 @@ def read_host(parent: Checked) -> dict[str, Any]:
     host = parent.get("host")
     host.expect_some(**HOST)
     return host.object()
+
+
+def _read_allocation(document: Checked) -> dict[str, Any] | None:
+    if not document.has(allocation.KEY):
+        return None
+    entry = document.get(allocation.KEY)
+    entry.expect_some(**allocation.KEYS)
+    return entry.object()
 
 
 def read_texts(entry: Checked) -> dict[str, str]:

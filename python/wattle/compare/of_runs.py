@@ -52,6 +52,7 @@ class Comparison:
             "before": str(self.before.directory),
             "after": str(self.after.directory),
             "repeats": [len(self.before.samples), len(self.after.samples)],
+            "allocations": [self.before.manifest.allocation, self.after.manifest.allocation],
             "warnings": self.warnings,
             "rows": [row.as_dict() for row in self.rows],
         }
@@ -85,6 +86,10 @@ def _warnings(before: Run, after: Run) -> list[str]:
     for key, what in (("name", "hosts"), ("cpu", "CPUs"), ("cores", "numbers of cores")):
         if b.host.get(key) != a.host.get(key):
             found.append(f"different {what}: {b.host.get(key)} and {a.host.get(key)}")
+    jobs = [run.manifest.allocation or {} for run in (before, after)]
+    for key in ("cluster", "partition"):
+        if all(jobs) and jobs[0].get(key) != jobs[1].get(key):
+            found.append(f"different {key}s: {jobs[0].get(key)} and {jobs[1].get(key)}")
     if _meters(before) != _meters(after):
         found.append(f"joules come from different meters: {_meters(before)} and {_meters(after)}")
     for run in (before, after):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wattle import units
+from wattle import allocation, units
 from wattle.compare.of_runs import Comparison, Row, changed_settings
 from wattle.compare.verdict import Verdict
 from wattle.console import Console, Text, plain, styled
@@ -17,6 +17,9 @@ MEANING = "Difference = (before - after) / before: positive is a saving."
 
 def show_runs(comparison: Comparison, console: Console) -> None:
     heading(comparison.before.directory, comparison.after.directory, comparison.warnings, console)
+    for name, run in (("before", comparison.before), ("after", comparison.after)):
+        if job := allocation.words(run.manifest.allocation):
+            console.print(styled("{} ran in {}", name, job), soft_wrap=True)
     for name, before, after in changed_settings(comparison.before, comparison.after):
         console.print(f"{name}: {before} before, {after} after", soft_wrap=True)
     repeats = " and ".join(str(len(run.samples)) for run in (comparison.before, comparison.after))

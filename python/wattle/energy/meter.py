@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wattle import paths
+from wattle import allocation, paths
 from wattle.checked import Checked
 from wattle.energy import tree
 from wattle.energy.tree import Outcome
@@ -39,6 +39,7 @@ class Metered:
         return total(known, domain=" and ".join(figure.domain for figure in known))
 
     def as_dict(self) -> dict[str, Any]:
+        job = allocation.here()
         return {
             "schema": 1,
             "kind": "energy",
@@ -50,6 +51,7 @@ class Metered:
             "meter": {"name": self.meter, "why": self.why},
             "joules": {part: [figure.as_dict() for figure in self.joules[part]] for part in PARTS},
             "nested": [figure.as_dict() for figure in self.nested],
+            **({allocation.KEY: job} if job else {}),
         }
 
 

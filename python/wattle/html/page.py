@@ -11,7 +11,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from wattle import __version__, console
+from wattle import __version__, allocation, console
 from wattle.html.figures import Figure
 from wattle.manifest import Manifest
 
@@ -53,6 +53,7 @@ def render(made: Page) -> str:
         record=made.record,
         host=_host(made.record),
         shield=_shield(made.record),
+        allocation=allocation.words(made.record.allocation),
         figure=by_id,
         version=__version__,
         style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
