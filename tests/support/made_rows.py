@@ -93,6 +93,12 @@ def gains_all(job: Job, name: str, who: str, x: float | None, y: float | None) -
     return 1e-4 * slower, 1e-3 * less, 1e-4 * less * fewer
 
 
+def _power_is_constant(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
+    """Energy follows time, and all of it follows the clock."""
+    clock = job.clock or 2.6
+    return 1 / clock, 10 / clock
+
+
 def _pascol_apart(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
     """Sleeping takes half of the time of polling and a tenth of its joules at any size."""
     sleeps = job.wait == "sleep"
@@ -299,6 +305,7 @@ MADE = {
     "race": Made(
         bad=[
             sweep("race", sweeps.backwards),
+            sweep("race", _power_is_constant),
             with_waits(sweep("race", sweeps.plain), 0.3),
         ],
         nothing=with_waits(sweep("race", sweeps.plain), 0.3),

@@ -30,7 +30,7 @@ from wattle.study.sweep.samples import SCHEMA
 SWEEPS = {
     made.name: made for made in (barrier.SWEEP, slack.SWEEP, race.SWEEP, receiver.SWEEP, pascol.SWEEP, lsms.SWEEP)
 }
-KNOB = Knob("cpufreq", "", (1.2, 1.8, 2.2, 2.4, 2.6, 2.9), 2.6)
+KNOB = Knob("cpufreq", "", (1.2, 1.5, 1.8, 2.2, 2.4, 2.6, 2.9), 2.6)
 NO_KNOB = Knob("none", "no clocks under /sys")
 CORES = 16  # of the made-up machine
 
@@ -204,9 +204,15 @@ def _slack(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ..
     return 0.01 * x * (1 - (saved / 5 if job.mode != "energy" else 0)), 0.1 * x * (1 - saved)
 
 
+LEAST_AT = {"copy": 1.2, "scale": 1.5, "add": 1.8, "triad": 2.2}  # GHz
+FMA_JOULES = {1.2: 1.2, 1.5: 1.1, 1.8: 1.0, 2.2: 0.98, 2.4: 0.96, 2.6: 1.0, 2.9: 1.2}
+
+
 def _kernels(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
     clock = job.clock or 2.6
-    return (1 / clock, 1.0 + 0.2 * abs(clock - 1.8)) if name == "fma" else (0.4 + 0.01 / clock, 0.1 + clock)
+    if name == "fma":
+        return 1 / clock, FMA_JOULES[clock]
+    return 0.4 + 0.01 / clock, 1.0 + abs(clock - LEAST_AT[name])
 
 
 def _mini_app(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:

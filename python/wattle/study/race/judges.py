@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import pairwise
+from itertools import combinations, pairwise
 from statistics import fmean
 
 from wattle import units
@@ -22,8 +22,10 @@ PLATEAU = 0.05  # relative gain of time that counts as none
 AMISS = 2  # percent beyond the effect of the clock
 LEAST = 1.0  # percent that an effect must exceed
 LITTLE = 10  # percent of time that programs gain which gain little
-APART = 10  # percentage points between the waits of the first and the last group of processes
+APART = 10  # percentage points between the waits of the first and the last group of processes; between two drops
+FLAT_GHZ = 1.8  # P-9 of the papers' processor, whose P-1 is 2.6 GHz
 FMA, MEMORY = "fma", ("copy", "scale", "add", "triad")
+KERNELS = (FMA, *MEMORY)
 
 
 GIVEN = (
@@ -65,7 +67,7 @@ def _ends(a: Analysis, metric: str, points: list[Point]) -> float:
     """Percent saved at the highest clock against the lowest."""
     found = a.saving(metric, points[0], points[-1])
     if found is None:
-        raise NotTestable("needs two clocks at least")
+        raise NotTestable(f"{metric} of {points[0].name} is not known at the lowest and at the highest clock")
     return found.median
 
 
@@ -89,9 +91,16 @@ def _why_jobs_differ(a: Analysis, gains: Mapping[str, float], low: float, high: 
     return tuple(found)
 
 
+def _without_turbo(a: Analysis, series: str, name: str) -> list[Point]:
+    """The points up to the base clock, the papers' highest. Two at least."""
+    found = [p for p in at_clocks(a, series, name) if (p.clock or 0) <= (a.knob.base or math.inf)]
+    if len(found) < 2:
+        raise NotTestable("needs two clocks at least")
+    return found
+
+
 def _jobs_at_clocks(a: Analysis, name: str) -> list[Point]:
-    """The points up to the base clock, the papers' highest."""
-    return [p for p in at_clocks(a, JOBS, name) if (p.clock or 0) <= (a.knob.base or math.inf)]
+    return _without_turbo(a, JOBS, name)
 
 
 def gains_differ(a: Analysis) -> Outcome:
@@ -132,14 +141,14 @@ def energy_rises(a: Analysis) -> Outcome:
     return Outcome(f"more energy by {ours}", verdict_of(len(more) > len(rises) / 2), (), a.provenance)
 
 
-def little_gained(a: Analysis) -> Outcome:
-    """Judges that programs that gain little time lose energy-delay product."""
+def little_gained(a: Analysis, metric: str) -> Outcome:
+    """Judges that programs that gain little time lose by a product of energy and delay."""
     _needs(a, True)
     points = {name: _jobs_at_clocks(a, name) for name in _names(a, JOBS)}
     little = {name: some for name, some in points.items() if _ends(a, "seconds", some) <= LITTLE}
     if not little:
         raise NotTestable(f"no program here gains {LITTLE} % of its time or less")
-    saved = {name: _ends(a, "edp", some) for name, some in little.items()}
+    saved = {name: _ends(a, metric, some) for name, some in little.items()}
     ours = "; ".join(f"{name} {units.percent(percent)}" for name, percent in saved.items())
     return Outcome(ours, verdict_of(all(percent < -LEAST for percent in saved.values())), (), a.provenance)
 
@@ -173,10 +182,11 @@ def groups(a: Analysis) -> Outcome:
 
 
 def memory_lower(a: Analysis) -> Outcome:
+    """Judges that kernels limited by memory use the least energy at a lower clock than the highest without turbo."""
     _needs(a, True)
     parts, lower = [], True
     for name in MEMORY:
-        points = at_clocks(a, PHASES, name)
+        points = _without_turbo(a, PHASES, name)
         energy, seconds = best(a, "node", points), best(a, "seconds", points)
         saved = a.saving("node", points[-1], energy)
         lower = lower and saved is not None and saved.median > LEAST
@@ -185,16 +195,71 @@ def memory_lower(a: Analysis) -> Outcome:
     return Outcome("; ".join(parts), verdict_of(lower), (), a.provenance)
 
 
+def minima_differ(a: Analysis) -> Outcome:
+    """Judges that no two kernels use the least energy at the same clock: at the clock of the other, one of them uses
+    more.
+    """
+    _needs(a, True)
+    points = {name: _without_turbo(a, PHASES, name) for name in KERNELS}
+    least = {name: best(a, "node", found) for name, found in points.items()}
+
+    def more(name: str, other: str) -> float:
+        there = a.like(least[name], clock=least[other].clock)
+        found = a.saving("node", there, least[name])
+        if found is None:
+            raise NotTestable(f"{name} was not measured at {least[other].clock:g} GHz")
+        return found.median
+
+    alike = [
+        f"{one} and {other}"
+        for one, other in combinations(KERNELS, 2)
+        if max(more(one, other), more(other, one)) <= LEAST
+    ]
+    ours = "; ".join(f"{name} {point.clock:g} GHz" for name, point in least.items())
+    why = (f"{', '.join(alike)}: each uses at most {LEAST:g} % more at the clock of the other.",) if alike else ()
+    return Outcome(f"least energy: {ours}", verdict_of(not alike), why, a.provenance)
+
+
+def not_proportional(a: Analysis, kernels: list[str]) -> Outcome:
+    """Judges that each of the kernels saves another share of its energy than of its time with a higher clock."""
+    _needs(a, True)
+    parts, holds = [], True
+    for name in kernels:
+        points = _without_turbo(a, PHASES, name)
+        time, energy = (_ends(a, metric, points) for metric in ("seconds", "node"))
+        holds = holds and abs(time - energy) > APART
+        parts.append(f"{name}: time {units.percent(time)}, energy {units.percent(energy)}")
+    return Outcome("; ".join(parts), verdict_of(holds), (), a.provenance)
+
+
 def compute_energy(a: Analysis) -> Outcome:
     """Judges that energy first falls with a higher clock, and rises again to the highest without turbo."""
     _needs(a, True)
-    points = [p for p in at_clocks(a, PHASES, FMA) if (p.clock or 0) <= (a.knob.base or math.inf)]
+    points = _without_turbo(a, PHASES, FMA)
     least = best(a, "node", points)
     saved = [a.saving("node", end, least) for end in (points[0], points[-1])]
     against = zip((points[0], points[-1]), saved, strict=True)
     ends = " and ".join(f"{units.percent(s.median)} against {p.clock:g}" for p, s in against if s)
     holds = all(s is not None and s.median > LEAST for s in saved)
     return Outcome(f"least at {least.clock:g} GHz; saves {ends}", verdict_of(holds), (), a.provenance)
+
+
+def compute_flat(a: Analysis) -> Outcome:
+    """Judges that energy hardly changes from P-9 to the clock before the highest without turbo, and less than up to
+    P-9.
+    """
+    _needs(a, True)
+    points = _without_turbo(a, PHASES, FMA)
+    flat = [p for p in points[:-1] if (p.clock or 0) >= FLAT_GHZ * (1 - PLATEAU)]
+    if len(flat) < 2 or flat[0] is points[0]:
+        raise NotTestable(f"needs a clock below {FLAT_GHZ:g} GHz, and two from there to the one before the highest")
+    joules = [c.median for p in flat if (c := a.center("node", p))]
+    change, before = 100 * (1 - min(joules) / max(joules)), _ends(a, "node", [points[0], flat[0]])
+    ours = (
+        f"changes by {units.percent(change)} from {flat[0].clock:g} to {flat[-1].clock:g} GHz; saves "
+        f"{units.percent(before)} from {points[0].clock:g} to {flat[0].clock:g}"
+    )
+    return Outcome(ours, verdict_of(change <= 100 * PLATEAU and change < before), (), a.provenance)
 
 
 def compute_time(a: Analysis) -> Outcome:
@@ -211,5 +276,16 @@ def compute_time(a: Analysis) -> Outcome:
 
 
 ROWS = published.read(__file__).figures(
-    gains_differ, plateau, energy_rises, little_gained, groups, mode_saves, compute_time, compute_energy, memory_lower
+    gains_differ,
+    plateau,
+    energy_rises,
+    little_gained,
+    groups,
+    mode_saves,
+    compute_time,
+    compute_energy,
+    compute_flat,
+    not_proportional,
+    memory_lower,
+    minima_differ,
 )

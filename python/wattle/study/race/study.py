@@ -44,11 +44,16 @@ def _at(clock: float | None, pes: int) -> tuple[tuple[str, str], ...]:
     return () if clock is None else (("WATTLE_CLOCKS", f"0-{pes - 1}={clock:g}"),)
 
 
+def _clocks(plan: Plan) -> list[float]:
+    """Some clocks, with the base clock, the papers' highest. None without a knob."""
+    base = {plan.knob.base} if plan.knob.acts and plan.knob.base else set()
+    return sorted({*plan.clocks(), *base})
+
+
 def _job_level(plan: Plan) -> list[Job]:
     found = []
     repeats, pes = plan.repeats(REPEATS), SIMULATED_PES if plan.simulated else PES
-    top = {plan.knob.base} if plan.knob.acts and plan.knob.base else set()  # the papers' highest clock
-    clocks = sorted({*plan.clocks(), *top})
+    clocks = _clocks(plan)
     for name, words in _programs(plan):
         for wait in WAITS:
             found.append(Job(JOBS, name, words, repeats, pes, wait))
@@ -125,7 +130,7 @@ def _phase_level(plan: Plan) -> list[Job]:
     words = ("--repeat", str(REPEATS), "--least", "0.02" if plan.quick else "0.2", size)
     return [
         Job(PHASES, "kernels", words, KERNELS * REPEATS, PES, clock=clock, settings=_at(clock, PES))
-        for clock in (None, *plan.clocks())
+        for clock in (None, *_clocks(plan))
     ]
 
 

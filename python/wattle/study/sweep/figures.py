@@ -154,7 +154,7 @@ def bars(
         "showlegend": True,
         "xaxis": {"title": {"text": axis}, "rangemode": "tozero"},
         "yaxis": {"type": "category", "autorange": "reversed", "automargin": True},
-        "margin": {"l": 8, "r": 14, "t": 38, "b": 8},
+        "margin": {"l": 8, "r": 14, "t": 56, "b": 8},  # the legend is below the buttons
     }
     return Figure(
         id, title, f"{title}: bars of {', '.join(name for name, _, _ in parts)}", traces, layout, height, note
