@@ -56,6 +56,7 @@ add_library(wattle-mpi MODULE mpi/preload.c base/loaded_mpi.c base/sigpipe.c ${C
 add_dependencies(wattle-mpi mpi_generated)
 target_compile_definitions(wattle-mpi PRIVATE _GNU_SOURCE WTL_VERSION="${PROJECT_VERSION}")
 target_link_libraries(wattle-mpi PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+wtl_module_exports(wattle-mpi MPI_* MPIX_* mpi_* sched_yield)
 install(TARGETS wattle-mpi LIBRARY DESTINATION lib)
 
 file(GLOB MPI_SOURCES CONFIGURE_DEPENDS mpi/*.c record/*.c wait/*.c govern/*.c profile/*.c)
@@ -77,8 +78,10 @@ endfunction()
 
 function(wtl_mpi_modules interface compile)
   wtl_mpi_module(wattle-boot-mpi-${interface} "${compile}" node/boot_mpi_module.c fabric/mpi/transport_mpi.c)
+  wtl_module_exports(wattle-boot-mpi-${interface} wtl_mpi_module wtl_transport_mpi)
   wtl_mpi_module(wattle-mpi-${interface} "${compile}" ${MPI_SOURCES} node/ancestor.c node/cores.c node/arena.c ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c)
   set_target_properties(wattle-mpi-${interface} PROPERTIES C_VISIBILITY_PRESET hidden INSTALL_RPATH "$ORIGIN")
+  wtl_module_exports(wattle-mpi-${interface} wtl_mpi_module)
 endfunction()
 
 wtl_mpi_modules(abi -I${CMAKE_CURRENT_SOURCE_DIR}/mpi/abi)

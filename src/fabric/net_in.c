@@ -107,7 +107,7 @@ static bool take_batch(wtl_net *net, const wire_head *h, const char *at, size_t 
   const void *data;
   bool good = true;
   for (uint32_t i = 0; good && i < h->records; i++)
-    good = wire_next(&at, end, &r, &data) && take_record(net, (int)h->from, &r, data);
+    good = wtl_wire_next(&at, end, &r, &data) && take_record(net, (int)h->from, &r, data);
   wtl_net_send_in_turn(net, (int)h->from); /* the answers, if there are any */
   return good;
 }

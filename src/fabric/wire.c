@@ -26,7 +26,7 @@ static uint64_t times(const wire_record *r)
   return r->kind == WIRE_AM ? (uint64_t)r->more + 1 : 1;
 }
 
-bool wire_next(const char **at, const char *end, wire_record *r, const void **data)
+bool wtl_wire_next(const char **at, const char *end, wire_record *r, const void **data)
 {
   size_t left = (size_t)(end - *at), length = sizeof *r;
   if (left < length) return false;

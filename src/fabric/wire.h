@@ -68,6 +68,6 @@ static inline size_t wire_padded(uint64_t n)
  * kind carries data), and advances `at`. False if the bytes before `end` do not begin with a whole record of a known
  * kind.
  */
-bool wire_next(const char **at, const char *end, wire_record *r, const void **data);
+bool wtl_wire_next(const char **at, const char *end, wire_record *r, const void **data);
 
 #endif

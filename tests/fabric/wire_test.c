@@ -46,11 +46,11 @@ static void records_come_back_as_they_were_written(void)
     const char *at = exactly(p.data, p.used, next_random(&random) % 8, &block), *end = at + p.used;
     for (size_t i = 0; i < n; i++) {
       bool carries = carries_data(wrote[i].kind);
-      CHECK(wire_next(&at, end, &r, &data));
+      CHECK(wtl_wire_next(&at, end, &r, &data));
       CHECK(memcmp(&r, &wrote[i], sizeof r) == 0);
       CHECK(!carries || !r.n || *(const char *)data == (char)i);
     }
-    CHECK(at == end && !wire_next(&at, end, &r, &data));
+    CHECK(at == end && !wtl_wire_next(&at, end, &r, &data));
     free(block);
   }
 }
@@ -62,7 +62,7 @@ static void expect_no_record_before_its_end(const pack *p)
     const char *at = exactly(p->data, n, 1, &block), *start = at;
     wire_record r;
     const void *data;
-    CHECK(!wire_next(&at, at + n, &r, &data) && at == start);
+    CHECK(!wtl_wire_next(&at, at + n, &r, &data) && at == start);
     free(block);
   }
 }
@@ -84,7 +84,7 @@ static void only_messages_have_more(void)
     const void *data;
     add_more(&p, add(&p, kind, 0, 0, 0, 8, 8), 3);
     const char *at = p.data;
-    CHECK(wire_next(&at, p.data + p.used, &r, &data) == (kind == WIRE_AM));
+    CHECK(wtl_wire_next(&at, p.data + p.used, &r, &data) == (kind == WIRE_AM));
     CHECK(at == (kind == WIRE_AM ? p.data + p.used : p.data));
   }
 }
@@ -108,7 +108,7 @@ static void noise_is_never_read_beyond_its_end(void)
     const char *at = exactly(noise, n, round % 8, &block), *end = at + n, *before = at;
     wire_record r;
     const void *data;
-    for (; wire_next(&at, end, &r, &data); before = at) {
+    for (; wtl_wire_next(&at, end, &r, &data); before = at) {
       CHECK(at > before && at <= end && (const char *)data >= before && (const char *)data <= at);
     }
     CHECK(at == before);
