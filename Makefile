@@ -17,7 +17,7 @@ PINS := $(PINS_$(LAB))
 export DEPS
 
 .DEFAULT_GOAL := help
-.PHONY: help deps runtime deps-test deps-bench deps-docs build demo demo-all test test-matrix soak fuzz bench install packages wheel dist-offline format lint docs clean distclean
+.PHONY: help deps runtime deps-test deps-bench deps-docs build demo demo-all test test-matrix soak fuzz bench bench-against install packages wheel dist-offline format lint docs clean distclean
 
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
@@ -75,6 +75,9 @@ fuzz: deps-test ## Fuzz the parsers of files and messages, each for FUZZ_SECONDS
 
 bench: deps-bench build ## Compare with Debian's OpenSHMEM, alternating in one run, and print the ratios
 	@.venv/bin/python bench/run.py $(BENCH_ARGS)
+
+bench-against: deps-bench build ## Compare with another revision of Wattle (REV=HEAD~20): local operations, memory
+	@.venv/bin/python bench/against.py "$(REV)" $(BENCH_ARGS)
 
 install: runtime ## Install into PREFIX: headers, libraries, oshcc, oshrun, wattle, pkg-config, profiles, docs
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" COMPAT="$(COMPAT)" PINS="$(PINS)" tools/install

@@ -229,7 +229,7 @@ static inline char *wtl_own_name(const wtl_pe *self, size_t offset)
 
 /* The bytes from `addr` to the end of the symmetric segment that holds it; 0 if none does. The heap ends at the end of
  * its highest block so far. */
-static inline size_t wtl_symmetric_bytes(const wtl_pe *self, const void *addr)
+static inline __attribute__((always_inline)) size_t wtl_symmetric_bytes(const wtl_pe *self, const void *addr)
 {
   size_t at = (size_t)((const char *)addr - self->heap), reach = __atomic_load_n(&self->mem.reach, __ATOMIC_RELAXED);
   if (WTL_LIKELY(at < reach)) return reach - at;

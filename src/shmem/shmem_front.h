@@ -100,7 +100,7 @@ static inline size_t wtl_shmem_extent(size_t n, size_t block, ptrdiff_t stride, 
 
 static inline __attribute__((always_inline)) void wtl_check_pe(const wtl_frame *f, int pe)
 {
-  if (WTL_UNLIKELY(f->self->check && (unsigned)pe >= (unsigned)f->self->n)) wtl_shmem_refuse_pe(f->call, pe);
+  if (f->self->check && WTL_UNLIKELY((unsigned)pe >= (unsigned)f->self->n)) wtl_shmem_refuse_pe(f->call, pe);
 }
 
 /* Checks that the bytes of `n` elements of `size` bytes can be counted. */
@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) void wtl_check_count(const wtl_fram
 static inline __attribute__((always_inline)) void wtl_check_symmetric(const wtl_frame *f, const char *name,
                                                                       const void *p, size_t bytes, int pe)
 {
-  if (WTL_UNLIKELY(f->self->check && bytes > wtl_symmetric_bytes(f->self, p)))
+  if (f->self->check && WTL_UNLIKELY(bytes > wtl_symmetric_bytes(f->self, p)))
     wtl_shmem_refuse_symmetric(f->call, name, p, bytes, pe);
 }
 
@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) void wtl_check_symmetric(const wtl_
 static inline __attribute__((always_inline)) void wtl_check_readable(const wtl_frame *f, const char *name,
                                                                      const void *p, size_t bytes, int pe)
 {
-  if (WTL_UNLIKELY(f->self->check && bytes > wtl_symmetric_bytes(f->self, p)) && bytes > wtl_readable_bytes(f->self, p))
+  if (f->self->check && WTL_UNLIKELY(bytes > wtl_symmetric_bytes(f->self, p)) && bytes > wtl_readable_bytes(f->self, p))
     wtl_shmem_refuse_symmetric(f->call, name, p, bytes, pe);
 }
 
