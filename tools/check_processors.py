@@ -62,7 +62,7 @@ BRANDS = ("threadripper", "epyc", "opteron", "ryzen")
 
 @dataclass(frozen=True)
 class Known:
-    """What a source says of one processor. A list is empty where it says nothing; some state two values of TDP."""
+    """One processor as a source describes it. A list is empty for an unknown value; some state two values of TDP."""
 
     brand: str
     values: dict[str, list[float]]
@@ -106,7 +106,7 @@ def numbers(text: str | None) -> list[float]:
 
 
 def read(folder: Path) -> dict[str, dict[str, list[Known]]]:
-    """What each source knows of each processor, by the source's key and the processor's."""
+    """The processors of each source, by the source's key and the processor's."""
     found: dict[str, dict[str, list[Known]]] = {}
     for key, _, pattern, *columns in SOURCES:
         files = sorted(folder.glob(pattern))
