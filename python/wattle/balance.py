@@ -5,6 +5,7 @@ waited. CR, the compute ratio, divides the longest computing time of a PE by the
 instruction counts instead. EC, the early core count, is the average number of PEs that wait. CI, the compute
 intensity, divides the instructions that are neither branch, load or store by the loads and stores (section 11.1). An
 instruction that computes with a memory operand, as x86 has them, counts as an access only. CI is then a lower bound.
+Time without a core is not computing and not waiting.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from wattle import units
+from wattle import no_core, pop, units
 from wattle.pe import PE, STAGES, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, amount, joule_unit, significant, total
@@ -94,9 +95,9 @@ def intensity(profile: RunProfile) -> Intensity:
     return Intensity(compute / memory, "") if memory else Intensity(None, "no load and no store was counted")
 
 
-def words(found: Balance, noun: str = "PE") -> str:
+def words(found: Balance, noun: str = "PE", short: bool = False) -> str:
     """One line, such as `Balance: 34 % of the PEs' time is slack; compute ratio (CR) 2.5; 0.68 PEs wait on average
-    (EC).` `noun`: the word for a process.
+    (EC).` `noun`: the word for a process. `short`: processes had no core, so the waits of others are partly for them.
     """
     parts = []
     if found.slack_ratio is not None:
@@ -105,7 +106,8 @@ def words(found: Balance, noun: str = "PE") -> str:
         parts.append(f"compute ratio (CR) {significant(found.compute_ratio, 3)} by time")
     if found.early_cores is not None:
         parts.append(f"{significant(found.early_cores, 3)} {noun}s wait on average (EC)")
-    return f"Balance: {'; '.join(parts)}." if parts else ""
+    doubt = f" Waits include those for {noun}s without a core." if short else ""
+    return f"Balance: {'; '.join(parts)}.{doubt}" if parts else ""
 
 
 @dataclass(frozen=True)
@@ -141,8 +143,11 @@ def as_dict(profile: RunProfile, domains: Iterable[str]) -> dict[str, Any]:
     joules = of_nodes(profile, domains)
     found = balance(profile)
     known = {"provenance": str(joules.provenance), "source": joules.source, "scope": joules.scope}
+    made, short = pop.factors(profile), no_core.shortage(profile)
     return {
         "balance": found.as_dict() if found else None,
+        "pop": made.as_dict() if made else None,
+        "no_core": short.as_dict() if short else None,
         "compute_intensity": intensity(profile).as_dict(),
         "products": {
             p.name: {"value": p.value, "uncertainty": p.uncertainty, "unit": p.unit, **known}

@@ -14,8 +14,13 @@ LAB = ("jinja2", "markupsafe", "numpy", "otf2", "plotly", "polars", "scipy")
 def require(what: str, *packages: str) -> None:
     """Raises WattleError where a package is missing that `what` needs, such as `--timeline`."""
     for package in packages:
-        if importlib.util.find_spec(package) is None:
+        if not has(package):
             raise _missing(what, package)
+
+
+def has(package: str) -> bool:
+    """Whether a package of the extra is installed."""
+    return importlib.util.find_spec(package) is not None
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from wattle.pe import add
+from wattle.pe import NO_CORE, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, total
 from wattle.runs import Sample
@@ -66,6 +66,7 @@ def metrics(profiles: Iterable[RunProfile]) -> list[Metric]:
         Metric("spin_s", "waiting, spin", _profile(lambda p: p.sum("state_s", "spin"))),
         Metric("yield_s", "waiting, yield", _profile(lambda p: p.sum("state_s", "yield"))),
         Metric("asleep_s", "waiting, asleep", _profile(lambda p: p.sum("state_s", "asleep"))),
+        Metric("no_core_s", "no core", _profile(lambda p: p.sum("state_s", NO_CORE))),
     ]
     for domain in dict.fromkeys(d for p in found for d in p.domains):
         rows.append(Metric(f"joules_{domain}", f"{domain} joules", _joules(domain)))

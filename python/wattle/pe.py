@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 
 from wattle.provenance import Joules, unavailable
 
-STATES = ("active", "spin", "yield", "asleep")
-TIMES = ("compute", "transfer", "wait")
+STATES = ("active", "spin", "yield", "asleep")  # in which a process draws power
+NO_CORE = "no_core"  # ready to run and without a core, outside waits; None in files of earlier versions
+SPENT = (*STATES, NO_CORE)  # the keys of state_s, which add up to wall_s
+TIMES = ("compute", "transfer", "wait", NO_CORE)  # those of time_s, which also add up to wall_s
 STAGES = ("spin", "yield", "asleep")
 MOVES = ("put", "get", "amo")
 KINDS = ("transfer", "wait", "other")
@@ -136,6 +138,24 @@ class Interfaces:
 
 
 @dataclass(frozen=True)
+class Cores:
+    """The cores of a process, and its time without one. `source` of the time without a core: schedstat, cpu time (then
+    it includes time in which the kernel blocked the process), simulation, or empty. `in_waits_s` is part of the waits.
+    `throttled_s`: for all processes of its control groups, added up over cores. `quota`: in cores; None: unlimited.
+    `threads_cores` are those of its other busy threads.
+    """
+
+    source: str
+    in_waits_s: float | None
+    other_threads_s: float | None
+    other_busy_threads: int
+    throttled_s: float | None
+    quota: float | None
+    cores: frozenset[int]
+    threads_cores: frozenset[int]
+
+
+@dataclass(frozen=True)
 class PE:
     """The activity of one PE between init and finalize."""
 
@@ -173,6 +193,8 @@ class PE:
     interfaces: Interfaces | None = None  # of the node; only in its reader's profile, if WATTLE_COUNTERS was set
     passed: dict[str, int] = field(default_factory=dict)  # calls of MPI that the module does not know, by name
     nested: list[Joules] = field(default_factory=list)  # of the node, in no sum: others contain them or lie in them
+    wait_joules: Numbers = field(default_factory=dict)  # cpu and dram while it waited, by the model; empty in old files
+    cores: Cores | None = None  # None in files of earlier versions
     api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
 
     def module_of(self, site: Site) -> Module | None:

@@ -12,12 +12,14 @@ from wattle.pe import (
     INTERFACES,
     KINDS,
     MOVES,
+    NO_CORE,
     PE,
+    SPENT,
     STAGES,
-    STATES,
     TIMES,
     WAYS,
     Clocks,
+    Cores,
     Interface,
     Interfaces,
     Module,
@@ -55,8 +57,8 @@ def read_pe(path: Path, number: int) -> PE:
         cpu_init_s=document.number("cpu_init_s"),
         wake_s=document.number("wake_s") if document.has("wake_s") else None,
         second_s=document.number("second_s") if document.has("second_s") else None,
-        state_s=_numbers(document.get("state_s"), STATES),
-        time_s=_numbers(document.get("time_s"), TIMES),
+        state_s=_spent(document.get("state_s"), SPENT),
+        time_s=_spent(document.get("time_s"), TIMES),
         bytes=_numbers(document.get("bytes"), MOVES),
         rescues=document.count("rescues"),
         sleeps=document.count("sleeps"),
@@ -78,8 +80,30 @@ def read_pe(path: Path, number: int) -> PE:
         passed={entry.text("call"): entry.integer("calls") for entry in document.items("passed")}
         if document.has("passed")
         else {},
+        wait_joules=_numbers(document.get("wait_joules"), ("cpu", "dram")) if document.has("wait_joules") else {},
+        cores=_read_cores(document.get("no_core")) if document.has("no_core") else None,
         nested=_figures(document.get("node"), "nested") if has_node and document.get("node").has("nested") else [],
     )
+
+
+def _spent(parent: Checked, keys: tuple[str, ...]) -> Numbers:
+    """Time by state. Earlier versions did not tell time without a core apart."""
+    return {key: None if key == NO_CORE and not parent.has(key) else parent.number(key) for key in keys}
+
+
+def _read_cores(entry: Checked) -> Cores:
+    waits, others, throttled, quota = (
+        entry.number(key) for key in ("in_waits_s", "other_threads_s", "throttled_s", "quota_cores")
+    )
+    sets = (_read_set(entry, key) for key in ("cores", "cores_of_threads"))
+    return Cores(entry.text("source"), waits, others, entry.integer("other_busy_threads"), throttled, quota, *sets)
+
+
+def _read_set(entry: Checked, key: str) -> frozenset[int]:
+    numbers = entry.get(key).numbers()
+    if any(number is None or number % 1 for number in numbers):
+        raise entry.get(key).wrong("expected numbers of cores")
+    return frozenset(int(number) for number in numbers if number is not None)
 
 
 def _read_recorded(entry: Checked) -> Recorded:

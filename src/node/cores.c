@@ -69,20 +69,48 @@ static void own_path(const cgroups *version, char *path, size_t size)
   if (f) fclose(f);
 }
 
-/* Returns the smallest quota from this process's own cgroup up to the root. In a container the root is the
- * container's. */
-double wtl_cores_quota(void)
+/* Combines the figures of this process's own cgroups and of those above them, up to the root. In a container the root
+ * is the container's. */
+static double combine(double so_far, double (*with)(double so_far, const cgroups *version, const char *path))
 {
-  double least = INFINITY;
   for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
     char path[4096];
     own_path(&versions[i], path, sizeof path);
     for (char *end = path + strlen(path); end; end = strrchr(path, '/')) {
       *end = '\0';
-      least = fmin(least, quota_of(&versions[i], path));
+      so_far = with(so_far, &versions[i], path);
     }
   }
-  return least;
+  return so_far;
+}
+
+static double with_quota(double least, const cgroups *version, const char *path)
+{
+  return fmin(least, quota_of(version, path));
+}
+
+double wtl_cores_quota(void)
+{
+  return combine(INFINITY, with_quota);
+}
+
+static double with_throttled(double sum, const cgroups *version, const char *path)
+{
+  char file[4400], key[64];
+  double value, seconds = NAN;
+  snprintf(file, sizeof file, "%s%s/cpu.stat", version->root, path);
+  FILE *f = fopen(file, "re");
+  while (f && fscanf(f, "%63s %lf", key, &value) == 2) {
+    if (strcmp(key, "throttled_usec") == 0) seconds = value * 1e-6;
+    if (strcmp(key, "throttled_time") == 0) seconds = value * 1e-9;
+  }
+  if (f) fclose(f);
+  return isnan(seconds) ? sum : seconds + (isnan(sum) ? 0 : sum);
+}
+
+double wtl_cores_throttled(void)
+{
+  return combine(NAN, with_throttled);
 }
 
 int wtl_cores_allowed(void)

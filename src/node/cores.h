@@ -8,6 +8,10 @@
  * visible cores does not count. */
 double wtl_cores_quota(void);
 
+/* Returns the seconds for which the cgroups of this process have been stopped because their quota was used up, added up
+ * over cores; NaN if none of them counts that. */
+double wtl_cores_throttled(void);
+
 /* Returns the number of cores that this process may run on: its affinity, at most the cgroups' quota rounded up. At
  * least 1. */
 int wtl_cores_allowed(void);

@@ -36,6 +36,7 @@ typedef struct wtl_activity {
    * part of the busy seconds on a core whose other thread is busy, too.
    */
   double wake_s, second_s;
+  double no_core_s; /* ready to run and without a core, outside waits; of wall-clock time only, no power is drawn */
   int64_t pid; /* of the process, by which accelerators know their users; 0: unknown */
 } wtl_activity;
 

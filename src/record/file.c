@@ -47,10 +47,16 @@ static double site_own_s(const writer *w, const wtl_site *s)
   return wtl_site_ticks(s) * w->seconds_per_tick * w->scale;
 }
 
-/* The PE's joules, shared among the sites by the model. */
+/* The PE's joules of a part of its activity, by the model. */
+static double joules_of(const writer *w, const wtl_activity *part, int domain)
+{
+  double pe = wtl_record_modelled(w->share, domain, w->states), share = wtl_record_share(w->share, domain);
+  return pe > 0 ? share * wtl_record_modelled(w->share, domain, part) / pe : share == 0 ? 0 : NAN;
+}
+
 static double site_joules(const writer *w, const wtl_site *s, int domain)
 {
-  double own_s = site_own_s(w, s), pe = wtl_record_modelled(w->share, domain, w->states);
+  double own_s = site_own_s(w, s);
   wtl_activity a = {
       .active_s = isfinite(own_s) ? own_s : 0,
       .spin_s = (double)s->wait_ticks[WTL_STAGE_SPIN] * w->seconds_per_tick,
@@ -58,8 +64,7 @@ static double site_joules(const writer *w, const wtl_site *s, int domain)
       .asleep_s = (double)s->wait_ticks[WTL_STAGE_ASLEEP] * w->seconds_per_tick,
       .bytes = (double)s->bytes,
   };
-  double share = wtl_record_share(w->share, domain);
-  return pe > 0 ? share * wtl_record_modelled(w->share, domain, &a) / pe : share == 0 ? 0 : NAN;
+  return joules_of(w, &a, domain);
 }
 
 static void write_site(writer *w, const wtl_site *s)
@@ -107,11 +112,13 @@ static void write_times(const writer *w)
   wtl_json_number_field(f, "spin", a->spin_s, 0);
   wtl_json_number_field(f, "yield", a->yield_s, 0);
   wtl_json_number_field(f, "asleep", a->asleep_s, 0);
+  wtl_json_number_field(f, "no_core", a->no_core_s, 0);
   fputs("},\"time_s\":{", f);
   wtl_json_number_field(f, "compute", w->sites ? fmax(0, a->active_s - transfer) : NAN,
                         1); /* rounding may make it negative */
   wtl_json_number_field(f, "transfer", w->sites ? transfer : NAN, 0);
   wtl_json_number_field(f, "wait", wait, 0);
+  wtl_json_number_field(f, "no_core", a->no_core_s, 0);
   fputs("},\"bytes\":{", f);
   wtl_json_number_field(f, "put", w->sites ? bytes[WTL_DIR_PUT] : NAN, 1);
   wtl_json_number_field(f, "get", w->sites ? bytes[WTL_DIR_GET] : NAN, 0);
@@ -124,6 +131,24 @@ static void write_times(const writer *w)
   wtl_json_number_field(f, "wake_price_s", w->self->door->stages.learns ? w->self->door->stages.price_s : NAN, 0);
 }
 
+static void write_cores(const writer *w)
+{
+  wtl_json_key(w->f, "no_core", 0);
+  wtl_record_cores_write(&w->self->cores, &w->self->door->no_core, w->states->wall_s, w->f);
+}
+
+/* The PE's joules while it waited, cpu and dram. */
+static void write_wait_joules(const writer *w)
+{
+  wtl_activity waits = *w->states;
+  waits.active_s = waits.bytes = 0;
+  wtl_json_key(w->f, "wait_joules", 0);
+  putc('{', w->f);
+  wtl_json_number_field(w->f, "cpu", w->share ? joules_of(w, &waits, 0) : NAN, 1);
+  wtl_json_number_field(w->f, "dram", w->share ? joules_of(w, &waits, 1) : NAN, 0);
+  putc('}', w->f);
+}
+
 static void write_pe_joules(const writer *w)
 {
   const wtl_record *self = w->self;
@@ -131,6 +156,7 @@ static void write_pe_joules(const writer *w)
   wattle_joules_t nested[WTL_MAX_DOMAINS];
   wtl_json_key(w->f, "joules", 0);
   wtl_figures_json(w->f, d ? w->share->mine : NULL, d);
+  write_wait_joules(w);
   wtl_json_key(w->f, "node", 0);
   if (!w->node) {
     fputs("null", w->f);
@@ -267,6 +293,7 @@ static void write_all(writer *w)
 {
   write_identity(w);
   write_times(w);
+  write_cores(w);
   write_pe_joules(w);
   write_network(w);
   write_clocks(w);
@@ -296,11 +323,13 @@ void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_j
   wtl_live_stop(self->door->live);
   self->door->live = NULL;
   if (!*dir) {
+    wtl_no_core_stop(&self->door->no_core);
     wtl_operations_stop(&self->operations);
     wtl_interfaces_stop(&self->interfaces);
     return;
   }
   wtl_record_states(self, &states);
+  wtl_no_core_stop(&self->door->no_core);
   snprintf(path, sizeof path, "%s/pe-%05d.json", dir, self->me);
   if (!wtl_new_file_open(&file, path)) {
     wtl_message_print("cannot write the profile %s: %s", path, strerror(errno));

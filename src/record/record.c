@@ -28,6 +28,8 @@ void wtl_record_start(wtl_record *r)
   r->door->rings = 0;
   r->door->calls = r->calls;
   r->door->live = wtl_live_start(r->me, r->n);
+  wtl_no_core_start(&r->door->no_core, NULL, r->door->stages.ns_per_tick);
+  wtl_record_cores_start(&r->cores);
   if (r->settings->counters.on) wtl_operations_start(&r->operations, NULL);
   if (r->settings->counters.on && r->meter) wtl_interfaces_start(&r->interfaces, r->settings->sysfs.text);
   if (r->settings->timeline.bytes > 0 && r->profile->on) {
@@ -60,6 +62,8 @@ void wtl_record_states(const wtl_record *r, wtl_activity *a)
   a->yield_s = (double)r->door->ticks[WTL_STAGE_YIELD] * s;
   a->asleep_s = (double)r->door->ticks[WTL_STAGE_ASLEEP] * s;
   a->active_s = fmax(0, a->wall_s - a->spin_s - a->yield_s - a->asleep_s);
+  a->no_core_s = fmin(a->active_s, wtl_no_core_outside_waits(&r->door->no_core));
+  a->active_s -= a->no_core_s;
   a->bytes = (double)wtl_profile_bytes(r->profile);
   put_off_clock(r->off, a, s);
 }
@@ -68,6 +72,8 @@ void wtl_record_states(const wtl_record *r, wtl_activity *a)
 static void put_on_core(wtl_activity *a, double cpu_s)
 {
   double awake_s = a->active_s + a->spin_s + a->yield_s, share;
+  a->asleep_s += a->no_core_s;
+  a->no_core_s = 0;
   if (cpu_s >= awake_s) {
     a->active_s += cpu_s - awake_s;
     return;
@@ -94,6 +100,7 @@ static wtl_activity between(const wtl_activity *p, const wtl_activity *q)
                         .spin_s = q->spin_s - p->spin_s,
                         .yield_s = q->yield_s - p->yield_s,
                         .asleep_s = q->asleep_s - p->asleep_s,
+                        .no_core_s = fmax(0, q->no_core_s - p->no_core_s),
                         .off = {.active_s = fmax(0, q->off.active_s - p->off.active_s),
                                 .spin_s = fmax(0, q->off.spin_s - p->off.spin_s),
                                 .yield_s = fmax(0, q->off.yield_s - p->off.yield_s),

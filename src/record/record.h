@@ -15,6 +15,7 @@
 #include "govern/clocks.h"
 #include "power/power.h"
 #include "profile/profile.h"
+#include "record/cores_used.h"
 #include "record/interfaces.h"
 #include "record/operations.h"
 #include "wait/door.h"
@@ -72,8 +73,9 @@ typedef struct wtl_record {
   const wtl_off_clock *off;              /* time at other clocks; NULL without a governor */
   const wtl_off_clock *noted;            /* the same for clocks that the knob only recorded; NULL otherwise */
   const wtl_machine *noted_prices;       /* the machine profile of that knob */
-  wtl_operations operations;             /* only with WATTLE_COUNTERS */
-  wtl_interfaces interfaces;             /* only with WATTLE_COUNTERS, on the node's reader */
+  wtl_cores_used cores;
+  wtl_operations operations; /* only with WATTLE_COUNTERS */
+  wtl_interfaces interfaces; /* only with WATTLE_COUNTERS, on the node's reader */
 } wtl_record;
 
 static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t call)
@@ -92,7 +94,7 @@ void wtl_record_start(wtl_record *r);
 void wtl_record_register(wtl_record *r);
 void wtl_record_unregister(void);
 
-/* Wall-clock time by state since the start. The states add up to wall_s. */
+/* Wall-clock time by state since the start. The states and no_core_s add up to wall_s. */
 void wtl_record_states(const wtl_record *r, wtl_activity *out);
 
 /* Time on a core by state. It is added up from call to call, so that it never decreases. A process that is ready but

@@ -36,12 +36,14 @@ typedef struct wait {
   void *arg;
   const wtl_sleeper *sleeper; /* where it sleeps; NULL: on the doorbell or on the network */
   int awaited;                /* the PE that it depends on; -1: unknown */
+  uint64_t began;             /* tick at which the wait began */
   uint64_t since;             /* tick at which the current stage began */
   uint64_t idle;              /* tick of the last event, from which the limit counts */
   uint64_t used;              /* in a wait that yields: its own use of the core since `idle` */
   uint64_t quiet;             /* the longest time so far in which nothing happened */
   uint64_t over;              /* when a sleep ended, or when the doorbell that ended it rang */
   uint64_t until;             /* the tick at which it returns without the condition; 0: never */
+  bool is_read;               /* door->no_core was read when it turned out to be long */
   bool published;             /* it is shown on the live page */
   bool recorded;              /* its time is recorded up to its end */
   bool governed;              /* it is long, and the governor knows of it */
@@ -141,8 +143,16 @@ bool wtl_door_publish(wtl_door *d, const wtl_site *site)
   return wtl_live_enter(d->live, site->addr ? wtl_call_of(d->calls, site->call)->name : "finish", site, ns);
 }
 
+/* Reads the time without a core before the wait, which has turned out to be long. */
+static void note_long(wait *w)
+{
+  if (!w->is_read) wtl_no_core_note_wait(&w->door->no_core, wtl_ticks() - w->began);
+  w->is_read = true;
+}
+
 static void publish(wait *w)
 {
+  note_long(w);
   if (!w->published && w->door->live && !wtl_door_is_in_agent()) w->published = wtl_door_publish(w->door, w->site);
 }
 
@@ -220,6 +230,7 @@ static bool yield(wait *w, uint64_t limit)
     if (w->used >= limit || (limit != UINT64_MAX && !wtl_yielder_may_yield(yielder, now))) return false;
     if (turn++ == PUBLISH_FROM) publish(w);
     uint64_t took = wtl_yielder_yield(yielder);
+    if (WTL_UNLIKELY(took > turn_ticks)) note_long(w);
     w->used += smaller(took, turn_ticks);
     now += took;
   }
@@ -385,12 +396,12 @@ static void sleep_on(wait *w)
 
 /* Polls until the limit. The governor is notified of a wait that is longer than a moment and, if it asked for that,
  * later of slack. */
-static bool poll_governed(wait *w, uint64_t limit, uint64_t began)
+static bool poll_governed(wait *w, uint64_t limit)
 {
   wtl_governor *g = w->door->governor;
   if (poll_until(w, smaller(limit, g->moment))) return true;
   w->governed = true;
-  uint64_t slack = wtl_governor_wait(g, w->site, began);
+  uint64_t slack = wtl_governor_wait(g, w->site, w->began);
   if (slack < limit || slack == 0) {
     if (poll_until(w, slack)) return true;
     wtl_governor_slack(g, wtl_ticks());
@@ -420,13 +431,12 @@ static void wait_on(wait *w)
   const wtl_messages *m = &d->messages;
   bool asleep = false;
   uint64_t limit = limit_of(d, site);
-  w->idle = w->since = wtl_ticks();
+  w->idle = w->since = w->began = wtl_ticks();
   if (w->until) limit = smaller(limit, w->until - smaller(w->until, w->since));
   if (p->stand_by) p->stand_by(p->agent);
   w->counted = m->enter && m->enter(m->of);
   wtl_os_note_wait(site->call, site->addr);
-  uint64_t began = w->since;
-  if (WTL_LIKELY(!d->governor) || wtl_door_is_in_agent() ? poll_until(w, limit) : poll_governed(w, limit, began)) {
+  if (WTL_LIKELY(!d->governor) || wtl_door_is_in_agent() ? poll_until(w, limit) : poll_governed(w, limit)) {
     if (p->resume) p->resume(p->agent);
     end_idle(w, w->since);
   } else {
@@ -435,9 +445,11 @@ static void wait_on(wait *w)
   }
   if (w->counted) m->leave(m->of, asleep);
   wtl_os_note_wait(0, 0);
+  if (WTL_UNLIKELY(w->since - w->began >= d->no_core.long_ticks))
+    wtl_no_core_note_wait(&d->no_core, w->since - w->began);
   if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL && is_remembered(site)))
     wtl_stages_waited(&d->stages, &site->history, limit, w->quiet);
-  if (WTL_UNLIKELY(w->governed) && d->governor) wtl_governor_continue(d->governor, site, began, w->since);
+  if (WTL_UNLIKELY(w->governed) && d->governor) wtl_governor_continue(d->governor, site, w->began, w->since);
 }
 
 static void wait_by_rounds(wait *all, double seconds, void (*late)(void *), void *of)

@@ -22,6 +22,7 @@
 #include "wait/doorbell.h"
 #include "wait/live.h"
 #include "wait/lowpower.h"
+#include "wait/no_core.h"
 #include "wait/peer_wakeup.h"
 
 /*
@@ -90,6 +91,7 @@ typedef struct wtl_door {
   bool is_shared;                    /* several threads of the program may wait at the same time */
   bool is_alone;                     /* no other process rings the doorbell */
   wtl_wakeup ring;                   /* wakes processes that sleep between tests, and is woken by them */
+  wtl_no_core no_core;               /* time without a core, in waits and outside them */
   wtl_live *live;                    /* the page that shows long waits; NULL: none */
   const wtl_call_info *const *calls; /* tables of the names of calls, for `live` */
   const wtl_profile *noted;          /* the profile whose timeline records the waits; NULL: none */
@@ -168,6 +170,7 @@ typedef struct wtl_test_wait {
   bool reports_idle;      /* idle tests are reported as such, so a test without a report made progress */
   bool is_shown;          /* it is shown on the live page */
   bool governed;          /* the governor knows of the wait */
+  bool is_read;           /* door->no_core was read when the wait turned out to be long */
   bool may_have_progressed; /* it may have made progress for others since it last woke them */
   bool can_be_woken;        /* its last sleep was one that a wake-up could end */
   bool rung;                /* a wake-up ended it, and nothing has followed from that yet */

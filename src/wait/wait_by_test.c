@@ -100,6 +100,13 @@ enum { WORTH_A_WAKE_UP_NS = 250000 };
  * divided by this. So it accepts only few wake-ups, however many there are. */
 enum { REFUSE_FOR = 2 };
 
+/* Reads the time without a core before the wait, which has turned out to be long. */
+static void note_long(wtl_door *d, wtl_test_wait *t)
+{
+  if (!t->is_read) wtl_no_core_note_wait(&d->no_core, t->recorded - t->began);
+  t->is_read = true;
+}
+
 static void sleep_step(wtl_door *d, wtl_site *site, wtl_test_wait *t)
 {
   static const wtl_wait_length unknown;
@@ -113,6 +120,7 @@ static void sleep_step(wtl_door *d, wtl_site *site, wtl_test_wait *t)
   t->can_be_woken = may_wake && ns >= WORTH_A_WAKE_UP_NS;
   take_slack(t);
   from = t->recorded;
+  note_long(d, t);
   if (!t->is_shown && d->live) t->is_shown = wtl_door_publish(d, site);
   if (t->may_have_progressed) wtl_wakeup_others(&d->ring);
   t->may_have_progressed = false;
@@ -172,6 +180,7 @@ void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pac
 {
   if (!t->idle) begin(d, site, t);
   wtl_door_record(d, site, wtl_door_polling_stage(d), &t->recorded);
+  if (WTL_UNLIKELY(t->recorded - t->began >= d->no_core.long_ticks)) note_long(d, t);
   if (WTL_UNLIKELY(t->recorded >= t->slack_at) && d->governor) notify_governor(d, site, t);
   if (has_progressed(d, t, pace, took)) {
     uint64_t idle = t->recorded - t->idle;
@@ -207,6 +216,8 @@ void wtl_door_test_wait_end(wtl_door *d, wtl_site *site, wtl_test_wait *t, bool 
     wtl_steps_waited(&site->length, t->quiet);
     if (t->rung || (t->slept && t->can_be_woken)) wtl_steps_ended(&site->length, t->rung);
   }
+  if (WTL_UNLIKELY(t->recorded - t->began >= d->no_core.long_ticks))
+    wtl_no_core_note_wait(&d->no_core, t->recorded - t->began);
   if (WTL_UNLIKELY(t->governed) && d->governor) wtl_governor_continue(d->governor, site, t->began, t->recorded);
   if (t->is_shown && d->live) wtl_live_leave(d->live);
   t->idle = 0;

@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Callable
 
 from wattle.metrics import Metric
-from wattle.pe import PE, STATES
+from wattle.pe import NO_CORE, PE, STATES
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance
 from wattle.runs import Run
@@ -115,8 +115,9 @@ def _drawing(pe: PE) -> Amounts | None:
     state, and a second thread counts like the first.
     """
     seconds = {state: s for state, s in pe.state_s.items() if s is not None}
-    if len(seconds) < len(STATES) or pe.cpu_s is None:
+    if not set(STATES) <= set(seconds) or pe.cpu_s is None:
         return None
+    seconds["asleep"] += seconds.pop(NO_CORE, 0.0)
     awake = seconds["active"] + seconds["spin"] + seconds["yield"]
     if pe.cpu_s >= awake:
         return seconds | {"active": seconds["active"] + pe.cpu_s - awake}

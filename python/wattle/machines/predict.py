@@ -67,8 +67,7 @@ class Prediction:
     wall: Watts
     generation: Generation
     tdp_w: float
-    tdp_known: bool  # the processor is in the table
-    tdp_verified: bool  # and its TDP agrees with a public source
+    tdp_known: bool
 
     @property
     def parts(self) -> Watts:
@@ -114,7 +113,6 @@ def of_found(of: Table, found: Found, machine: Machine, load: float, clocks: str
         found.generation,
         tdp,
         found.processor is not None,
-        found.processor is not None and not found.processor.tdp_spread,
     )
 
 
@@ -137,6 +135,6 @@ def tdp_of(found: Found, cores: float) -> tuple[float, float]:
     Within a generation TDP grows about with the square root of the number of cores.
     """
     if found.processor:
-        return found.processor.tdp_w, found.processor.tdp_spread
+        return found.processor.tdp_w, 0.0
     generation = found.generation
     return generation.tdp_w * math.sqrt(cores / generation.cores), generation.tdp_spread

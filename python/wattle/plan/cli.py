@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattle import console, files, info, runs, units
+from wattle import console, files, info, no_core, runs, units
 from wattle.clocks import file
 from wattle.clocks.choice import check_slowdown, choose
 from wattle.clocks.file import Cluster, Plan
 from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.pe import PE
+from wattle.pe import noun as noun_of
 from wattle.plan import machine
 from wattle.plan.machine import Clock, Clocks
 from wattle.plan.predict import Prediction, active_s, predict, saved, waiting_s
+from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, significant
 from wattle.tables import table
 
@@ -43,6 +45,9 @@ def plan(
     cluster: Annotated[
         str, typer.Option(metavar="CLUSTER", help="With --by sim: the simulated cluster, as for `wattle sim`.")
     ] = "sandybridge-ib",
+    force: Annotated[
+        bool, typer.Option("--force", help="Make a plan although processes had no core for a part of the run.")
+    ] = False,
     slowdown: Annotated[float, typer.Option(metavar="PERCENT", help="With --by sim: accepted slowdown.")] = 1.0,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
@@ -58,7 +63,9 @@ def plan(
     found = runs.load(directory)
     sample = found.middle.profile
     if sample is None or not sample.complete:
-        raise WattleError(f"{directory}: PEs left no profile, so nothing is known of their waiting")
+        which = sample.noun if sample is not None and sample.pes else "PE"
+        raise WattleError(f"{directory}: {which}s left no profile, so nothing is known of their waiting")
+    _check_cores(directory, sample, force)
     if by == "sim":
         from wattle.plan import by_sim  # imported late, because it needs the extra `lab`
 
@@ -77,6 +84,16 @@ def plan(
         console.print_json(document(made, predictions, where))
     else:
         _show(made, sample.pes, clocks, predictions, where)
+
+
+def _check_cores(directory: Path, sample: RunProfile, force: bool) -> None:
+    """Refuses a run whose waits do not come from the program."""
+    short = no_core.shortage(sample)
+    if short is None or not short.is_too_much:
+        return
+    if not force:
+        raise WattleError(f"{directory}: {short.words} Its waits are no base for a plan; --force makes one")
+    console.note(f"{short.words} The plan is made from such waits nevertheless.")
 
 
 def _write(where: Path, text: str) -> None:
@@ -160,9 +177,10 @@ def document(made: Plan, predictions: list[Prediction], where: Path) -> dict[str
 
 
 def _show(made: Plan, pes: list[PE], clocks: Clocks, predictions: list[Prediction], where: Path) -> None:
+    noun = noun_of(pes)
     waits = {pe.pe: waiting_s(pe) for pe in pes}
     clusters = table()
-    for name in ("clock", "PEs", "waited"):
+    for name in ("clock", f"{noun}s", "waited"):
         clusters.add_column(name, overflow="fold")
     for c in made.clusters:
         low, high = min(waits[pe] for pe in c.pes), max(waits[pe] for pe in c.pes)
@@ -170,7 +188,7 @@ def _show(made: Plan, pes: list[PE], clocks: Clocks, predictions: list[Predictio
         clusters.add_row(f"{c.clock_ghz:g} GHz", file.ranges(c.pes), waited)
     console.out.print(clusters)
     if len(made.clusters) == 1:
-        console.out.print("No PE waits enough longer than the others to run at a lower clock.")
+        console.out.print(f"No {noun} waits enough longer than the others to run at a lower clock.")
     costs = table()
     for name in ("mode", "time at most", "joules", "against standard"):
         costs.add_column(name)

@@ -19,6 +19,7 @@ STACK = (
     ("wait: spin", "--spin", 3),
     ("wait: yield", "--yield", 4),
     ("wait: asleep", "--asleep", 5),
+    ("no core", "--no-core", 6),
 )
 DOMAIN_COLOURS = ("--first", "--second", "--third", "--fourth")
 SITES_DRAWN = 12
@@ -56,21 +57,21 @@ def bars(mode: str, unit: str) -> dict[str, Any]:
 def _time(view: View) -> Figure:
     traces: list[Trace] = []
     for name, colour, k in STACK:
-        hover = [_time_hover(line.pe, name, line.seconds[k]) for line in view.lines]
+        hover = [_time_hover(line.pe, view.noun, name, line.seconds[k]) for line in view.lines]
         traces.append(bar(name, _names(view), [line.seconds[k] for line in view.lines], colour, hover))
     return Figure(
         id="time",
         title="Where the time went",
-        label=f"Stacked bars, one a {view.noun}: compute, transfer, and waiting by stage",
+        label=f"Stacked bars, one a {view.noun}: compute, transfer, waiting by stage, and time without a core",
         traces=traces,
         layout=bars("stack", "s"),
         height=height(len(view.lines)),
     )
 
 
-def _time_hover(pe: PE, name: str, value: float | None) -> str:
+def _time_hover(pe: PE, noun: str, name: str, value: float | None) -> str:
     share = f"{value / pe.wall_s * 100:.1f} % of its time" if value is not None and pe.wall_s else ""
-    return hover_text(f"PE {pe.pe} on {pe.host}", [(name, units.seconds(value)), ("share", share), ("n", "1 run")])
+    return hover_text(f"{noun} {pe.pe} on {pe.host}", [(name, units.seconds(value)), ("share", share), ("n", "1 run")])
 
 
 def bar(name: str, y: list[str], x: list[float | None], colour: str, hover: list[str]) -> Trace:

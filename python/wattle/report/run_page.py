@@ -96,7 +96,7 @@ def summary(view: View) -> str:
         why = "no profile was asked for" if view.profile is None else f"but no {view.noun} left a profile"
         mark = ";" if view.profile is None else ","
         return f"The program ran for {units.seconds(view.run.manifest.wall_s)}{mark} {why}. {ended}".strip()
-    parts = [_time_words(view), _joules_words(view), *view.nested, _site_words(view.sites), ended]
+    parts = [view.verdict, _time_words(view), _joules_words(view), *view.nested, _site_words(view.sites), ended]
     return " ".join(p for p in parts if p)
 
 
@@ -251,6 +251,7 @@ def _balance_rows(view: View) -> list[tuple[str, str, str, str]]:
         ("EC, early cores", _plain(early), f"{all_} that wait, on average"),
     ]
     said = [(name, value or units.UNKNOWN, what if value else alone, "") for name, value, what in rows]
+    said += _pop_rows(view)
     counted = "arithmetic for each load and store, by instructions counted" if intensity.value else intensity.why
     said.append(("CI, compute intensity", _plain(intensity.value) or units.UNKNOWN, counted, ""))
     for product in view.products:
@@ -263,6 +264,27 @@ def _balance_rows(view: View) -> list[tuple[str, str, str, str]]:
         modelled = "modelled" if view.carbon.grams is not None else "unavailable"
         said.append(("Electricity", str(view.carbon), "of the nodes, at the carbon intensity given", modelled))
     return said
+
+
+def _pop_rows(view: View) -> list[tuple[str, str, str, str]]:
+    """The POP factors, each with its formula."""
+    made, one = view.pop, view.noun
+    if made is None:
+        return []
+    most, least = ("at most ", "at least ") if made.bounds else ("", "")
+    factors = [
+        ("parallel efficiency", made.parallel_efficiency, "", "load balance x communication efficiency (POP)"),
+        ("load balance", made.load_balance, "", f"mean computing time of a {one}, divided by the longest"),
+        ("communication efficiency", made.communication_efficiency, "", "longest computing time, divided by the run's"),
+        ("serialisation", made.serialisation, most, "longest computing time / time on a network that takes none"),
+        ("transfer", made.transfer, least, "time on a network that takes none, divided by the run's"),
+    ]
+    return [
+        (name, units.UNKNOWN, made.why, "")
+        if value is None
+        else (name, f"{bound}{significant(100 * value, 3)} %", words, "")
+        for name, value, bound, words in factors
+    ]
 
 
 def _plain(value: float | None) -> str | None:

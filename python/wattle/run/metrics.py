@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from wattle.carbon import JOULES_PER_KWH
 from wattle.openmetrics import Labels, Metric, Sample, labels_of, value
-from wattle.pe import PE, STATES
+from wattle.pe import PE, SPENT
 from wattle.profile import RunProfile
 from wattle.provenance import Joules
 from wattle.run.summary import node_domains
@@ -78,7 +78,7 @@ def _half_widths(figures: list[tuple[Labels, Joules]]) -> list[Sample]:
 
 def _states(run: Labels, profile: RunProfile) -> Iterator[Sample]:
     for pe in profile.pes:
-        for state in STATES:
+        for state in SPENT:
             yield from value({**_of_pe(run, pe), "state": state}, pe.state_s[state])
 
 

@@ -13,20 +13,26 @@ from wattle.tables import Table, joules_cell, provenance_words, table
 
 PES_SHOWN = 24
 TOO_LONG = 10000.0
+SHOWN_FROM = 1e-3  # share of its time without a core, from which the table has a column for that
+WIDE_ENOUGH = 90  # columns of a terminal that has space for it beside joules
+NO_CORE_COLUMN = next(k for k, (name, _) in enumerate(COLUMNS) if name == ("no", "core"))
 
 
-def pe_table(view: View) -> Table:
-    """One row a PE: time, compute, transfer, waiting by stage, CPU seconds, and joules if they fit."""
+def pe_table(view: View, width: int) -> Table:
+    """One row a PE: time, compute, transfer, waiting by stage, time without a core if there was some, CPU seconds, and
+    joules if they fit into `width` columns.
+    """
     scale = units.scale_for([s for line in view.lines for s in line.seconds], units.SECONDS)
     result = table(title=f"By {view.noun}, times in {scale[1]}")
     _add_where(view, result)
-    for name, _ in COLUMNS:
-        result.add_column(styled("{}\n{}", *name), justify="right", no_wrap=True)
-    joules = _JoulesColumns(view, shown_domains(view) if joules_fit(view) else [])
+    columns = [k for k in range(len(COLUMNS)) if k != NO_CORE_COLUMN or lacks_cores(view)]
+    for k in columns:
+        result.add_column(styled("{}\n{}", *COLUMNS[k][0]), justify="right", no_wrap=True)
+    joules = _JoulesColumns(view, shown_domains(view) if joules_fit(view, width) else [])
     joules.add_to(result)
 
     def cells(line: Line) -> list:
-        return [*_where(view, line), *(units.scaled(s, scale) for s in line.seconds), *joules.of(line)]
+        return [*_where(view, line), *(units.scaled(line.seconds[k], scale) for k in columns), *joules.of(line)]
 
     shown = _shown(view.lines)
     for line in shown:
@@ -87,12 +93,17 @@ class _JoulesColumns:
         return [joules_cell(figure, self.units[d][0], self.words[d] == "mixed") for d, figure in cells]
 
 
-def joules_fit(view: View) -> bool:
-    """Whether joules fit beside the times: at most two domains, no range (`12.3 (0–28.3)`), and no column for the
-    node.
+def lacks_cores(view: View) -> bool:
+    """Whether a process had no core for a part of its time that the table shows."""
+    return any((line.seconds[NO_CORE_COLUMN] or 0.0) >= SHOWN_FROM * (line.pe.wall_s or 0.0) > 0 for line in view.lines)
+
+
+def joules_fit(view: View, width: int) -> bool:
+    """Whether joules fit beside the times: at most two domains, no range (`12.3 (0–28.3)`), no column for the node, and
+    in a narrow terminal none for time without a core.
     """
     domains = shown_domains(view)
-    if domains and view.nodes:
+    if domains and (view.nodes or (width < WIDE_ENOUGH and lacks_cores(view))):
         return False
     figures = [j for line in (*view.lines, view.total) for j in line.joules] if domains else []
     wide = any(j.joules is not None and reaches_below_zero(j.joules, j.uncertainty) for j in figures)

@@ -39,9 +39,11 @@ def show(run: Run, console: Console) -> None:
         console.print(styled("[bad]Careful:[/bad] {}", view.lost.dropped), soft_wrap=True)
     if not profile.pes:
         return
+    if view.verdict:
+        console.print(plain(view.verdict))
     console.print()
-    console.print(pe_table(view))
-    if not joules_fit(view):
+    console.print(pe_table(view, console.width))
+    if not joules_fit(view, console.width):
         console.print()
         console.print(joules_table(view))
     _show_nodes(view, console)
@@ -54,7 +56,7 @@ def show(run: Run, console: Console) -> None:
     _show_counts(view, console)
     if view.sites:
         console.print()
-        console.print(site_table(view.sites, console.width, view.noun))
+        console.print(site_table(view, console.width))
     for words in unresolved(view.sites[:SITES_SHOWN]):
         console.print(plain(words, "faint"))
     if words := passed(profile):
@@ -66,7 +68,9 @@ def show(run: Run, console: Console) -> None:
 def _show_balance(view: View, console: Console) -> None:
     """Shows the balance of the run and the effects of the governor."""
     if view.balance:
-        console.print(balance.words(view.balance, view.noun))
+        console.print(balance.words(view.balance, view.noun, view.short is not None))
+    if view.pop:
+        console.print(view.pop.words)
     intensity = view.intensity
     if intensity.value is not None or any(line.pe.operations for line in view.lines):
         console.print(f"{intensity.words[0].upper() + intensity.words[1:]}.", soft_wrap=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from wattle import units
 from wattle.console import Text, styled
-from wattle.provenance import Provenance, total
+from wattle.pe import NO_CORE, add
+from wattle.provenance import Provenance, joule_unit, significant, total
+from wattle.run.view import View
 from wattle.sites import MergedSite
 from wattle.tables import Table, provenance_words, table
 
@@ -12,8 +16,11 @@ SITES_SHOWN = 10
 WIDE = 110
 
 
-def site_table(sites: list[MergedSite], width: int, noun: str) -> Table:
-    """The costliest call sites, summed over the processes, which are called `noun`."""
+def site_table(view: View, width: int) -> Table:
+    """The costliest call sites, summed over the processes, and the rest of the processes' time, so that the shares add
+    up to 100 %.
+    """
+    sites, noun = view.sites, view.noun
     shown = sites[:SITES_SHOWN]
     known = total([total(s.joules) for s in shown]).known
     result = table(title=f"Costliest call sites, by {'joules' if known else 'time'}, sum over {noun}s")
@@ -28,9 +35,57 @@ def site_table(sites: list[MergedSite], width: int, noun: str) -> Table:
     words = provenance_words(total(s.joules) for s in shown)
     if words != Provenance.UNAVAILABLE:
         result.add_column(styled("joules\n{}", words), justify="right", no_wrap=True)
+    whole = _whole(view, known)
+    if whole:
+        result.add_column(styled("share of\n{}", "joules" if known else "time"), justify="right", no_wrap=True)
+    n = len(result.columns) - bool(whole)
     for site in shown:
-        result.add_row(*_site_cells(site, wide)[: len(result.columns)])
+        amount = total(site.joules).joules if known else site.time_s
+        result.add_row(*_site_cells(site, wide)[:n], *([_share(amount, whole)] if whole else []))
+    if whole:
+        result.add_section()
+        for name, seconds, joules in _rest(view, shown, known):
+            blank = [""] * (3 if wide else 1)
+            cells = [name, "", "", units.seconds(seconds), *blank, "" if joules is None else _joules(joules)][:n]
+            result.add_row(*cells, _share(joules if known else seconds, whole))
     return result
+
+
+def _whole(view: View, known: bool) -> float | None:
+    """The joules, or the seconds, of all processes together."""
+    return total(view.total.joules).joules if known and view.total else view.total.seconds[0] if view.total else None
+
+
+def _share(part: float | None, whole: float) -> str:
+    return units.UNKNOWN if part is None else f"{100 * part / whole:.1f} %"
+
+
+def _seconds(site: MergedSite) -> float:
+    """The time of a site. Of a call that has not returned, such as the last one, only the waits are known."""
+    return site.time_s if site.time_s is not None else site.waiting_s or 0.0
+
+
+def _joules(value: float) -> str:
+    factor, unit = joule_unit(value)
+    return f"{significant(value / factor, 3)} {unit}"
+
+
+def _rest(view: View, shown: Sequence[MergedSite], known: bool) -> Iterator[tuple[str, float | None, float | None]]:
+    """The rest of the processes' time: other call sites, time without a core, and computing, which has the remainder.
+    Each with its seconds and joules.
+    """
+    others, no_core = view.sites[len(shown) :], view.profile.sum("time_s", NO_CORE)
+    other_s, in_calls = sum(map(_seconds, others)), sum(map(_seconds, view.sites))
+    figures = [total(s.joules).joules for s in view.sites] if known else []
+    whole_s, whole_j = view.total.seconds[0], total(view.total.joules).joules
+    if others:
+        other_j = add(total(s.joules).joules for s in others) if known else None
+        yield f"{units.several(len(others), 'other site')}", other_s, other_j
+    if no_core:
+        yield "no core", no_core, 0.0 if known else None
+    computed = None if whole_s is None else max(0.0, whole_s - in_calls - (no_core or 0.0))
+    left = add(figures)
+    yield "compute", computed, max(0.0, whole_j - left) if known and None not in (whole_j, left) else None
 
 
 def _site_cells(site: MergedSite, wide: bool) -> list[str | Text]:

@@ -9,7 +9,7 @@ from wattle import balance as balances
 from wattle import carbon
 from wattle.meter_log import kept as external
 from wattle.metrics import metrics, spread
-from wattle.pe import MOVES, PE, STATES, TIMES, Network, add
+from wattle.pe import MOVES, PE, SPENT, TIMES, Cores, Network, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules
 from wattle.runs import Run
@@ -53,7 +53,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
             "wall_s": profile.wall_s,
             "cpu_s": add(pe.cpu_s for pe in profile.pes),
             "time_s": {key: profile.sum("time_s", key) for key in TIMES},
-            "state_s": {key: profile.sum("state_s", key) for key in STATES},
+            "state_s": {key: profile.sum("state_s", key) for key in SPENT},
             "bytes": {key: profile.sum("bytes", key) for key in MOVES},
             "joules": _figures([profile.joules(d) for d in domains]),
             "network": _network(profile.network),
@@ -87,6 +87,7 @@ def _pe(pe: PE) -> dict[str, Any]:
         "time_s": pe.time_s,
         "state_s": pe.state_s,
         "bytes": pe.bytes,
+        "no_core": _cores(pe.cores),
         "sleeps": pe.sleeps,
         "rescues": pe.rescues,
         "joules": _figures(pe.joules),
@@ -94,6 +95,12 @@ def _pe(pe: PE) -> dict[str, Any]:
         "clocks": asdict(pe.clocks) if pe.clocks else None,
         "operations": asdict(pe.operations) if pe.operations else None,
     }
+
+
+def _cores(found: Cores | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return asdict(found) | {"cores": sorted(found.cores), "threads_cores": sorted(found.threads_cores)}
 
 
 def _network(network: Network | None) -> dict[str, Any] | None:

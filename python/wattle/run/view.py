@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from wattle import balance, units
+from wattle import balance, no_core, pop, units
 from wattle import carbon as carbons
 from wattle.balance import Balance, Intensity, Product
 from wattle.by_node import Node, on_one_machine
@@ -18,9 +18,12 @@ from wattle.carbon import Carbon
 from wattle.manifest import Manifest
 from wattle.meter_log import kept as external
 from wattle.metrics import Spread, metrics, spread
-from wattle.pe import PE, add, find
+from wattle.no_core import Shortage
+from wattle.pe import NO_CORE, PE, add, find
+from wattle.pop import Factors
 from wattle.profile import RunProfile
 from wattle.provenance import Joules
+from wattle.run import verdicts
 from wattle.run.summary import node_domains
 from wattle.runs import Run
 from wattle.sites import MergedSite, merge
@@ -35,6 +38,7 @@ COLUMNS: tuple[tuple[tuple[str, str], Callable[[PE], float | None]], ...] = (
     (("wait:", "spin"), lambda pe: pe.state_s["spin"]),
     (("wait:", "yield"), lambda pe: pe.state_s["yield"]),
     (("wait:", "asleep"), lambda pe: pe.state_s["asleep"]),
+    (("no", "core"), lambda pe: pe.state_s[NO_CORE]),
     (("CPU", "time"), lambda pe: pe.cpu_s),
 )
 
@@ -107,6 +111,9 @@ class View:
     nested: list[str] = field(default_factory=list)  # sentences on figures of nodes that are in no sum
     governed: list[str] = field(default_factory=list)
     sites: list[MergedSite] = field(default_factory=list)
+    short: Shortage | None = None  # processes without a core
+    pop: Factors | None = None
+    verdict: str = ""  # the most important fact of the run, in one sentence or two
 
     @property
     def exit_code(self) -> int | None:
@@ -145,6 +152,7 @@ def view(run: Run) -> View:
     joules = balance.of_nodes(profile, domains)
     dry = balance.dry_run(profile)
     grams = record.extra.get("carbon_g_per_kwh")
+    sites, short, factors = merge(profile), no_core.shortage(profile), pop.factors(profile)
     return View(
         **facts,
         domains=profile.domains,
@@ -163,7 +171,10 @@ def view(run: Run) -> View:
         carbon=None if grams is None else carbons.of(joules, grams),
         nested=_nested(profile),
         governed=[words for words in (balance.governor_words(profile.pes), dry.words if dry else "") if words],
-        sites=merge(profile),
+        sites=sites,
+        short=short,
+        pop=factors,
+        verdict=verdicts.verdict(profile, sites, short, factors),
     )
 
 

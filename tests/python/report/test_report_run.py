@@ -35,7 +35,7 @@ def plain(text: str) -> str:
 def test_time_is_stacked_by_pe_and_stage(run_dir):
     profile = profiles.load(run_dir)
     stack = {t["name"]: t for t in figures(page_of(run_dir))["time"]["data"]}
-    assert list(stack) == ["compute", "transfer", "wait: spin", "wait: yield", "wait: asleep"]
+    assert list(stack) == ["compute", "transfer", "wait: spin", "wait: yield", "wait: asleep", "no core"]
     assert stack["compute"]["x"] == [pe.time_s["compute"] for pe in profile.pes]
     assert stack["wait: asleep"]["x"] == [pe.state_s["asleep"] for pe in profile.pes]
     assert stack["compute"]["y"] == [f"PE {pe.pe}" for pe in profile.pes]

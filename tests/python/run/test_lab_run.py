@@ -600,5 +600,5 @@ def test_of_many_pes_those_that_waited_most_and_least_are_shown(tmp_path):
     for pe, one in enumerate(profiles):
         one["time_s"]["wait"] = float(pe)
     found = view(runs.load(fakes.make_run(tmp_path / "r", profiles)))
-    shown = [cell for cell in pe_tables.pe_table(found).columns[0].cells if cell.isdigit()]
+    shown = [cell for cell in pe_tables.pe_table(found, 80).columns[0].cells if cell.isdigit()]
     assert shown == [str(pe) for pe in [*range(12), *range(28, 40)]]

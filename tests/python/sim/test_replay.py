@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from wattle.sim.recorded import MEET, _computing, spans_of
+from wattle.sim.recorded import MEET
 from wattle.sim.replay import Core, Policy, Trace, oracle, run
+from wattle.timeline import intervals
 from wattle.timeline.file import EVENT, Kept, Span, Timeline
 
 ACTIVE, SPIN, ASLEEP, ALWAYS = np.array([4.0, 10.0]), np.array([3.0, 9.0]), np.array([0.0, 0.0]), 1.0
@@ -80,7 +81,7 @@ def facts(spans: list[tuple[int, int, Span]]) -> Timeline:
 
 def test_a_collective_within_another_is_a_part_of_it() -> None:
     spans = [(11, 14, Span.COLLECTIVE), (14, 20, Span.COLLECTIVE), (10, 20, Span.COLLECTIVE), (20, 22, Span.COLLECTIVE)]
-    pe = spans_of(facts([*spans, (12, 13, Span.SPIN)]), same=True)
+    pe = intervals.spans_of(facts([*spans, (12, 13, Span.SPIN)]), same=True)
     assert pe.collectives.tolist() == [[10, 20], [20, 22]] and pe.waits.tolist() == [[12, 13]] and pe.total == 4
 
 
@@ -92,7 +93,9 @@ def test_between_collectives_a_pe_computes_except_for_its_other_waits() -> None:
         (19, 19, Span.SPIN),
         (22, 23, Span.SPIN),
     ]
-    computing, elsewhere = _computing(spans_of(facts([*spans, (30, 40, Span.COLLECTIVE)]), same=True))
+    computing, elsewhere = intervals.computing(
+        intervals.spans_of(facts([*spans, (30, 40, Span.COLLECTIVE)]), same=True)
+    )
     assert computing.tolist() == [7, 9, 10] and elsewhere == 4
 
 
