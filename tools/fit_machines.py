@@ -111,6 +111,7 @@ def read_kinds() -> dict[str, Kind]:
     by_generation: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in _rows("processors.csv"):
         by_generation[row["generation"]].append(row)
+    assumed = assumed_tdp_spread()
     kinds = {}
     for row in _rows("generations.csv"):
         smt = int(row["smt"])
@@ -128,7 +129,14 @@ def read_kinds() -> dict[str, Kind]:
             int(row["ddr"]),
             row["like"],
             tuple(
-                Processor(p["name"], float(p["tdp_w"]), int(p["cores"]), int(p["cores"]) * smt, int(p["cache_mb"] or 0))
+                Processor(
+                    p["name"],
+                    float(p["tdp_w"]),
+                    int(p["cores"]),
+                    int(p["threads"]),
+                    int(p["cache_mb"] or 0),
+                    0.0 if p["tag"] == "verified" else assumed,
+                )
                 for p in own
             ),
         )
@@ -139,15 +147,24 @@ def read_kinds() -> dict[str, Kind]:
     return kinds
 
 
+def assumed_tdp_spread() -> float:
+    """The spread of a TDP that was not verified. Its half-width is the largest change that the check made elsewhere."""
+    checked = [row for row in _rows("processors.csv") if row["tdp_before_w"]]
+    return max(abs(math.log(float(row["tdp_before_w"]) / float(row["tdp_w"]))) for row in checked) / Z95
+
+
 def _homes(kinds: dict[str, Kind]) -> dict[str, tuple[str, float]]:
-    """Generation and TDP of each processor."""
-    return {p.name: (kind.name, p.tdp_w) for kind in kinds.values() if kind.models for p in kind.processors}
+    """Generation and TDP of each processor whose TDP was verified."""
+    kept = [(kind.name, p) for kind in kinds.values() if kind.models for p in kind.processors if not p.tdp_spread]
+    return {p.name: (name, p.tdp_w) for name, p in kept}
 
 
 def read_servers(kinds: dict[str, Kind]) -> list[Server]:
     home = _homes(kinds)
     servers = []
     for row in _rows("specpower.csv"):
+        if row["processor"] not in home:
+            continue
         generation, tdp = home[row["processor"]]
         watts = {load: row["idle_w" if load == 0 else f"load_{load}_w"] for load in LOADS}
         servers.append(
@@ -616,8 +633,9 @@ def _toml_generation(g: Generation) -> list[str]:
 
 
 def _toml_processor(p: Processor) -> str:
-    cache = f", cache_mb = {p.cache_mb}" if p.cache_mb else ""
-    return f'  {{ name = "{p.name}", tdp_w = {p.tdp_w:g}, cores = {p.cores}, threads = {p.threads}{cache} }},'
+    more = f", cache_mb = {p.cache_mb}" if p.cache_mb else ""
+    more += f", tdp_spread = {p.tdp_spread:.3g}" if p.tdp_spread else ""
+    return f'  {{ name = "{p.name}", tdp_w = {p.tdp_w:g}, cores = {p.cores}, threads = {p.threads}{more} }},'
 
 
 def _toml_curve(key: str, curve: Curve) -> str:

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/regular_file.h"
 #include "power/machine_cpu.h"
 
@@ -101,10 +102,27 @@ static bool rule_matches(const wtl_match *r, const char *cpuinfo)
   return true;
 }
 
+static bool any_matches(const wtl_match *rules, unsigned n, const char *cpuinfo)
+{
+  for (unsigned i = 0; i < n; i++)
+    if (rule_matches(&rules[i], cpuinfo)) return true;
+  return false;
+}
+
 bool wtl_machine_matches(const wtl_machine *m, const char *cpuinfo)
 {
-  for (unsigned i = 0; i < m->n_match; i++)
-    if (rule_matches(&m->match[i], cpuinfo)) return true;
+  return any_matches(m->match, m->n_match, cpuinfo);
+}
+
+/* Is this a shipped profile for other CPUs? That is known without a parser. */
+static bool is_for_others(const char *path, const char *text, size_t length, const char *cpuinfo)
+{
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  for (size_t i = 0; i < wtl_n_shipped_profiles; i++) {
+    const wtl_shipped_profile *p = &wtl_shipped_profiles[i];
+    if (strcmp(p->file, name) == 0 && p->hash == wtl_hash(WTL_HASH_NONE, text, length))
+      return !any_matches(p->match, p->n_match, cpuinfo);
+  }
   return false;
 }
 
@@ -120,6 +138,22 @@ static wtl_machine *load_file(const char *path, char *error, size_t size)
   wtl_machine *m = wtl_machine_parse(path, text, length, error, size);
   free(text);
   return m;
+}
+
+/* The profile of this file, if it matches the CPU. NULL with *failed for a file that is none. */
+static wtl_machine *load_if_matching(const char *path, const char *cpuinfo, bool *failed, char *error, size_t size)
+{
+  size_t length;
+  const char *why;
+  char *text = wtl_regular_file_read(path, PROFILE_MAX, &length, &why);
+  bool is_skipped = text && (is_for_others(path, text, length, cpuinfo) || !wtl_machine_has_parser());
+  wtl_machine *m = text && !is_skipped ? wtl_machine_parse(path, text, length, error, size) : NULL;
+  if (!text) snprintf(error, size, "machine profile %s: %s", path, why);
+  free(text);
+  *failed = !m && !is_skipped;
+  if (!m || wtl_machine_matches(m, cpuinfo)) return m;
+  wtl_machine_free(m);
+  return NULL;
 }
 
 /*
@@ -222,14 +256,9 @@ static int find_by_cpu(void *arg, const char *dir)
   int n = scandir(dir, &list, is_profile, alphasort);
   for (int i = 0; i < n; i++) {
     char *file = NULL;
+    /* A wrong profile is not skipped, because it may be the right one for this CPU. */
     if (!h->found && !h->failed && asprintf(&file, "%s/%s", dir, list[i]->d_name) >= 0) {
-      wtl_machine *m = load_file(file, h->error, h->size);
-      if (!m)
-        h->failed = true; /* a wrong profile is not skipped, because it may be the right one for this CPU */
-      else if (wtl_machine_matches(m, h->cpuinfo))
-        h->found = m;
-      else
-        wtl_machine_free(m);
+      h->found = load_if_matching(file, h->cpuinfo, &h->failed, h->error, h->size);
       free(file);
     }
     free(list[i]);
@@ -297,7 +326,7 @@ static wtl_machine *load_named(const char *name, const char *cpuinfo, bool measu
 static wtl_machine *load_by_cpu(const char *cpuinfo, bool measure, char *error, size_t size)
 {
   profile_search h = {.cpuinfo = cpuinfo, .error = error, .size = size};
-  if (wtl_machine_has_parser()) each_directory(find_by_cpu, &h);
+  each_directory(find_by_cpu, &h);
   if (h.failed) return NULL;
   if (!h.found) {
     wtl_cpu_here here = here_of(cpuinfo);

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "power/power.h"
 
@@ -37,6 +38,20 @@ typedef struct wtl_match {
   int *family, *model; /* "cpu family", "model" */
   char *name;          /* part of "model name" */
 } wtl_match;
+
+/*
+ * A profile of machines/ as it was when the library was built, so that its rules need no parser. The hash is that of the
+ * file's bytes (base/hash.h); a user may have changed the file since.
+ */
+typedef struct wtl_shipped_profile {
+  const char *file; /* its name without the folder */
+  uint64_t hash;
+  const wtl_match *match;
+  unsigned n_match;
+} wtl_shipped_profile;
+
+extern const wtl_shipped_profile wtl_shipped_profiles[];
+extern const size_t wtl_n_shipped_profiles;
 
 typedef struct wtl_idle {
   wtl_number cpu, dram; /* W per socket while no program runs; dram draws this also while bytes move */

@@ -130,13 +130,15 @@ const wtl_cpu *wtl_cpu_find(const wtl_cpu_here *here)
 typedef struct tdp_of_thread {
   wtl_median watts;
   double threads;
+  bool is_named; /* the processor is known */
   char how[160];
 } tdp_of_thread;
 
 static tdp_of_thread of_processor(const wtl_processor *p, double threads)
 {
-  tdp_of_thread t = {.watts = {p->tdp_w / threads, 0}, .threads = threads};
-  snprintf(t.how, sizeof t.how, "%s: TDP %g W over %g threads", p->name, p->tdp_w, threads);
+  tdp_of_thread t = {.watts = {p->tdp_w / threads, p->tdp_spread}, .threads = threads, .is_named = true};
+  snprintf(t.how, sizeof t.how, "%s: TDP %g W%s over %g threads", p->name, p->tdp_w,
+           p->tdp_spread > 0 ? " (not verified)" : "", threads);
   return t;
 }
 
@@ -175,7 +177,7 @@ static tdp_of_thread of_socket(const wtl_cpu *cpu, const wtl_cpu_here *here)
 static tdp_of_thread of_limit(const wtl_cpu_here *here)
 {
   double threads = (double)here->threads / here->sockets;
-  tdp_of_thread t = {.watts = {here->tdp_w / threads, 0}, .threads = threads};
+  tdp_of_thread t = {.watts = {here->tdp_w / threads, 0}, .threads = threads, .is_named = true};
   snprintf(t.how, sizeof t.how, "the processor states %g W over %g threads", here->tdp_w, threads);
   return t;
 }
@@ -325,9 +327,8 @@ static bool is_complete(const wtl_machine *m)
 static char *title_of(const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
 {
   char *title = NULL, part[96] = "";
-  bool is_named = tdp->watts.spread == 0;
   if (here->is_virtual)
-    snprintf(part, sizeof part, ", %d of %s%.0f threads of a host's socket", here->threads, is_named ? "" : "about ",
+    snprintf(part, sizeof part, ", %d of %s%.0f threads of a host's socket", here->threads, tdp->is_named ? "" : "about ",
              tdp->threads);
   int servers = cpu->servers + wtl_package_shares_of[here->clock].servers;
   return asprintf(&title, "%s%s, %d servers", cpu->title, part, servers) < 0 ? NULL : title;

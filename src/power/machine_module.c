@@ -1,9 +1,10 @@
 /*
  * machine_module.c - parses the text of a profile by the module that needs libcyaml (yaml/machine_yaml.c).
  *
- * DESIGN. Few processes read a profile from a file: those of machines in the table of CPUs need none. So the parser and
- * its library are loaded on request. The module has a function of the same name, which dlsym finds in the module first.
- * Simulated programs and fuzz targets contain the parser itself instead of this file.
+ * DESIGN. Few processes read a profile from a file: those of machines in the table of CPUs need none, and the rules of
+ * the shipped profiles are compiled. So the parser and its library are loaded on request. The module has a function of
+ * the same name, which dlsym finds in the module first. Simulated programs and fuzz targets contain the parser itself
+ * instead of this file.
  */
 #include <pthread.h>
 #include <stdio.h>

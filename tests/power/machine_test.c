@@ -198,17 +198,34 @@ static void write_file(const char *path, const char *text)
   if (!f || fputs(text, f) < 0 || fclose(f) != 0) exit(2);
 }
 
+/* Makes a home with a folder of profiles, whose path it returns in `dir`. */
+static void make_home(char home[], char *dir, size_t size)
+{
+  if (!mkdtemp(home)) exit(2);
+  for (int i = 0; i < 3; i++) {
+    snprintf(dir, size, "%s/%s", home, (const char *[]){"share", "share/wattle", "share/wattle/machines"}[i]);
+    mkdir(dir, 0755);
+  }
+  setenv("WATTLE_HOME", home, 1);
+}
+
+static void remove_home(const char *home)
+{
+  unsetenv("WATTLE_HOME");
+  for (int i = 2; i >= 0; i--) {
+    char dir[256];
+    snprintf(dir, sizeof dir, "%s/%s", home, (const char *[]){"share", "share/wattle", "share/wattle/machines"}[i]);
+    rmdir(dir);
+  }
+  rmdir(home);
+}
+
 static void home_comes_before_the_installed_profiles(void)
 {
   char home[] = "/tmp/wattle-home-XXXXXX", dir[256], file[300], error[1024] = "";
-  if (!mkdtemp(home)) exit(2);
-  for (int i = 0; i < 3; i++) {
-    snprintf(dir, sizeof dir, "%s/%s", home, (const char *[]){"share", "share/wattle", "share/wattle/machines"}[i]);
-    mkdir(dir, 0755);
-  }
+  make_home(home, dir, sizeof dir);
   snprintf(file, sizeof file, "%s/test.yaml", dir);
   write_file(file, GOOD);
-  setenv("WATTLE_HOME", home, 1);
   wtl_machine *m = wtl_machine_load("test", error, sizeof error);
   CHECK_TEXT(m ? m->file : error, file);
   wtl_machine_free(m);
@@ -225,13 +242,24 @@ static void home_comes_before_the_installed_profiles(void)
   CHECK(m == NULL);
   CHECK_CONTAINS(error, file);
   wtl_machine_free(m);
-  unsetenv("WATTLE_HOME");
   unlink(file);
-  for (int i = 2; i >= 0; i--) {
-    snprintf(dir, sizeof dir, "%s/%s", home, (const char *[]){"share", "share/wattle", "share/wattle/machines"}[i]);
-    rmdir(dir);
-  }
-  rmdir(home);
+  remove_home(home);
+}
+
+/* Its compiled rules are those of the shipped text only. */
+static void a_shipped_profile_that_was_changed_is_read_anew(void)
+{
+  char home[] = "/tmp/wattle-home-XXXXXX", dir[256], file[300], error[1024] = "", *text = NULL;
+  make_home(home, dir, sizeof dir);
+  snprintf(file, sizeof file, "%s/sandybridge-e5-2670.yaml", dir);
+  if (asprintf(&text, "%smatch:\n  - name: AMD EPYC\n", GOOD) < 0) exit(2);
+  write_file(file, text);
+  free(text);
+  wtl_machine *m = wtl_machine_load_for("auto", OTHER, error, sizeof error);
+  CHECK_TEXT(m ? m->file : error, file);
+  wtl_machine_free(m);
+  unlink(file);
+  remove_home(home);
 }
 
 static void a_profile_with_rules_without_end_is_refused(void)
@@ -286,4 +314,4 @@ TESTS(TEST(a_profile_with_rules_without_end_is_refused), TEST(a_profile_that_is_
       TEST(cut_off_profile_is_refused), TEST(auto_takes_the_profile_of_this_cpu),
       TEST(auto_takes_unknown_for_any_other_cpu), TEST(sister_cpu_is_not_mistaken_for_it),
       TEST(missing_profile_names_where_it_was_looked_for), TEST(home_comes_before_the_installed_profiles),
-      TEST(every_shipped_number_says_where_it_comes_from))
+      TEST(a_shipped_profile_that_was_changed_is_read_anew), TEST(every_shipped_number_says_where_it_comes_from))

@@ -11,7 +11,7 @@ from wattle import console, paths
 from wattle.errors import WattleError
 from wattle.machines import predict, table
 from wattle.machines.predict import Machine, Prediction, Watts
-from wattle.machines.table import LOADS, Generation, Table
+from wattle.machines.table import LOADS, Generation, Processor, Table
 from wattle.tables import table as new_table
 
 LOADS_SHOWN = (0, 10, 30, 50, 70, 100)
@@ -122,7 +122,7 @@ def predict_watts(
     typical = found.processor if found and found.processor else (found.generation if found else of.unknown)
     sockets = sockets or (max(1, round(cores / typical.cores)) if cores and typical is not of.unknown else 1)
     cores = cores or sockets * typical.cores
-    threads = threads or cores * max(1, round(typical.threads / typical.cores))
+    threads = threads or max(cores, round(cores * typical.threads / typical.cores))
     if threads < cores or cores < sockets:
         raise WattleError(
             f"{sockets} sockets, {cores} cores and {threads} threads: a socket has a core, a core a thread"
@@ -133,7 +133,8 @@ def predict_watts(
     if json:
         console.print_json(document)
         return
-    tdp = f"{answer.tdp_w:.0f} W a socket" + ("" if answer.tdp_known else ", estimated from the number of cores")
+    doubt = ", not verified" if answer.tdp_known else ", estimated from the number of cores"
+    tdp = f"{answer.tdp_w:.0f} W a socket" + ("" if answer.tdp_verified else doubt)
     console.out.print(f"model: {answer.generation.title}, {document['servers']} servers; TDP {tdp}", soft_wrap=True)
     shown = new_table(caption="modelled; each range holds about 95 % of such machines")
     for heading, justify in (("part", "left"), ("watts", "right"), ("half-width", "right")):
@@ -160,6 +161,7 @@ def _prediction(answer: Prediction, of: Table, machine: Machine, load: float) ->
         "servers": answer.generation.servers + of.packages["any"].servers,
         "tdp_w": answer.tdp_w,
         "tdp_known": answer.tdp_known,
+        "tdp_verified": answer.tdp_verified,
         "load_percent": load,
         "sockets": machine.sockets,
         "cores": machine.cores,
@@ -214,8 +216,12 @@ def _about(g: Generation) -> list[str]:
         f"Basis: {g.basis}; {g.servers} servers at the wall socket",
     ]
     if g.processors:
-        lines.append("Processors with a known TDP: " + ", ".join(f"{p.name} ({p.tdp_w:g} W)" for p in g.processors))
+        lines.append("Processors with a known TDP: " + ", ".join(map(_processor, g.processors)))
     return lines
+
+
+def _processor(p: Processor) -> str:
+    return f"{p.name} ({p.tdp_w:g} W{', not verified' if p.tdp_spread else ''})"
 
 
 def _cell(watts: Watts) -> str:

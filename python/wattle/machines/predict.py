@@ -67,7 +67,8 @@ class Prediction:
     wall: Watts
     generation: Generation
     tdp_w: float
-    tdp_known: bool
+    tdp_known: bool  # the processor is in the table
+    tdp_verified: bool  # and its TDP agrees with a public source
 
     @property
     def parts(self) -> Watts:
@@ -113,6 +114,7 @@ def of_found(of: Table, found: Found, machine: Machine, load: float, clocks: str
         found.generation,
         tdp,
         found.processor is not None,
+        found.processor is not None and not found.processor.tdp_spread,
     )
 
 
@@ -135,6 +137,6 @@ def tdp_of(found: Found, cores: float) -> tuple[float, float]:
     Within a generation TDP grows about with the square root of the number of cores.
     """
     if found.processor:
-        return found.processor.tdp_w, 0.0
+        return found.processor.tdp_w, found.processor.tdp_spread
     generation = found.generation
     return generation.tdp_w * math.sqrt(cores / generation.cores), generation.tdp_spread

@@ -28,13 +28,16 @@ class Curve:
 
 @dataclass(frozen=True)
 class Processor:
-    """One processor. `threads` are those of a socket. `cache_mb`: its last-level cache; 0 if unknown."""
+    """One processor. `threads` are those of a socket. `cache_mb`: its last-level cache; 0 if unknown. `tdp_spread`: the
+    spread of a TDP that was not verified; 0 if it was.
+    """
 
     name: str
     tdp_w: float
     cores: int
     threads: int
     cache_mb: int = 0
+    tdp_spread: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -261,7 +264,8 @@ def _generation(row: dict[str, Any]) -> Generation:
         row["threads"],
         _pair(row["tdp_per_thread"]),
         tuple(
-            Processor(p["name"], p["tdp_w"], p["cores"], p["threads"], p.get("cache_mb", 0)) for p in row["processors"]
+            Processor(p["name"], p["tdp_w"], p["cores"], p["threads"], p.get("cache_mb", 0), p.get("tdp_spread", 0.0))
+            for p in row["processors"]
         ),
         _curve(row["factor"]),
         _curve(row["wall"]),

@@ -60,6 +60,25 @@ def test_a_users_program_loads_libc_libm_and_wattle_alone(options: list[str], tm
     assert "libwattle-shmem.so.0" in loaded and all(map(is_expected, loaded)), listing
 
 
+def yaml_parsers(**settings: str) -> list[str]:
+    """The libraries that parse profiles and that a program with the model loads."""
+    done = run(PROGRAM, LD_DEBUG="files", WATTLE_METER="model", **settings)
+    assert done.returncode == 0, done
+    return sorted(set(re.findall(r"calling init: \S*/(libcyaml|libwattle-machine-yaml)", done.stderr)))
+
+
+def test_a_profile_is_parsed_only_for_its_user(tmp_path: Path) -> None:
+    assert yaml_parsers() == []
+    assert yaml_parsers(WATTLE_MACHINE="nw-ice") == ["libcyaml", "libwattle-machine-yaml"]
+    folder = tmp_path / "share" / "wattle" / "machines"
+    folder.mkdir(parents=True)
+    shipped = (ROOT / "machines" / "nw-ice.yaml").read_text()
+    (folder / "nw-ice.yaml").write_text(shipped)
+    assert yaml_parsers(WATTLE_HOME=str(tmp_path)) == []
+    (folder / "mine.yaml").write_text(shipped)
+    assert yaml_parsers(WATTLE_HOME=str(tmp_path)) == ["libcyaml", "libwattle-machine-yaml"]
+
+
 # --- without them ---
 
 

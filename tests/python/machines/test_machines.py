@@ -15,6 +15,7 @@ from wattle.machines import predict, table
 from wattle.machines.predict import Machine
 
 sys.path.insert(0, str(ROOT / "tools"))
+import check_processors as checked
 import fit_machines as fitted
 
 TABLE = ROOT / "machines" / "cpus.toml"
@@ -202,6 +203,56 @@ def test_an_unknown_tdp_and_memory_widen_the_range(of_cpus):
         assert a.plus_minus / a.watts < b.plus_minus / b.watts
 
 
+def test_each_processor_has_a_verified_tdp_or_a_wider_range(kinds, of_cpus):
+    rows = list(fitted._rows("processors.csv"))
+    assert {row["tag"] for row in rows} == {"verified", "assumed"}
+    assert all(row["source"] for row in rows if row["tag"] == "verified")
+    assert sum(row["tag"] == "verified" for row in rows) > 0.95 * len(rows)
+    assumed = {row["name"] for row in rows if row["tag"] == "assumed"}
+    shown = {p.name: p for g in of_cpus.generations if "assumed" not in g.basis for p in g.processors}
+    assert all((p.tdp_spread > 0) is (name in assumed) for name, p in shown.items())
+    largest = max(abs(math.log(float(r["tdp_w"]) / float(r["tdp_before_w"]))) for r in rows if r["tdp_before_w"])
+    assert fitted.assumed_tdp_spread() * fitted.Z95 == pytest.approx(largest)
+    of_a_cloud = predict.predict(of_cpus, Machine("AMD EPYC 9R14", 25, 17, 1, 1, 96, 192, 384), 50)
+    sold = predict.predict(of_cpus, Machine("AMD EPYC 9654", 25, 17, 1, 1, 96, 192, 384), 50)
+    assert (of_a_cloud.tdp_verified, sold.tdp_verified) == (False, True)
+    assert of_a_cloud.package.plus_minus / of_a_cloud.package.watts > sold.package.plus_minus / sold.package.watts
+
+
+def test_no_server_with_an_assumed_tdp_is_in_the_fit(kinds, servers):
+    verified = {row["name"] for row in fitted._rows("processors.csv") if row["tag"] == "verified"}
+    assert {s.processor for s in servers} <= verified
+
+
+@pytest.mark.parametrize(
+    ("found", "kept"),
+    [
+        ({"intel": [110.0], "boavizta": [105.0]}, (110.0, "intel", True)),
+        ({"amd": [35.0, 54.0]}, (45.0, "amd", True)),
+        ({"cpu-world": [240.0], "boavizta": [240.0]}, (240.0, "cpu-world", True)),
+        ({"boavizta": [240.0]}, (240.0, "boavizta", False)),
+        ({"boavizta": [45.0], "open-db": [240.0]}, (45.0, "boavizta", True)),
+        ({}, (45.0, "", False)),
+    ],
+)
+def test_the_maker_counts_more_than_databases(found, kept):
+    assert checked.judge(45, found) == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "brand"),
+    [
+        ("Intel® Xeon® Processor E5-2650 v2", "e52650v2", "xeon"),
+        ("Intel® Xeon® Gold 6140 Processor", "6140", "xeon-metal"),
+        ("AMD Ryzen™ 9 7950X", "97950x", "ryzen"),
+        ("Intel Xeon E5 1650 V3 OEM/Tray 3.5 GHz 6-Core LGA2011-3", "e51650v3", "xeon"),
+        ("Intel® Pentium® Processor D1519", "pentiumd1519", None),
+    ],
+)
+def test_names_of_processors_are_compared_without_other_words(name, key, brand):
+    assert (checked.key_of(name), checked.brand_of(name)) == (key, brand)
+
+
 def test_medians_grow_with_load(of_cpus):
     packages = [[p.share(load, 48, 96)[0] for load in table.LOADS] for p in of_cpus.packages.values()]
     for curve in [*packages, *(g.wall.median for g in of_cpus.generations)]:
@@ -222,6 +273,13 @@ def test_sockets_follow_from_the_cores_of_a_known_processor(machines):
     two, given = (json.loads(machines(*of, *more).stdout) for more in (("--cores", "128"), ("--sockets", "2")))
     assert (two["sockets"], two["threads"]) == (2, 256)
     assert two["package"] == given["package"]
+
+
+def test_threads_of_a_processor_with_two_kinds_of_cores_are_its_own(machines):
+    answer = json.loads(
+        machines("predict", "--cpu", "12th Gen Intel(R) Core(TM) i5-12600K", "--load", "5", "--json").stdout
+    )
+    assert (answer["cores"], answer["threads"]) == (10, 16)
 
 
 def test_numbers_of_cpuid_may_be_hexadecimal(machines):
