@@ -506,7 +506,8 @@ def _basis(kind: Kind, sources: list[str], known: set[str]) -> str:
 def _typical(kind: Kind) -> tuple[float, float, int, int, tuple[float, float]]:
     """TDP of a typical socket, its spread for a known number of cores, cores, threads; and TDP for each thread where
     nothing is known. Typical are processors of at least the median number of cores, because clusters buy these. Where
-    nothing is known, the CPU is part of a virtual machine, and clouds buy those with the most cores.
+    nothing is known, the CPU is part of a virtual machine, and clouds buy those with the most cores. The
+    spreads of TDPs that were not verified add there, because most of them belong to such processors.
     """
     cores = [p.cores for p in kind.processors]
     large = [p for p in kind.processors if p.cores >= np.median(cores)]
@@ -514,12 +515,14 @@ def _typical(kind: Kind) -> tuple[float, float, int, int, tuple[float, float]]:
     typical = round(math.exp(np.mean([math.log(p.cores) for p in large])))
     residual = [math.log(p.tdp_w / math.sqrt(p.cores)) for p in kind.processors]
     per_thread = [math.log(p.tdp_w / p.threads) for p in largest]
+    doubt = math.sqrt(np.mean([p.tdp_spread**2 for p in largest]))
+    of_threads = max(LEAST_SPREAD, math.hypot(float(np.std(per_thread)), doubt))
     return (
         math.exp(np.mean([math.log(p.tdp_w) for p in large])),
         max(LEAST_SPREAD, float(np.std(residual))),
         typical,
         typical * kind.smt,
-        (math.exp(np.mean(per_thread)), max(LEAST_SPREAD, float(np.std(per_thread)))),
+        (math.exp(np.mean(per_thread)), of_threads),
     )
 
 

@@ -40,8 +40,8 @@ typedef struct wtl_match {
 } wtl_match;
 
 /*
- * A profile of machines/ as it was when the library was built, so that its rules need no parser. The hash is that of the
- * file's bytes (base/hash.h); a user may have changed the file since.
+ * A profile of machines/ as it was when the library was built, so that its rules need no parser. The hash is that of
+ * the file (base/hash.h), which a user may have changed since.
  */
 typedef struct wtl_shipped_profile {
   const char *file; /* its name without the folder */

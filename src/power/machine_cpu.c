@@ -328,8 +328,8 @@ static char *title_of(const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of
 {
   char *title = NULL, part[96] = "";
   if (here->is_virtual)
-    snprintf(part, sizeof part, ", %d of %s%.0f threads of a host's socket", here->threads, tdp->is_named ? "" : "about ",
-             tdp->threads);
+    snprintf(part, sizeof part, ", %d of %s%.0f threads of a host's socket", here->threads,
+             tdp->is_named ? "" : "about ", tdp->threads);
   int servers = cpu->servers + wtl_package_shares_of[here->clock].servers;
   return asprintf(&title, "%s%s, %d servers", cpu->title, part, servers) < 0 ? NULL : title;
 }

@@ -153,7 +153,7 @@ static void a_clock_in_turbo_narrows_the_watts_of_a_virtual_server_to_45_per_cen
     wtl_machine *m = wtl_machine_of_cpu(cpu, &here, error, sizeof error);
     if (!m) exit(1);
     const wtl_number *active = &m->clocks[0].active;
-    double asleep = m->clocks[0].asleep.plus_minus; /* of a thread that sleeps for as long as it computes */
+    double asleep = i == 0 ? m->clocks[0].asleep.plus_minus : 0; /* of a thread that also sleeps for as long */
     if (active->plus_minus + asleep > 0.45 * active->value) {
       fprintf(stderr, "%s: %g +- %g W\n", servers[i], active->value, active->plus_minus);
       check_failures++;
