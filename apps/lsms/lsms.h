@@ -59,6 +59,14 @@ static inline uint64_t *lsms_parameter(const lsms_job *j, void *parameters, size
   return (uint64_t *)((char *)parameters + i * j->stride);
 }
 
+/* Copies all parameters to a buffer without gaps, and back. */
+void lsms_pack(const lsms_job *j, char *packed, void *parameters);
+void lsms_unpack(const lsms_job *j, void *parameters, const char *packed);
+
+/* The memory from which parameter i is sent: its place in `pinned`, to which it is copied, where the pattern copies;
+ * else its own. */
+void *lsms_source(const lsms_job *j, void *parameters, void *pinned, size_t i);
+
 /* The configuration of a group in a step whose seed is `seed`. */
 void lsms_configure(const lsms_job *j, uint64_t seed, int group, void *configuration);
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wattle_sim.h>
 
 #include "../common/job.h"
 #include "lsms.h"
@@ -53,15 +52,9 @@ void version_end(void)
   memset(&self, 0, sizeof self);
 }
 
-static void copy(void *to, const void *from, size_t bytes)
-{
-  memcpy(to, from, bytes);
-  wattle_sim_move(2 * bytes);
-}
-
 static void send_packed(const lsms_job *j, int to, void *parameters)
 {
-  for (size_t i = 0; i < j->n; i++) copy(self.packed + i * j->bytes, lsms_parameter(j, parameters, i), j->bytes);
+  lsms_pack(j, self.packed, parameters);
   MPI_Ssend(self.packed, (int)(j->n * j->bytes), MPI_BYTE, to, TAG_PARAMETERS, MPI_COMM_WORLD);
 }
 
@@ -72,12 +65,7 @@ void version_send(const lsms_job *j, int to, void *parameters)
     return;
   }
   for (size_t i = 0; i < j->n; i++) {
-    void *source = lsms_parameter(j, parameters, i);
-    if (lsms_copies(j->pattern)) {
-      void *pinned = lsms_parameter(j, self.packed, i);
-      copy(pinned, source, j->bytes);
-      source = pinned;
-    }
+    void *source = lsms_source(j, parameters, self.packed, i);
     if (lsms_blocks(j->pattern))
       MPI_Ssend(source, (int)j->bytes, MPI_BYTE, to, TAG_PARAMETERS, MPI_COMM_WORLD);
     else
@@ -89,7 +77,7 @@ void version_send(const lsms_job *j, int to, void *parameters)
 static void receive_packed(const lsms_job *j, int from)
 {
   MPI_Recv(self.packed, (int)(j->n * j->bytes), MPI_BYTE, from, TAG_PARAMETERS, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  for (size_t i = 0; i < j->n; i++) copy(lsms_parameter(j, self.inbox, i), self.packed + i * j->bytes, j->bytes);
+  lsms_unpack(j, self.inbox, self.packed);
 }
 
 void version_receive(const lsms_job *j, int from)

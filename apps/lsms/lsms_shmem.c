@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wattle_sim.h>
 
 #include "../common/job.h"
 #include "lsms.h"
@@ -60,15 +59,9 @@ void version_end(void)
   memset(&self, 0, sizeof self);
 }
 
-static void copy(void *to, const void *from, size_t bytes)
-{
-  memcpy(to, from, bytes);
-  wattle_sim_move(2 * bytes);
-}
-
 static void send_packed(const lsms_job *j, int to, void *parameters)
 {
-  for (size_t i = 0; i < j->n; i++) copy(self.packed + i * j->bytes, lsms_parameter(j, parameters, i), j->bytes);
+  lsms_pack(j, self.packed, parameters);
   shmem_putmem(self.arrived, self.packed, j->n * j->bytes, to);
   shmem_quiet();
 }
@@ -76,12 +69,7 @@ static void send_packed(const lsms_job *j, int to, void *parameters)
 void version_send(const lsms_job *j, int to, void *parameters)
 {
   for (size_t i = 0; j->pattern != MMPQAMM && i < j->n; i++) {
-    void *source = lsms_parameter(j, parameters, i), *target = lsms_parameter(j, self.inbox, i);
-    if (lsms_copies(j->pattern)) {
-      void *pinned = lsms_parameter(j, self.packed, i);
-      copy(pinned, source, j->bytes);
-      source = pinned;
-    }
+    void *source = lsms_source(j, parameters, self.packed, i), *target = lsms_parameter(j, self.inbox, i);
     if (lsms_blocks(j->pattern)) {
       shmem_putmem(target, source, j->bytes, to);
       shmem_quiet();
@@ -99,8 +87,7 @@ void version_send(const lsms_job *j, int to, void *parameters)
 void version_receive(const lsms_job *j, int from)
 {
   shmem_uint64_wait_until(&flag, SHMEM_CMP_GE, ++received);
-  for (size_t i = 0; j->pattern == MMPQAMM && i < j->n; i++)
-    copy(lsms_parameter(j, self.inbox, i), self.arrived + i * j->bytes, j->bytes);
+  if (j->pattern == MMPQAMM) lsms_unpack(j, self.inbox, self.arrived);
 }
 
 void version_report(const lsms_job *j, uint64_t result)

@@ -42,10 +42,12 @@ typedef struct split {
   double compute_s, slack_s;
 } split;
 
+/* One PE computes the partition, so that its cost does not grow with the square of the PEs. */
 static double of_zones(int n)
 {
   double all[ZONES_X * ZONES_Y];
-  zones_loads(n, all);
+  if (job_me() == 0) zones_loads(n, all);
+  job_broadcast(all, (size_t)n * sizeof all[0]);
   return all[job_me()];
 }
 
@@ -114,9 +116,10 @@ static void measure(sample_case c, int repeat, double turns)
   measured m;
   split mine, *all = job_me() == 0 ? calloc((size_t)job_n_pes(), sizeof *all) : NULL;
   if (job_me() == 0 && !all) job_abort(1);
-  long times = warm_up(turns * factor(c));
+  turns *= factor(c);
+  long times = warm_up(turns);
   measure_begin();
-  mine = meet_often(turns * factor(c), times);
+  mine = meet_often(turns, times);
   measure_end(&m);
   measure_divide(&m, (double)times);
   job_gather(&mine, sizeof mine, all);

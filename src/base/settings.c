@@ -261,21 +261,35 @@ static bool belongs_to_tools(const char *name, size_t length)
   return false;
 }
 
+static bool is_known(const char *name)
+{
+  for (size_t i = 0; i < N_SETTINGS; i++)
+    if (strcmp(table[i].name, name) == 0) return true;
+  return false;
+}
+
+/* The setting whose name is most similar. */
+static const char *nearest_name(const char *name)
+{
+  size_t best = 0, least = edit_distance(name, table[0].name);
+  for (size_t i = 1; i < N_SETTINGS; i++) {
+    size_t distance = edit_distance(name, table[i].name);
+    if (distance < least) best = i, least = distance;
+  }
+  return table[best].name;
+}
+
 static int check_unknown_names(char *errors, size_t size)
 {
   int wrong = 0;
   for (char **e = environ; *e; e++) {
-    size_t length = strcspn(*e, "="), best = 0;
-    bool known = strncmp(*e, "WATTLE_", 7) != 0 || belongs_to_tools(*e, length);
+    size_t length = strcspn(*e, "=");
     char name[64];
-    if (known) continue;
+    if (strncmp(*e, "WATTLE_", 7) != 0 || belongs_to_tools(*e, length)) continue;
     snprintf(name, sizeof name, "%.*s", (int)length, *e);
-    for (size_t i = 0; i < N_SETTINGS && !known; i++) {
-      known = strcmp(table[i].name, name) == 0;
-      if (edit_distance(name, table[i].name) < edit_distance(name, table[best].name)) best = i;
-    }
-    if (known) continue;
-    add_error(errors, size, "unknown setting %s; did you mean %s? (wattle doctor lists all)\n", name, table[best].name);
+    if (is_known(name)) continue;
+    const char *meant = nearest_name(name);
+    add_error(errors, size, "unknown setting %s; did you mean %s? (wattle doctor lists all)\n", name, meant);
     wrong++;
   }
   return wrong;
@@ -292,11 +306,9 @@ bool wtl_settings_near_miss(char *text, size_t size)
   for (char **e = environ; *e; e++) {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
-    if (!is_of_shmem(name)) continue;
+    if (!is_of_shmem(name) || is_known(name)) continue;
     for (size_t i = 0; i < N_SETTINGS; i++) {
-      size_t distance = edit_distance(name, table[i].name);
-      if (!is_of_shmem(table[i].name) || distance > strlen(table[i].name) / 4) continue;
-      if (distance == 0) break;
+      if (!is_of_shmem(table[i].name) || edit_distance(name, table[i].name) > strlen(table[i].name) / 4) continue;
       snprintf(text, size, "%s is not a setting of this library; is %s meant?", name, table[i].name);
       return true;
     }
