@@ -45,6 +45,31 @@ def energy_columns() -> dict[str, Any]:
     return found
 
 
+def metered_columns() -> dict[str, Any]:
+    """The columns that metered() fills: energy_columns(), the interval of the figures, and all that the meter said."""
+    return {
+        **energy_columns(),
+        "energy_interval_s": pl.Float64,
+        "energy_covered_s": pl.Float64,
+        "energy_why": pl.String,  # the reason where there are no joules
+        "energy_json": pl.String,  # every domain the meter has
+    }
+
+
+def metered(line: Checked) -> dict[str, Any]:
+    """The joules of a benchmark's sample. Raises DamagedFile with the place in a wrong line."""
+    cpu, dram = sum_domain(line, "energy", "cpu"), sum_domain(line, "energy", "dram")
+    return {
+        **joules_columns("cpu", cpu),
+        **joules_columns("dram", dram),
+        "energy_interval_s": cpu.interval_s,
+        "energy_covered_s": cpu.covered_s,
+        "energy_why": line.value.get("energy_why"),
+        "energy_json": json.dumps(line.value.get("energy")),
+        "spans_json": spans_column(line),
+    }
+
+
 def write(directory: Path, rows: Sequence[dict[str, Any]], schema: dict[str, Any]) -> Path:
     """Writes DIR/samples.parquet atomically."""
     path = directory / FILE

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import polars as pl
 
 from wattle.checked import Checked
 from wattle.study.compared import Layout
-from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
+from wattle.study.samples import metered, metered_columns
 
 SERIES = ("bandwidth", "rate", "ring")
 TESTS = ("uni", "bi", "ring")
@@ -29,11 +28,7 @@ SCHEMA: dict[str, Any] = {
     "messages": pl.Float64,  # messages of the block: both directions in bi, hops in a ring
     "block_s": pl.Float64,
     "message_s": pl.Float64,  # block_s / messages
-    **energy_columns(),  # for one message: of PE 0 where modelled, of the machine where measured
-    "energy_interval_s": pl.Float64,
-    "energy_covered_s": pl.Float64,
-    "energy_why": pl.String,  # the reason where there are no joules
-    "energy_json": pl.String,  # every domain the meter has
+    **metered_columns(),  # for one message: of PE 0 where modelled, of the machine where measured
     "verified": pl.Boolean,  # every message arrived once and correct; null: UCX's test does not check
 }
 
@@ -48,20 +43,13 @@ COMPARED = Layout(
 def row(document: dict[str, Any], series: str) -> dict[str, Any]:
     """A "sample" line as a row. Raises DamagedFile with the place in a wrong line."""
     line = Checked("the benchmark's output", document)
-    cpu, dram = sum_domain(line, "energy", "cpu"), sum_domain(line, "energy", "dram")
     return {
         "series": series,
         "test": line.choice("test", TESTS),
         "way": line.choice("way", WAYS),
         **{key: line.integer(key) for key in ("bytes", "in_flight", "pes", "repeat", "turn", "rounds")},
         **{key: line.number(key) for key in ("messages", "block_s", "message_s")},
-        **joules_columns("cpu", cpu),
-        **joules_columns("dram", dram),
-        "energy_interval_s": cpu.interval_s,
-        "energy_covered_s": cpu.covered_s,
-        "energy_why": document.get("energy_why"),
-        "energy_json": json.dumps(document.get("energy")),
-        "spans_json": spans_column(line),
+        **metered(line),
         "verified": line.get("verified").value is True if document.get("verified") is not None else None,
     }
 

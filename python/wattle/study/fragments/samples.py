@@ -10,7 +10,7 @@ import polars as pl
 from wattle.checked import Checked
 from wattle.study.compared import Layout
 from wattle.study.fragments.plan import PATTERN
-from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
+from wattle.study.samples import metered, metered_columns
 
 EVENTS = ("instructions", "cycles", "cache_references", "cache_misses")
 
@@ -27,11 +27,7 @@ SCHEMA: dict[str, Any] = {
     "latency_p75_s": pl.Float64,
     "latency_mean_s": pl.Float64,
     "bandwidth_Bps": pl.Float64,
-    **energy_columns(),  # of the sender, for one payload
-    "energy_interval_s": pl.Float64,
-    "energy_covered_s": pl.Float64,
-    "energy_why": pl.String,  # the reason where there are no joules
-    "energy_json": pl.String,  # every domain the meter has
+    **metered_columns(),  # of the sender, for one payload
     **dict.fromkeys(EVENTS, pl.Float64),  # of the sender's thread in user mode, for one payload
     "counted_why": pl.String,  # the reason where one of them is not counted
     "interfaces_json": pl.String,  # packets and bytes of each network interface of the sender's node, for one payload
@@ -51,7 +47,6 @@ def row(document: dict[str, Any]) -> dict[str, Any]:
     """A "sample" line as a row. Raises DamagedFile with the place in a wrong line."""
     line = Checked("the benchmark's output", document)
     latency = line.get("latency_s")
-    cpu, dram = sum_domain(line, "energy", "cpu"), sum_domain(line, "energy", "dram")
     counted = line.get("counted") if line.has("counted") else None
     return {
         "pattern": line.choice("pattern", (PATTERN,)),
@@ -59,13 +54,7 @@ def row(document: dict[str, Any]) -> dict[str, Any]:
         **{key: line.number(key) for key in ("block_s", "bandwidth_Bps")},
         "latency_s": latency.number("median"),
         **{f"latency_{key}_s": latency.number(key) for key in ("p25", "p75", "mean")},
-        **joules_columns("cpu", cpu),
-        **joules_columns("dram", dram),
-        "energy_interval_s": cpu.interval_s,
-        "energy_covered_s": cpu.covered_s,
-        "energy_why": document.get("energy_why"),
-        "energy_json": json.dumps(document.get("energy")),
-        "spans_json": spans_column(line),
+        **metered(line),
         **{key: counted.number(key) if counted else None for key in EVENTS},
         "counted_why": counted.text("why") if counted else "a simulated processor has no counters",
         "interfaces_json": json.dumps([interface(entry) for entry in counted.items("interfaces")] if counted else []),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import polars as pl
 
 from wattle.checked import Checked
 from wattle.study.compared import Layout
-from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
+from wattle.study.samples import metered, metered_columns
 
 PATTERNS = ("PQPQ", "PPQ", "MPQMPQ", "MPMPQ", "MMPQAMM")
 SERIES = ("patterns", "payloads")  # the five patterns at one payload; one pattern at several payloads
@@ -32,11 +31,7 @@ SCHEMA: dict[str, Any] = {
     "unpack_s": pl.Float64,  # the receiver's time, MMPQAMM only
     "bandwidth_Bps": pl.Float64,
     "message_rate_per_s": pl.Float64,
-    **energy_columns(),  # of the sender, for one payload
-    "energy_interval_s": pl.Float64,
-    "energy_covered_s": pl.Float64,
-    "energy_why": pl.String,  # the reason where there are no joules
-    "energy_json": pl.String,  # every domain the meter has
+    **metered_columns(),  # of the sender, for one payload
     "clear": pl.String,
     "verified": pl.Boolean,
 }
@@ -53,7 +48,6 @@ def row(document: dict[str, Any], series: str) -> dict[str, Any]:
     """A "sample" line as a row. Raises DamagedFile with the place in a wrong line."""
     line = Checked("the benchmark's output", document)
     latency = line.get("latency_s")
-    cpu, dram = sum_domain(line, "energy", "cpu"), sum_domain(line, "energy", "dram")
     return {
         "series": series,
         "pattern": line.choice("pattern", PATTERNS),
@@ -63,13 +57,7 @@ def row(document: dict[str, Any], series: str) -> dict[str, Any]:
         **{key: line.number(key) for key in ("block_s", "unpack_s", "bandwidth_Bps", "message_rate_per_s")},
         "latency_s": latency.number("median"),
         **{f"latency_{key}_s": latency.number(key) for key in ("p25", "p75", "mean", "min")},
-        **joules_columns("cpu", cpu),
-        **joules_columns("dram", dram),
-        "energy_interval_s": cpu.interval_s,
-        "energy_covered_s": cpu.covered_s,
-        "energy_why": document.get("energy_why"),
-        "energy_json": json.dumps(document.get("energy")),
-        "spans_json": spans_column(line),
+        **metered(line),
         "clear": line.text("clear"),
         "verified": line.get("verified").value is True,
     }

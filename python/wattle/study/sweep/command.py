@@ -18,8 +18,10 @@ from wattle.study.sweep.words import summary
 from wattle.tables import table
 
 
-def of(made: Sweep, words: str) -> Callable[..., None]:
-    """`wattle study NAME` with the usual options. `words` is its help."""
+def of(made: Sweep, words: str, where: Callable[[str], str] = str) -> Callable[..., None]:
+    """`wattle study NAME` with the usual options. `words`: its help. `where`: the place that a value of `--on` names;
+    it raises WattleError for one that the study does not have.
+    """
 
     def command(
         quick: Quick = False,
@@ -29,7 +31,7 @@ def of(made: Sweep, words: str) -> Callable[..., None]:
         rounds: Rounds = None,
         as_json: AsJson = False,
     ) -> None:
-        study(made, plan_of(quick, rounds, check_place(on, link, simulates=True)), output, as_json)
+        study(made, plan_of(quick, rounds, check_place(where(on), link, simulates=True)), output, as_json)
 
     command.__doc__ = words
     return command
