@@ -1,4 +1,4 @@
-"""The causes of time without a core, from made-up profiles; what follows from it for tables and for `wattle plan`."""
+"""The causes of time without a core, from made-up profiles, and the consequences for tables and `wattle plan`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ CPU_S = 0.4  # of each PE, or of one PE in all rounds
 ROUNDS = 40
 
 # Each PE uses as much CPU time as its share says, in rounds that end with a barrier. So its computing time is known,
-# whatever else runs on this machine.
+# also beside other programs.
 PROGRAM = r"""
 #include <shmem.h>
 #include <stdlib.h>
