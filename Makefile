@@ -17,7 +17,7 @@ PINS := $(PINS_$(LAB))
 export DEPS
 
 .DEFAULT_GOAL := help
-.PHONY: help deps runtime deps-test deps-bench deps-docs build demo demo-all test test-matrix soak fuzz bench bench-against install packages wheel dist-offline format lint docs clean distclean
+.PHONY: help deps runtime deps-test deps-bench deps-docs build demo demo-all test test-matrix soak fuzz bench bench-against install packages wheel release-check dist-offline format lint docs clean distclean
 
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
@@ -88,6 +88,10 @@ packages: deps ## Build Debian packages into build/packages, checked by lintian
 
 wheel: deps ## Build a wheel of runtime and lab into build/wheels, for machines without a compiler
 	@tools/wheel
+
+release-check: deps-docs ## Check that the tree is ready for a release: version, changelog, names, ABI, docs, packages, wheel
+	@tools/apt-deps packages docs
+	@.venv/bin/python tools/release_check.py
 
 dist-offline: ## Make an archive of sources and Python packages, for machines without network (PYTHONS="3.11 3.12")
 	@tools/dist-offline $(PYTHONS)

@@ -224,10 +224,10 @@ def test_every_direct_dependency_is_pinned_to_one_version() -> None:
     assert all(test[name] == docs[name] for name in set(test) & set(docs)), "a package has two versions"
 
 
-def test_the_version_is_the_same_everywhere() -> None:
+def test_the_changelog_begins_with_the_version_or_the_next_one() -> None:
+    """tests/python/house/test_release.py compares the versions of the other files."""
     cmake = re.search(r"project\(wattle VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
-    package = re.search(r'__version__ = "([^"]+)"', (ROOT / "python/wattle/__init__.py").read_text(encoding="utf-8"))
-    assert cmake and package and cmake[1] == package[1]
+    assert cmake
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = changes.split("\n## [")[1]  # the version, or the next version that the first sentences announce
     assert newest.startswith(f"{cmake[1]}]") or re.match(rf"Unreleased\]\n\n[^#]*\b{re.escape(cmake[1])} ", newest)
