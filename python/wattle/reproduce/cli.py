@@ -164,12 +164,12 @@ def _left(wanted: State, todo: list[Step]) -> str:
 
 def _list(wanted: State, todo: list[Step]) -> None:
     shown = table(title="Quick sweeps" if wanted.quick else "Sweeps of the papers' sizes")
-    for head in ("study", "place", "usual time", ""):
+    for head in ("study", "place", "usual time", "known how", ""):
         shown.add_column(head, justify="right" if head == "usual time" else "left", overflow="fold")
     for step in todo:
         done = _is_done(wanted, step)
         usual = units.UNKNOWN if step.usual_s is None else plan.time_in_words(step.usual_s)
-        shown.add_row(step.study, step.on, usual, plain("complete", "good") if done else "")
+        shown.add_row(step.study, step.on, usual, step.origin, plain("complete", "good") if done else "")
     console.err.print(shown)
     left = [step for step in todo if not _is_done(wanted, step)]
     if not left:

@@ -13,7 +13,7 @@ from wattle.console import visible
 from wattle.errors import WattleError
 from wattle.html import page as html_page
 from wattle.html.page import Page
-from wattle.reproduce import gathered, guidelines
+from wattle.reproduce import gathered, guidelines, plan
 from wattle.reproduce.gathered import Study
 from wattle.reproduce.plan import Step
 from wattle.reproduce.state import State
@@ -106,7 +106,10 @@ def _line(wanted: State, study: Study) -> dict[str, Any]:
             {"on": step.on, "counts": None, "took": units.seconds(result.seconds), "href": "", "why": result.why}
         )
     for step in study.missing:
-        places.append({"on": step.on, "counts": None, "took": "", "href": "", "why": "has not run yet"})
+        why = "has not run yet"
+        if step.usual_s is not None:
+            why += f"; it usually takes {plan.time_in_words(step.usual_s)} ({step.origin})"
+        places.append({"on": step.on, "counts": None, "took": "", "href": "", "why": why})
     return {"name": study.name, "linked": bool(study.done), "places": places}
 
 

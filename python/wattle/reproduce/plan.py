@@ -29,15 +29,21 @@ USUAL: dict[str, dict[str, tuple[float | None, float | None]]] = {
 }
 
 
+PART_S = 300  # full sweeps that take longer were measured in part
+MEASURED, IN_PART = "measured", "from a part of it"
+AS_LOCAL, AS_DEFAULT = "a guess: as on one node", "a guess: as on the default cluster"
+
+
 @dataclass(frozen=True)
 class Step:
     """A study at a place. `on`: the place as `--on` names it, or `hosts:A,B`. `usual_s`: the usual time of it; None
-    where it was never measured.
+    where it was never measured. `origin`: how that time is known.
     """
 
     study: str
     on: str
     usual_s: float | None
+    origin: str = ""
 
     @property
     def kind(self) -> str:
@@ -89,15 +95,22 @@ def steps(names: Sequence[str], on: Sequence[str], quick: bool) -> list[Step]:
     for name in names:
         there = on if not simulated_only(name) else [SIMULATED]
         for place in dict.fromkeys(there):
-            found.append(Step(name, place, usual_s(name, place, quick)))
+            found.append(Step(name, place, *usual(name, place, quick)))
     return sorted(found, key=lambda step: (step.usual_s is None, step.usual_s or 0.0, step.name))
 
 
-def usual_s(study: str, on: str, quick: bool) -> float | None:
-    """The usual seconds of a study. Those on hosts and on two nodes were not measured: they are those of one node."""
+def usual(study: str, on: str, quick: bool) -> tuple[float | None, str]:
+    """The usual seconds of a study, and how they are known. Those on hosts, on two nodes and on a cluster that the user
+    names were not measured: they are taken from one node and from the default cluster.
+    """
     kind = SIMULATED if on.partition(":")[0] == SIMULATED else LOCAL
     times = USUAL.get(study, {}).get(kind)
-    return None if times is None else times[0 if quick else 1]
+    seconds = None if times is None else times[0 if quick else 1]
+    if seconds is None:
+        return None, ""
+    if on not in (LOCAL, SIMULATED):
+        return seconds, AS_LOCAL if kind == LOCAL else AS_DEFAULT
+    return seconds, IN_PART if not quick and seconds > PART_S else MEASURED
 
 
 def left_in_words(steps: Sequence[Step], pace: float = 1.0) -> str:

@@ -55,11 +55,23 @@ def test_every_study_is_run_here_and_simulated_and_one_that_is_only_simulated_on
 
 def test_the_estimate_names_the_studies_whose_time_is_not_known(monkeypatch):
     monkeypatch.setattr(plan, "USUAL", {"am": {"local": (30.0, 7200.0)}})
-    known, unknown = Step("am", "hosts:a,b", plan.usual_s("am", "hosts:a,b", False)), Step("new", "sim", None)
+    known, unknown = Step("am", "hosts:a,b", *plan.usual("am", "hosts:a,b", False)), Step("new", "sim", None)
     assert plan.left_in_words([known, unknown]) == "about 2.0 h, and 1 whose time is not known"
     assert plan.left_in_words([known], 0.5) == "about 60 min"
     assert plan.left_in_words([unknown]) == "an unknown time for 1"
-    assert plan.usual_s("am", "local", True) == 30.0
+
+
+def test_a_time_says_whether_it_was_measured_at_its_place(monkeypatch, wattle: Wattle):
+    monkeypatch.setattr(plan, "USUAL", {"am": {"local": (30.0, 7200.0), "sim": (7.0, 44.0)}})
+    assert plan.usual("am", "local", True) == (30.0, plan.MEASURED)
+    assert plan.usual("am", "local", False) == (7200.0, plan.IN_PART)
+    assert plan.usual("am", "sim", False) == (44.0, plan.MEASURED)
+    for place in ("hosts:a,b", "two-nodes"):
+        assert plan.usual("am", place, True) == (30.0, plan.AS_LOCAL)
+    assert plan.usual("am", "sim:mine.toml", True) == (7.0, plan.AS_DEFAULT)
+    assert plan.usual("new", "hosts:a,b", True) == (None, "")
+    done = wattle("reproduce", "--hosts", "a,b", "--only", "am", "--list", "--quick")
+    assert plan.AS_LOCAL in done.stderr and plan.MEASURED in done.stderr
 
 
 def test_a_step_gives_the_study_its_place():
