@@ -109,28 +109,27 @@ static double stated_tdp(const char *sysfs)
   return watts >= 4 && watts <= 1000 ? watts : 0;
 }
 
-/* Names of states are those of Intel's driver: C6 and higher stop the shared parts of an idle package, too. */
-static enum wtl_idle_class idle_class(const char *sysfs)
+/* The longest exit latency of the sleep states that are in use, in seconds; 0 if the kernel lists none. */
+static double longest_exit(const char *sysfs)
 {
   enum { MOST_STATES = 16 };
-  bool has_names = false;
+  double longest = 0;
   for (int state = 0; state < MOST_STATES; state++) {
-    char file[256], name[64], disabled[16];
-    snprintf(file, sizeof file, "devices/system/cpu/cpu0/cpuidle/state%d/name", state);
-    if (!read_text(sysfs, file, name, sizeof name)) break;
+    char file[256], latency[32], disabled[16];
+    snprintf(file, sizeof file, "devices/system/cpu/cpu0/cpuidle/state%d/latency", state);
+    if (!read_text(sysfs, file, latency, sizeof latency)) break;
     snprintf(file, sizeof file, "devices/system/cpu/cpu0/cpuidle/state%d/disable", state);
     bool is_off = read_text(sysfs, file, disabled, sizeof disabled) && strcmp(disabled, "0") != 0;
-    long depth = name[0] == 'C' ? strtol(name + 1, NULL, 10) : 0;
-    if (depth >= 6 && !is_off) return WTL_IDLE_DEEP;
-    has_names |= strcmp(name, "C1E") == 0 || depth >= 6;
+    double s = strtod(latency, NULL) * 1e-6;
+    if (!is_off && s > longest && s < 0.1) longest = s;
   }
-  return has_names ? WTL_IDLE_SHALLOW : WTL_IDLE_ANY; /* other drivers number the states anew */
+  return longest;
 }
 
 void wtl_cpu_here_limits(const char *sysfs, wtl_cpu_here *out)
 {
   out->tdp_w = stated_tdp(sysfs);
-  out->idle = idle_class(sysfs);
+  out->wake_up_s = longest_exit(sysfs);
 }
 
 #ifdef __x86_64__

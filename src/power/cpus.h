@@ -60,12 +60,6 @@ typedef struct wtl_package_shares {
 /* By the clock under load: any, above the base clock, at the base clock. */
 enum wtl_clock_class { WTL_CLOCK_ANY, WTL_CLOCK_TURBO, WTL_CLOCK_BASE, WTL_CLOCK_CLASSES };
 
-/*
- * By the sleep states of an idle package: not known, deep ones, none. The servers above their base clock step up from a
- * deep sleep and the others do not, so their figures are those of the two (assumed: the reports print no sleep states).
- */
-enum wtl_idle_class { WTL_IDLE_ANY, WTL_IDLE_DEEP, WTL_IDLE_SHALLOW };
-
 extern const wtl_cpu wtl_cpus[];
 extern const size_t wtl_n_cpus;
 extern const wtl_package_shares wtl_package_shares_of[WTL_CLOCK_CLASSES];

@@ -296,10 +296,10 @@ static wtl_cpu_here here_of(const char *cpuinfo)
   return here;
 }
 
-/* The profile of a generation of the table. `measure`: by the clocks of this machine, which takes some time. */
+/* The profile of a generation of the table. `measure`: by clocks and limits of this machine, which takes some time. */
 static wtl_machine *load_cpu(const wtl_cpu *cpu, wtl_cpu_here here, bool measure, char *error, size_t size)
 {
-  if (measure) here.clock = wtl_cpu_here_clock();
+  if (measure && here.is_virtual) here.clock = wtl_cpu_here_clock();
   if (measure) here.ghz = base_ghz(here.ghz);
   if (measure) wtl_cpu_here_limits("/sys", &here);
   return wtl_machine_of_cpu(cpu, &here, error, size);

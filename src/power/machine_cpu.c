@@ -26,8 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double z95 = 1.96;         /* two-sided 95 % quantile of the normal distribution */
-static const double least_spread = 0.1; /* as in tools/fit_machines.py */
+static const double z95 = 1.96;          /* two-sided 95 % quantile of the normal distribution */
+static const double least_spread = 0.1;  /* as in tools/fit_machines.py */
+static const double wake_ups_per_s = 50; /* of a thread that sleeps: the default of WATTLE_SLEEP_MAX is 20 ms */
+static const double longest_exit_of_servers = 290e-6; /* s; Linux, drivers/idle/intel_idle.c, C6 of Sapphire Rapids */
 
 /* --- the generation and the processor ----------------------------------------------------------------------------- */
 
@@ -239,24 +241,25 @@ static wtl_number *share_of(wtl_median tdp, wtl_mean share, wtl_median factor, c
   return n;
 }
 
-/* The servers that idle like this machine, by its sleep states. If these are not known, the clock decides. */
-static const wtl_package_shares *shares_when_idle(const wtl_cpu_here *here)
+/*
+ * The servers that this machine is compared with. The clock narrows them only for a virtual machine, whose host is a
+ * cloud's, as those servers are. It did not tell the watts of other machines (docs/appendix/machine-fit.md).
+ */
+static enum wtl_clock_class class_of(const wtl_cpu_here *here)
 {
-  static const enum wtl_clock_class like[] = {[WTL_IDLE_DEEP] = WTL_CLOCK_TURBO, [WTL_IDLE_SHALLOW] = WTL_CLOCK_BASE};
-  bool is_known = here->idle != WTL_IDLE_ANY && !here->is_virtual;
-  return &wtl_package_shares_of[is_known ? like[here->idle] : here->clock];
+  return here->is_virtual ? here->clock : WTL_CLOCK_ANY;
 }
 
 static const char *clock_words(const wtl_cpu_here *here)
 {
   static const char *const words[] = {"any clock", "a clock above the base clock", "the base clock"};
-  return words[here->clock];
+  return words[class_of(here)];
 }
 
 /* The watts of a thread of a virtual machine. */
 static wtl_number thread_of_host(const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
 {
-  const wtl_package_shares *shares = &wtl_package_shares_of[here->clock];
+  const wtl_package_shares *shares = &wtl_package_shares_of[class_of(here)];
   return number(times(times(tdp->watts, shares->vcpu), cpu->full_factor), WTL_TAG_DERIVED, "W",
                 "%s; share %.2f of TDP of one thread, from %d servers at %s; factor %.2f of the generation", tdp->how,
                 shares->vcpu.value, shares->servers, clock_words(here), cpu->full_factor.value);
@@ -265,13 +268,13 @@ static wtl_number thread_of_host(const wtl_cpu *cpu, const wtl_cpu_here *here, c
 /* Fills the watts of a package whose cores are all known; returns those of one thread on a core. */
 static wtl_number fill_package(wtl_machine *m, const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
 {
-  const wtl_package_shares *shares = &wtl_package_shares_of[here->clock], *idle = shares_when_idle(here);
+  const wtl_package_shares *shares = &wtl_package_shares_of[class_of(here)];
   wtl_median whole = {tdp->watts.value * tdp->threads, tdp->watts.spread}, core = shares->core;
   double cores = (double)here->cores / m->sockets;
   bool has_second = here->threads > here->cores;
-  m->wake = share_of(whole, idle->wake, cpu->low_factor,
+  m->wake = share_of(whole, shares->wake, cpu->low_factor,
                      "%s; the first busy core wakes %.3f of TDP, from %d servers; factor %.2f of the generation",
-                     tdp->how, idle->wake.value, idle->servers, cpu->low_factor.value);
+                     tdp->how, shares->wake.value, shares->servers, cpu->low_factor.value);
   whole.value /= cores;
   if (has_second)
     m->second =
@@ -293,14 +296,17 @@ static void fill_clock(wtl_clock *c, const wtl_cpu_here *here, wtl_number active
   c->active = active;
   c->spin = scaled(&c->active, 0.97, 0, "active x 0.97, the ratio of the papers' node: a spinning core touches little");
   c->yield = scaled(&c->active, 0.985, 0, "the middle of active and spin");
-  c->asleep = scaled(&c->active, 0, 0.0025 * c->active.value,
+  bool is_shown = here->wake_up_s > 0 && !here->is_virtual; /* a virtual machine shows no states of its host */
+  double seconds = is_shown ? here->wake_up_s : longest_exit_of_servers;
+  c->asleep = scaled(&c->active, 0, fmin(1, wake_ups_per_s * seconds) * c->active.value,
                      "a blocked thread leaves its core idle, which counts for the node, and its CPU time is active; "
-                     "half-width: 50 wake-ups a second (WATTLE_SLEEP_MAX), each with 50 us of active beyond that");
+                     "half-width: 50 wake-ups a second (WATTLE_SLEEP_MAX), each with the watts of active while the "
+                     "core leaves its sleep state");
 }
 
 static void fill_idle(wtl_machine *m, const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
 {
-  const wtl_package_shares *shares = shares_when_idle(here);
+  const wtl_package_shares *shares = &wtl_package_shares_of[class_of(here)];
   double threads = (double)here->threads / m->sockets;
   wtl_median of_all = times(times(tdp->watts, shares->idle), cpu->idle_factor);
   of_all.value *= threads;
@@ -330,7 +336,7 @@ static char *title_of(const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of
   if (here->is_virtual)
     snprintf(part, sizeof part, ", %d of %s%.0f threads of a host's socket", here->threads,
              tdp->is_named ? "" : "about ", tdp->threads);
-  int servers = cpu->servers + wtl_package_shares_of[here->clock].servers;
+  int servers = cpu->servers + wtl_package_shares_of[class_of(here)].servers;
   return asprintf(&title, "%s%s, %d servers", cpu->title, part, servers) < 0 ? NULL : title;
 }
 

@@ -188,25 +188,25 @@ static wtl_cpu_here limits_of(const tree *t)
 static void files_of_the_kernel_tell_tdp_and_sleep_states(void)
 {
   tree *t = tree_new();
-  CHECK(limits_of(t).tdp_w == 0 && limits_of(t).idle == WTL_IDLE_ANY);
+  CHECK(limits_of(t).tdp_w == 0 && limits_of(t).wake_up_s == 0);
   put(t, "class/powercap/intel-rapl:0/constraint_0_name", "long_term");
   put(t, "class/powercap/intel-rapl:0/constraint_0_max_power_uw", "205000000");
-  put(t, "devices/system/cpu/cpu0/cpuidle/state0/name", "POLL");
-  CHECK(limits_of(t).idle == WTL_IDLE_ANY);
-  put(t, "devices/system/cpu/cpu0/cpuidle/state1/name", "C1E");
   CHECK_NEAR(limits_of(t).tdp_w, 205, 1e-9);
-  CHECK(limits_of(t).idle == WTL_IDLE_SHALLOW);
-  put(t, "devices/system/cpu/cpu0/cpuidle/state2/name", "C6");
+  put(t, "devices/system/cpu/cpu0/cpuidle/state0/latency", "0");
+  put(t, "devices/system/cpu/cpu0/cpuidle/state1/latency", "10");
+  put(t, "devices/system/cpu/cpu0/cpuidle/state2/latency", "133");
   put(t, "devices/system/cpu/cpu0/cpuidle/state2/disable", "0");
-  CHECK(limits_of(t).idle == WTL_IDLE_DEEP);
+  CHECK_NEAR(limits_of(t).wake_up_s, 133e-6, 1e-12);
   put(t, "devices/system/cpu/cpu0/cpuidle/state2/disable", "1");
-  CHECK(limits_of(t).idle == WTL_IDLE_SHALLOW);
+  CHECK_NEAR(limits_of(t).wake_up_s, 10e-6, 1e-12);
+  put(t, "devices/system/cpu/cpu0/cpuidle/state1/latency", "4294967295");
+  CHECK(limits_of(t).wake_up_s == 0);
   put(t, "class/powercap/intel-rapl:0/constraint_0_max_power_uw", "4294967295000000");
   CHECK(limits_of(t).tdp_w == 0);
   tree_free(t);
 }
 
-static void sleep_states_and_a_stated_tdp_narrow_a_bare_machine(void)
+static void a_stated_tdp_narrows_a_bare_machine_and_its_sleep_states_the_sleep(void)
 {
   char error[512] = "";
   const wtl_cpu *cpu = wtl_cpu_named("intel-skylake-sp");
@@ -216,17 +216,34 @@ static void sleep_states_and_a_stated_tdp_narrow_a_bare_machine(void)
   here.cores = 24;
   here.threads = 48;
   wtl_machine *wide = wtl_machine_of_cpu(cpu, &here, error, sizeof error);
-  here.idle = WTL_IDLE_SHALLOW;
+  here.wake_up_s = 20e-6;
   here.tdp_w = 240;
   wtl_machine *narrow = wtl_machine_of_cpu(cpu, &here, error, sizeof error);
   if (!wide || !narrow) exit(1);
   CHECK_CONTAINS(narrow->idle.cpu.how, "states 240 W");
-  CHECK(narrow->idle.cpu.plus_minus / narrow->idle.cpu.value < 0.5 * wide->idle.cpu.plus_minus / wide->idle.cpu.value);
-  CHECK(narrow->idle.cpu.value > wide->idle.cpu.value && narrow->wake->value < wide->wake->value);
+  CHECK_NEAR(narrow->clocks[0].asleep.plus_minus, 0.001 * narrow->clocks[0].active.value, 1e-9);
+  CHECK_NEAR(wide->clocks[0].asleep.plus_minus, 0.0145 * wide->clocks[0].active.value, 1e-9);
   CHECK(narrow->clocks[0].active.plus_minus / narrow->clocks[0].active.value <
         wide->clocks[0].active.plus_minus / wide->clocks[0].active.value);
   wtl_machine_free(wide);
   wtl_machine_free(narrow);
+}
+
+/* Measured machines that are no cloud's lie outside of the range that a clock above the base clock would give. */
+static void the_clock_of_a_bare_machine_does_not_narrow_it(void)
+{
+  char error[512] = "";
+  const wtl_cpu *cpu = wtl_cpu_named("intel-haswell-ep");
+  if (!cpu) exit(1);
+  wtl_cpu_here any = guest_of(cpu, WTL_CLOCK_ANY), turbo = guest_of(cpu, WTL_CLOCK_TURBO);
+  any.is_virtual = turbo.is_virtual = false;
+  wtl_machine *a = wtl_machine_of_cpu(cpu, &any, error, sizeof error);
+  wtl_machine *b = wtl_machine_of_cpu(cpu, &turbo, error, sizeof error);
+  if (!a || !b) exit(1);
+  CHECK_NEAR(a->clocks[0].active.plus_minus, b->clocks[0].active.plus_minus, 0);
+  CHECK_NEAR(a->idle.cpu.plus_minus, b->idle.cpu.plus_minus, 0);
+  wtl_machine_free(a);
+  wtl_machine_free(b);
 }
 
 static void a_desktop_with_the_numbers_of_a_server_is_told_by_its_name(void)
@@ -325,7 +342,9 @@ TESTS(TEST(text_of_cpuinfo_gives_sockets_cores_and_threads), TEST(text_of_an_arm
       TEST(cache_tells_the_model_that_a_hypervisor_hides), TEST(every_generation_is_found_by_its_own_numbers),
       TEST(a_sleeping_thread_draws_less_at_the_worst_ends_of_every_generation),
       TEST(a_clock_in_turbo_narrows_the_watts_of_a_virtual_server_to_45_per_cent),
-      TEST(files_of_the_kernel_tell_tdp_and_sleep_states), TEST(sleep_states_and_a_stated_tdp_narrow_a_bare_machine),
+      TEST(files_of_the_kernel_tell_tdp_and_sleep_states),
+      TEST(a_stated_tdp_narrows_a_bare_machine_and_its_sleep_states_the_sleep),
+      TEST(the_clock_of_a_bare_machine_does_not_narrow_it),
       TEST(a_desktop_with_the_numbers_of_a_server_is_told_by_its_name),
       TEST(the_first_busy_core_draws_most_and_second_threads_least),
       TEST(a_bare_core_that_sleeps_draws_less_at_the_worst_ends), TEST(older_memory_draws_more_for_each_gigabyte),

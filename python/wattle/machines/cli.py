@@ -23,6 +23,9 @@ machines_app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+AT_A_FIXED_CLOCK = (
+    "each range holds about 95 % of such servers; one that lowers its clock at part load draws less than packages say"
+)
 PARTS_AND_WALL = (
     "Packages and memory were fitted to cloud servers under load, the wall socket to servers tuned for SPECpower. For "
     "numerical programs packages and memory are more reliable, and the wall socket draws at least as much. For a tuned "
@@ -74,7 +77,7 @@ def show(name: Annotated[str, typer.Argument(help="A name of `wattle machines li
         return
     for line in _about(chosen):
         console.out.print(line, soft_wrap=True)
-    shown = new_table("\nA socket of typical size, in watts", "modelled; each range holds about 95 % of such machines")
+    shown = new_table("\nA socket of typical size, in watts", f"modelled; {AT_A_FIXED_CLOCK}")
     for heading in ("load", "package", "wall"):
         shown.add_column(heading, justify="right")
     for row in _loads(of, chosen):
@@ -110,7 +113,7 @@ def predict_watts(
 ) -> None:
     """Predict the watts of a whole machine: packages, memory, and wall socket.
 
-    All figures are modelled. Each has the half-width of the range that holds about 95 % of such machines.
+    All figures are modelled. Each has the half-width of the range that holds about 95 % of such servers.
     """
     if not (math.isfinite(load) and 0 <= load <= 100):
         raise WattleError(f"--load {load}: allowed are 0 to 100 percent")
@@ -136,7 +139,7 @@ def predict_watts(
     doubt = ", not verified" if answer.tdp_known else ", estimated from the number of cores"
     tdp = f"{answer.tdp_w:.0f} W a socket" + ("" if answer.tdp_verified else doubt)
     console.out.print(f"model: {answer.generation.title}, {document['servers']} servers; TDP {tdp}", soft_wrap=True)
-    shown = new_table(caption="modelled; each range holds about 95 % of such machines")
+    shown = new_table(caption=f"modelled; {AT_A_FIXED_CLOCK}")
     for heading, justify in (("part", "left"), ("watts", "right"), ("half-width", "right")):
         shown.add_column(heading, justify=justify)
     for part, watts in (("packages", answer.package), ("memory", answer.dram), ("wall socket", answer.wall)):
