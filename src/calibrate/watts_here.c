@@ -171,7 +171,10 @@ int watts_here(const wtl_settings *settings, double seconds, bool progress)
   wtl_meter *meter = wtl_meter_open(settings, error, sizeof error);
   if (!meter) return wtl_message_print("%s", error), WTL_EXIT_CONFIG;
   if (!is_measuring(meter)) {
-    wtl_message_print("no sensor of this node can be read, so nothing can be fitted: %s", wtl_meter_why(meter));
+    wtl_message_print(
+        "no sensor of this node can be read, so nothing can be fitted (--plug takes typed watts of a plug "
+        "meter, --meter-log a meter's log): %s",
+        wtl_meter_why(meter));
     wtl_meter_close(meter);
     return WTL_EXIT_UNAVAILABLE;
   }

@@ -109,18 +109,18 @@ static double stated_tdp(const char *sysfs)
   return watts >= 4 && watts <= 1000 ? watts : 0;
 }
 
-/* The longest exit latency of the sleep states that are in use, in seconds; 0 if the kernel lists none. */
-static double longest_exit(const char *sysfs)
+/* The longest target residency of the sleep states that are in use, in seconds; 0 if the kernel lists none. */
+static double longest_residency(const char *sysfs)
 {
   enum { MOST_STATES = 16 };
   double longest = 0;
   for (int state = 0; state < MOST_STATES; state++) {
-    char file[256], latency[32], disabled[16];
-    snprintf(file, sizeof file, "devices/system/cpu/cpu0/cpuidle/state%d/latency", state);
-    if (!read_text(sysfs, file, latency, sizeof latency)) break;
+    char file[256], residency[32], disabled[16];
+    snprintf(file, sizeof file, "devices/system/cpu/cpu0/cpuidle/state%d/residency", state);
+    if (!read_text(sysfs, file, residency, sizeof residency)) break;
     snprintf(file, sizeof file, "devices/system/cpu/cpu0/cpuidle/state%d/disable", state);
     bool is_off = read_text(sysfs, file, disabled, sizeof disabled) && strcmp(disabled, "0") != 0;
-    double s = strtod(latency, NULL) * 1e-6;
+    double s = strtod(residency, NULL) * 1e-6;
     if (!is_off && s > longest && s < 0.1) longest = s;
   }
   return longest;
@@ -129,7 +129,7 @@ static double longest_exit(const char *sysfs)
 void wtl_cpu_here_limits(const char *sysfs, wtl_cpu_here *out)
 {
   out->tdp_w = stated_tdp(sysfs);
-  out->wake_up_s = longest_exit(sysfs);
+  out->residency_s = longest_residency(sysfs);
 }
 
 #ifdef __x86_64__

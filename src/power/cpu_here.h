@@ -19,7 +19,7 @@ typedef struct wtl_cpu_here {
   double memory_gb; /* of the node; 0: unknown */
   double tdp_w;     /* of a socket, as the processor states it; 0: not shown */
   enum wtl_clock_class clock;
-  double wake_up_s; /* the longest time that a core takes to leave a sleep state; 0: not shown */
+  double residency_s; /* the least time in the deepest sleep state that saves energy; 0: not shown */
 } wtl_cpu_here;
 
 /* Reads a field of the first processor of the text of /proc/cpuinfo. Returns false if there is none. */
@@ -29,7 +29,7 @@ bool wtl_cpu_here_field(const char *cpuinfo, const char *field, char *out, size_
 void wtl_cpu_here_read(const char *cpuinfo, wtl_cpu_here *out);
 
 /*
- * Fills `tdp_w` and `wake_up_s` from files below `sysfs` that any user may read: the highest long-term limit of a
+ * Fills `tdp_w` and `residency_s` from files below `sysfs` that any user may read: the highest long-term limit of a
  * package (powercap), and the sleep states that the kernel uses on the first CPU (cpuidle).
  */
 void wtl_cpu_here_limits(const char *sysfs, wtl_cpu_here *out);

@@ -29,7 +29,7 @@
 static const double z95 = 1.96;          /* two-sided 95 % quantile of the normal distribution */
 static const double least_spread = 0.1;  /* as in tools/fit_machines.py */
 static const double wake_ups_per_s = 50; /* of a thread that sleeps: the default of WATTLE_SLEEP_MAX is 20 ms */
-static const double longest_exit_of_servers = 290e-6; /* s; Linux, drivers/idle/intel_idle.c, C6 of Sapphire Rapids */
+static const double residency_of_servers = 800e-6; /* s; Linux, drivers/idle/intel_idle.c, C6 of Sapphire Rapids */
 
 /* --- the generation and the processor ----------------------------------------------------------------------------- */
 
@@ -289,6 +289,19 @@ static wtl_number fill_package(wtl_machine *m, const wtl_cpu *cpu, const wtl_cpu
                 tdp->how, cores, core.value, shares->servers, clock_words(here), cpu->full_factor.value);
 }
 
+/*
+ * The joules of a wake-up beyond its CPU time, as seconds of an active core. To enter and leave a sleep state takes as
+ * much as the state saves within its target residency. A whole idle package saves the difference of the servers
+ * without and with deep sleep states, which is the most that one of its cores may save.
+ */
+static double seconds_of_wake_up(const wtl_cpu_here *here)
+{
+  const wtl_package_shares *deep = &wtl_package_shares_of[WTL_CLOCK_TURBO];
+  double saved = wtl_package_shares_of[WTL_CLOCK_BASE].idle.value - deep->idle.value;
+  bool is_shown = here->residency_s > 0 && !here->is_virtual; /* a virtual machine shows no states of its host */
+  return (is_shown ? here->residency_s : residency_of_servers) * saved / deep->core.value;
+}
+
 static void fill_clock(wtl_clock *c, const wtl_cpu_here *here, wtl_number active)
 {
   c->ghz = here->ghz > 0 && here->ghz < 100 ? here->ghz : 2.5; /* the name of the only clock */
@@ -296,12 +309,10 @@ static void fill_clock(wtl_clock *c, const wtl_cpu_here *here, wtl_number active
   c->active = active;
   c->spin = scaled(&c->active, 0.97, 0, "active x 0.97, the ratio of the papers' node: a spinning core touches little");
   c->yield = scaled(&c->active, 0.985, 0, "the middle of active and spin");
-  bool is_shown = here->wake_up_s > 0 && !here->is_virtual; /* a virtual machine shows no states of its host */
-  double seconds = is_shown ? here->wake_up_s : longest_exit_of_servers;
-  c->asleep = scaled(&c->active, 0, fmin(1, wake_ups_per_s * seconds) * c->active.value,
+  c->asleep = scaled(&c->active, 0, fmin(1, wake_ups_per_s * seconds_of_wake_up(here)) * c->active.value,
                      "a blocked thread leaves its core idle, which counts for the node, and its CPU time is active; "
-                     "half-width: 50 wake-ups a second (WATTLE_SLEEP_MAX), each with the watts of active while the "
-                     "core leaves its sleep state");
+                     "half-width: 50 wake-ups a second (WATTLE_SLEEP_MAX), each with what a core saves in the deepest "
+                     "sleep state within its target residency");
 }
 
 static void fill_idle(wtl_machine *m, const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)

@@ -18,10 +18,10 @@ from wattle.energy import meter as meters
 from wattle.energy.meter import PARTS, Metered
 from wattle.errors import WattleError
 from wattle.openmetrics import Metric
-from wattle.provenance import Joules
+from wattle.provenance import Joules, Provenance
 from wattle.run import stream as streams
 from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
-from wattle.tables import provenance_words, table
+from wattle.tables import table
 
 WORDS = {"program": "this program", "others": "other programs", "idle": "idle node", "node": "node"}
 
@@ -94,8 +94,8 @@ def _show(found: Metered, machine: str, emitted: carbons.Carbon | None) -> None:
         cells = [str(found.joules[part][i]) for part in PARTS if found.joules[part]]
         shown.add_row(figure.domain, *cells)
     console.err.print(shown)
-    modelled = provenance_words(found.joules["node"]) != "measured"
-    model = f" of {machine}" if machine and modelled else ""
+    is_modelled = any(figure.provenance is Provenance.MODELLED for part in PARTS for figure in found.joules[part])
+    model = f" of {machine}" if machine and is_modelled else ""
     why = f" ({found.why.rstrip('.')})" if found.why else ""
     console.err.print(styled("[faint]Meter {}{}{}. ±: about 95 % confidence.[/faint]", found.meter, model, why))
     if emitted is not None:

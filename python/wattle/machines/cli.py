@@ -24,7 +24,8 @@ machines_app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 AT_A_FIXED_CLOCK = (
-    "each range holds about 95 % of such servers; one that lowers its clock at part load draws less than packages say"
+    "Modelled; each range holds about 95 % of such servers. A machine that lowers its clock at part load draws less "
+    "than packages say."
 )
 PARTS_AND_WALL = (
     "Packages and memory were fitted to cloud servers under load, the wall socket to servers tuned for SPECpower. For "
@@ -77,13 +78,15 @@ def show(name: Annotated[str, typer.Argument(help="A name of `wattle machines li
         return
     for line in _about(chosen):
         console.out.print(line, soft_wrap=True)
-    shown = new_table("\nA socket of typical size, in watts", f"modelled; {AT_A_FIXED_CLOCK}")
+    console.out.print()
+    shown = new_table("A socket of typical size, in watts")
     for heading in ("load", "package", "wall"):
         shown.add_column(heading, justify="right")
     for row in _loads(of, chosen):
         if row["load"] in LOADS_SHOWN:
             shown.add_row(f"{row['load']} %", _cell(Watts(**row["package"])), _cell(Watts(**row["wall"])))
     console.out.print(shown)
+    console.out.print(AT_A_FIXED_CLOCK)
 
 
 @machines_app.command("predict")
@@ -139,12 +142,13 @@ def predict_watts(
     doubt = ", not verified" if answer.tdp_known else ", estimated from the number of cores"
     tdp = f"{answer.tdp_w:.0f} W a socket" + ("" if answer.tdp_verified else doubt)
     console.out.print(f"model: {answer.generation.title}, {document['servers']} servers; TDP {tdp}", soft_wrap=True)
-    shown = new_table(caption=f"modelled; {AT_A_FIXED_CLOCK}")
+    shown = new_table()
     for heading, justify in (("part", "left"), ("watts", "right"), ("half-width", "right")):
         shown.add_column(heading, justify=justify)
     for part, watts in (("packages", answer.package), ("memory", answer.dram), ("wall socket", answer.wall)):
         shown.add_row(part, _cell(watts), f"{100 * watts.plus_minus / watts.watts:.0f} %")
     console.out.print(shown)
+    console.out.print(AT_A_FIXED_CLOCK)
     if answer.parts_exceed_wall:
         words = f"Packages and memory come to {_cell(answer.parts)} W, more than the wall socket. {PARTS_AND_WALL}"
         console.out.print(words)

@@ -107,6 +107,12 @@ def test_sigterm_is_passed_on_and_the_joules_are_shown(environment, tmp_path):
     assert "of CPU time" in said
 
 
+def test_a_sensor_that_cannot_be_read_names_no_model(energy):
+    said = " ".join(energy("--meter", "powercap", "--", "true").stderr.split())
+    assert "Meter none (powercap: " in said
+    assert "modelled" not in said
+
+
 def test_a_sensor_is_divided_among_the_program_others_and_idle(energy, tmp_path):
     zone = tmp_path / "sys/class/powercap/intel-rapl:0"
     zone.mkdir(parents=True)

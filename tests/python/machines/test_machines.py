@@ -320,6 +320,7 @@ def test_list_and_show_name_generations_and_profiles(machines):
     assert "amd-epyc-genoa" in listed.stdout
     assert "mine" in listed.stdout
     assert "EPYC 9654 (360 W)" in machines("show", "amd-epyc-genoa").stdout
+    assert "\n\nA socket of typical size" in machines("show", "amd-epyc-genoa").stdout
     assert machines("show", "mine").stdout == "name: mine\n"
     assert json.loads(machines("list", "--json").stdout)["profiles"] == ["mine"]
     assert len(json.loads(machines("show", "amd-epyc-genoa", "--json").stdout)["loads"]) == 11
