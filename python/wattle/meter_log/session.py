@@ -33,6 +33,10 @@ class Session:
             log.check(given)
         elif given.file.exists() and not given.file.is_file():
             raise WattleError(f"--meter-log {given.file}: is no file")
+        elif not given.file.parent.is_dir():
+            raise WattleError(f"--meter-log {given.file}: there is no folder {given.file.parent}")
+        elif not given.file.exists():
+            console.note(f"--meter-log {given.file}: is not there yet; it is read at the end")
 
     def begin(self) -> None:
         """Makes the pattern before the run."""

@@ -33,12 +33,15 @@ EXTRA = {"shield": Shield, "meter_log": MeterLog, "meter_set": MeterSet}
 
 @dataclass(frozen=True)
 class Asked:
-    """The options of the study that is being started."""
+    """The options of the study that is being started. `judged`: it has published figures, as all have except that of a
+    user's program.
+    """
 
     shield: str | None = None
     log: Given | None = None
     simulated: bool = False
     quick: bool = False
+    judged: bool = True
 
 
 NOTHING = Asked()
@@ -54,7 +57,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     def run(**given: Any) -> None:
         shield, log, settings = (given.pop(name) for name in EXTRA)
         place = str(given.get("on", "")).partition(":")[0]
-        asked = Asked(shield, options.chosen(log, settings), place == SIMULATED, bool(given.get("quick")))
+        chosen = options.chosen(log, settings)
+        asked = Asked(shield, chosen, place == SIMULATED, bool(given.get("quick")), not given.get("program"))
         _check(asked)
         _check_hosts(asked, place)
         token = _asked.set(asked)
@@ -71,8 +75,9 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _check(asked: Asked) -> None:
-    if asked.simulated and (asked.shield is not None or asked.log):
-        raise WattleError("--shield and --meter-log: are for real jobs, and --on sim simulates them")
+    for option, value in (("--shield", asked.shield), ("--meter-log", asked.log)):
+        if asked.simulated and value is not None:
+            raise WattleError(f"{option}: is for real jobs, and --on sim simulates them")
 
 
 def _check_hosts(asked: Asked, place: str) -> None:
@@ -140,7 +145,7 @@ def least_s() -> float:
 def varies_network(name: str) -> bool:
     """Whether the study that is being started is also simulated with the network at the ends of its half-widths."""
     asked = _asked.get()
-    return asked.simulated and not (asked.quick and name in LONG)
+    return asked.simulated and asked.judged and not (asked.quick and name in LONG)
 
 
 def interval() -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from wattle.errors import WattleError
 from wattle.meter_log import clock, figures, given, kept, load, log, reading
+from wattle.meter_log.session import Session
 from wattle.meter_log.trace import Trace
 
 KINDS = ("instant", "mean", "joules")
@@ -196,3 +197,10 @@ def test_the_two_patterns_differ_and_neither_is_like_a_shift_of_the_other():
     before, after = (np.array(code) * 2 - 1 for code in (load.BEFORE, load.AFTER))
     assert np.abs(np.correlate(before, after, "full")).max() < len(before) * 0.7
     assert sorted(np.abs(np.correlate(before, before, "full")))[-2] <= 1
+
+
+def test_a_log_that_is_not_there_yet_is_named_and_its_folder_must_be(tmp_path, capsys):
+    Session(given.given(tmp_path / "later.csv", []), tmp_path)
+    assert "is not there yet; it is read at the end" in capsys.readouterr().err
+    with pytest.raises(WattleError, match="there is no folder"):
+        Session(given.given(tmp_path / "none" / "log.csv", []), tmp_path)

@@ -15,6 +15,7 @@ from governed_job import Machine
 from tree import HOME
 from wattle.errors import WattleError
 from wattle.sim import simulation
+from wattle.study import measuring
 from wattle.study.race import own
 from wattle.study.race.judges import JOBS
 from wattle.study.sweep.analysis import Analysis
@@ -101,13 +102,26 @@ def test_clocks_are_simulated_and_the_page_shows_them(tmp_path):
     assert 'id="published"' not in page
 
 
+def test_without_published_figures_one_network_is_simulated():
+    found = []
+
+    def command(on: str = "local", quick: bool = False, program: list[str] | None = None) -> None:
+        found.append(measuring.varies_network("race"))
+
+    for program in (None, ["./app"]):
+        measuring.with_options(command)(on="sim", program=program, shield=None, meter_log=None, meter_set=None)
+    assert found == [True, False]
+
+
 @needs_runtime
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["-n", "2"], ["-n 2", "for a program of your own"]),
         (["-n", "0", "--", "./app"], ["-n 0", "1 to 100000"]),
-        (["--", "./app"], ["No clock can be set here", "--on sim:CLUSTER"]),
+        (["--", "/bin/true"], ["No clock can be set here", "--on sim:CLUSTER"]),
+        (["--", "./missing"], ["wattle: ./missing: is not a program that can be started"]),
+        (["--on", "sim", "--", "./missing"], ["wattle: ./missing: is not a program that can be started"]),
     ],
 )
 def test_what_cannot_be_done_is_said_with_the_remedy(tmp_path, arguments, words):

@@ -39,6 +39,7 @@ def command(
         return
     if n is not None and not 1 <= n <= MOST_PES:
         raise WattleError(f"-n {n}: allowed are 1 to {MOST_PES}")
+    own.check_program(program[0])
     plan = plan_of(quick, rounds, check_place(on, link, simulates=True))
     own.check_clocks(plan)
     study(own.sweep_of(program, 2 if n is None else n), plan, output, as_json)

@@ -33,6 +33,12 @@ def sweep_of(command: Sequence[str], pes: int) -> Sweep:
     )
 
 
+def check_program(name: str) -> None:
+    """Raises WattleError where no such program can be started."""
+    if shutil.which(name) is None:
+        raise WattleError(f"{name}: is not a program that can be started")
+
+
 def check_clocks(plan: Plan) -> None:
     """Raises WattleError where no clock can be set."""
     if plan.knob.acts:
