@@ -39,7 +39,6 @@ class BareSystem:
 
     def run(self, command: str, code: int = 0) -> str:
         """Runs a shell command in the system. Returns what it printed on both streams."""
-        kept = {name: value for name, value in os.environ.items() if name.startswith(PASSED)}
         environment = {
             "HOME": "/root",
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -47,7 +46,7 @@ class BareSystem:
         }
         done = subprocess.run(
             ["chroot", self.root, "sh", "-ec", command],
-            env=kept | environment | {"DEBIAN_FRONTEND": "noninteractive"},
+            env=passed_variables() | environment | {"DEBIAN_FRONTEND": "noninteractive"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -58,9 +57,8 @@ class BareSystem:
         return done.stdout
 
 
-@contextlib.contextmanager
-def bare_system(folder: Path) -> Iterator[BareSystem]:
-    """A copy of a minimal system of this machine's release, which is kept in build/ for the next test."""
+def base_of_this_release() -> Path:
+    """A minimal system of this machine's release, which is kept in build/ for the next test."""
     (suite,) = (
         line.partition("=")[2].strip()
         for line in Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
@@ -72,13 +70,32 @@ def bare_system(folder: Path) -> Iterator[BareSystem]:
         command = ["debootstrap", "--variant=minbase", "--include=ca-certificates", suite, base, *mirror()]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         (base / "done").touch()
-    subprocess.run(["cp", "-a", f"{base}/.", folder], check=True)
+    return base
+
+
+def copy_base(folder: Path) -> None:
+    """Copies the minimal system into a folder, with this machine's package sources."""
+    subprocess.run(["cp", "-a", f"{base_of_this_release()}/.", folder], check=True)
     for name in SETTINGS:
         source, target = Path("/") / name, folder / name
         if source.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             subprocess.run(["cp", "-aLT", source, target], check=False, capture_output=True)
     (folder / "etc/apt/sources.list").unlink(missing_ok=True)
+    # Packages of the system may own files of apt that are here by now.
+    keep = 'Dpkg::Options {"--force-confdef"; "--force-confold";};\n'
+    (folder / "etc/apt/apt.conf.d/99keep").write_text(keep, encoding="utf-8")
+
+
+def passed_variables() -> dict[str, str]:
+    """Variables of package indexes and certificates."""
+    return {name: value for name, value in os.environ.items() if name.startswith(PASSED)}
+
+
+@contextlib.contextmanager
+def bare_system(folder: Path) -> Iterator[BareSystem]:
+    """A copy of a minimal system, with devices and processes of this machine."""
+    copy_base(folder)
     try:
         for name in MOUNTED:
             subprocess.run(["mount", "--bind", f"/{name}", folder / name], check=True)

@@ -31,6 +31,12 @@ def packages_of(*version: str) -> list[Path]:
     return [Path(line) for line in printed.splitlines() if line.endswith(".deb") and "-dbgsym" not in line]
 
 
+def files_of_wattle(system: BareSystem, *without: str) -> str:
+    """Files with Wattle's name, apart from the packages themselves and some folders."""
+    others = " ".join(f"-not -path '{folder}/*'" for folder in ("/now", "/later", "/proc", *without))
+    return system.run(f"find / -xdev -name '*wattle*' {others}")
+
+
 def test_debian_packages_install_run_upgrade_and_remove(system: BareSystem) -> None:
     for folder, version in (("now", ()), ("later", (LATER,))):
         packages = packages_of(*version)
@@ -71,8 +77,19 @@ def test_debian_packages_install_run_upgrade_and_remove(system: BareSystem) -> N
     assert system.run("dpkg-query -W -f '${Version}' wattle") == LATER
     assert len(system.run("oshrun -n 2 /hello").splitlines()) == 2 and "openshmem" in system.run("ls /usr/include/*/")
 
+    # Without the package of other names, Open MPI has its own again. Then all are removed, and installed once more.
+    system.run("apt-get remove -y libwattle-shmem-compat")
+    assert system.run("readlink -f /usr/bin/oshcc") == other and "Open SHMEM" in system.run("oshcc --showme:version")
+    assert len(system.run("oshrun.wattle -n 2 /hello").splitlines()) == 2
+    system.run(f"apt-get remove -y {' '.join(DEBIAN)}")
+    states = set(system.run("dpkg-query -W -f '${db:Status-Status}\\n' '*wattle*'").split())
+    assert states <= {"not-installed", "config-files"}, states
+    assert files_of_wattle(system, "/var/lib/dpkg") == ""
+    assert "cannot open shared object file" in system.run("/hello 2>&1", code=127)
+    system.run("apt-get install -y --no-install-recommends /later/*.deb")
+    assert len(system.run("oshcc /hello.c -o /hello && oshrun -n 2 /hello").splitlines()) == 2
+
     system.run(f"apt-get purge -y {' '.join(DEBIAN)}")
     assert system.run("readlink -f /usr/bin/oshcc") == other and "Open SHMEM" in system.run("oshcc --showme:version")
     assert "wattle" not in system.run("dpkg-divert --list; update-alternatives --get-selections")
-    left = system.run("find / -xdev -name '*wattle*' -not -path '/now*' -not -path '/later*' -not -path '/proc/*'")
-    assert left == "", left
+    assert files_of_wattle(system) == ""
