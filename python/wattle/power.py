@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from wattle.checked import Checked
+from wattle.provenance import significant
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,16 @@ class Power:
     def title(self) -> str:
         """The name of the row in a timeline."""
         return f"power, W, {self.scope}, {self.source}"
+
+    @property
+    def mean_and_peak(self) -> str:
+        """The mean and the highest reading, such as `package-0: 41 W on average, at most 78 W`; "" without any. A
+        reading is the mean of its interval, so shorter peaks are higher.
+        """
+        if not self.watts:
+            return ""
+        mean, peak = significant(_mean(self.watts), 3), significant(max(self.watts), 3)
+        return f"{self.scope}: {mean} W on average, at most {peak} W"
 
     def thinned(self, most: int) -> Power:
         """The power with at most `most` points, each the mean of as many readings."""

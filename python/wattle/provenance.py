@@ -47,6 +47,14 @@ class Joules:
         factor, unit = joule_unit(self.joules)
         return f"{amount(self.joules, self.uncertainty, factor)} {unit} {self.provenance}"
 
+    @property
+    def mean_watts(self) -> str:
+        """The mean power, such as `1.3 ± 0.5 W`, over the time that the source covers; "" where it is not known."""
+        if self.joules is None or not self.covered_s:
+            return ""
+        uncertainty = None if self.uncertainty is None else self.uncertainty / self.covered_s
+        return f"{amount(self.joules / self.covered_s, uncertainty)} W"
+
     def as_dict(self) -> dict[str, object]:
         """The figure as a dictionary for JSON, with the keys of a profile file."""
         return {

@@ -6,6 +6,7 @@ import random
 import pytest
 from wattle.checked import Checked
 from wattle.errors import DamagedFile
+from wattle.power import Power
 from wattle.provenance import Joules, Provenance, amount, joule_unit, read_joules, significant, total, unavailable
 
 
@@ -113,3 +114,16 @@ def test_an_unavailable_figure_of_a_file_has_no_number_even_if_one_stands_there(
 def test_a_figure_that_makes_no_sense_is_refused(changes):
     with pytest.raises(DamagedFile, match=r"^f\.json: "):
         read_joules(entry(**changes))
+
+
+def test_mean_power_is_that_of_the_time_that_the_source_covers():
+    figure = Joules(6.0, 1.0, Provenance.MEASURED, "a", "node", "cpu", 4.0, 2.0)
+    assert figure.mean_watts == "3.00 ± 0.5 W"
+    assert Joules(6.0, 1.0, Provenance.MEASURED).mean_watts == unavailable().mean_watts == ""
+
+
+def test_a_meters_readings_have_a_mean_and_a_peak():
+    assert Power("package-0", "powercap", [0.0, 1.0], [100.0, 50.0]).mean_and_peak == (
+        "package-0: 75.0 W on average, at most 100 W"
+    )
+    assert Power("package-0", "powercap", [], []).mean_and_peak == ""

@@ -163,9 +163,9 @@ def _sensor(view: View) -> list[Power]:
 
 
 def _power_words(view: View) -> list[str]:
-    """The joules of an external meter and the clock of its log; of a sensor, where its watts are from."""
-    domains = ", ".join(power.scope for power in _sensor(view))
-    found = [f"The sensor's readings while the job ran: {domains}."] if domains else []
+    """The joules of an external meter and the clock of its log; the mean and the highest reading of each sensor."""
+    readings = "; ".join(power.mean_and_peak for power in _sensor(view) if power.at_s)
+    found = [f"The sensor's readings while the job ran. {readings}."] if readings else []
     return [*view.external.words(view.interval), f"{view.external.meter_words}.", *found] if view.external else found
 
 

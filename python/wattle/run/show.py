@@ -129,6 +129,11 @@ def _show_nodes(view: View, console: Console) -> None:
     for node, idle, others in zip(view.whole, view.idle, view.others, strict=True) if shown_domains(view) else ():
         rest = f"; other programs: {others}" if others is not None else ""
         console.print(f"Node, {node.domain}: {node}; of that idle: {idle}{rest}", soft_wrap=True)
+    means = (
+        [f"{node.domain} {node.mean_watts}" for node in view.whole if node.mean_watts] if shown_domains(view) else []
+    )
+    if means:
+        console.print(f"Mean power of the node: {', '.join(means)}")
 
 
 def _show_external(view: View, console: Console) -> None:

@@ -49,6 +49,7 @@ def test_streams_pass_through_and_the_tables_go_to_standard_error(wattle, progra
         "shmem_double_put",
         "modelled",
         "of that idle",
+        "Mean power of the node: cpu",
         "Node, cpu",
         "Kept in",
     ):
