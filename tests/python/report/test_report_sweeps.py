@@ -13,6 +13,7 @@ from wattle import manifest as manifests
 from wattle.report.cli import write
 from wattle.study import published
 from wattle.study.sweep import course as sweep
+from wattle.study.sweep.figures import plain_axis
 from wattle.study.sweep.plan import Job
 
 PLOTLY = re.compile(r'<script type="application/gzip" id="plotly">.*?</script>', re.DOTALL)
@@ -115,3 +116,10 @@ def test_every_line_is_named_in_its_legend(study, tmp_path):
 def test_the_regression_stands_on_the_page(tmp_path):
     page = plain(page_of(sweeps.make_study(tmp_path / "b", "barrier", sweeps.as_published, more=more)))
     assert re.search(r"E = 33\.\d W x T [+-] [\d.e-]+ J, r2 = (0\.99|1\.0)", page)
+
+
+def test_ticks_that_are_too_close_share_a_text():
+    clocks = plain_axis("GHz", False, (1.2, 2.0, 2.6, 2.601))
+    assert (clocks["tickvals"], clocks["ticktext"]) == ([1.2, 2.0, 2.6], ["1.2", "2", "2.6, 2.601"])
+    assert plain_axis("PEs", False, (1, 2, 3, 1000))["ticktext"] == ["1 to 3", "1,000"]
+    assert plain_axis("ms", True, (1, 2, 3, 1000))["ticktext"] == ["1", "2", "3", "1,000"]

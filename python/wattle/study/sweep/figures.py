@@ -28,6 +28,8 @@ OTHERS = (
     Look("--yield", "square", "dot"),
 )
 
+CLOSE = 0.03  # of the axis: ticks that are nearer to each other share a text
+
 
 def look_of(policy: str) -> Look:
     return LOOKS.get(policy.split(",")[0], Look("--yield", "square", "dot"))
@@ -91,8 +93,28 @@ def _trace(
 def plain_axis(title: str, log: bool = False, ticks: Sequence[float] = ()) -> dict[str, Any]:
     axis: dict[str, Any] = {"title": {"text": title}, "type": "log" if log else "linear"}
     if ticks:
-        axis |= {"tickmode": "array", "tickvals": list(ticks), "ticktext": [f"{t:,g}" for t in ticks]}
+        groups = [[t] for t in ticks] if log else _close(ticks)
+        texts = [_text(group) for group in groups]
+        axis |= {"tickmode": "array", "tickvals": [group[0] for group in groups], "ticktext": texts}
+        if len(groups) < len(ticks):
+            axis["tickangle"] = 0
     return axis
+
+
+def _text(ticks: Sequence[float]) -> str:
+    first, last = f"{ticks[0]:,g}", f"{ticks[-1]:,g}"
+    return first if len(ticks) == 1 else f"{first}, {last}" if len(ticks) == 2 else f"{first} to {last}"
+
+
+def _close(ticks: Sequence[float]) -> list[list[float]]:
+    """Ticks in groups whose texts would cover each other, such as the base clock and the request for turbo."""
+    groups: list[list[float]] = []
+    for tick in sorted(ticks):
+        if groups and tick - groups[-1][0] < CLOSE * (max(ticks) - min(ticks)):
+            groups[-1].append(tick)
+        else:
+            groups.append([tick])
+    return groups
 
 
 def boxes(id: str, title: str, groups: Sequence[tuple[str, Look, Sequence[float]]], unit: str, note: str) -> Figure:
