@@ -14,6 +14,8 @@ from typing import Any
 from wattle import input_files, limits
 from wattle.errors import DamagedFile
 
+SMALL = 1 << 53  # numbers up to this are within all limits; most are, so they are checked first
+PLAIN = {int, float}
 SHOWN = 60  # characters of a value that a message shows
 DEEPER = f"is nested deeper than {limits.DEPTH} lists and objects"
 KINDS: dict[str, Any] = {
@@ -235,9 +237,18 @@ def _check_limits(file: object, value: Any, trail: Any, depth: int) -> None:
         return
     if depth == limits.DEPTH:
         raise DamagedFile(file, DEEPER)
+    if (
+        isinstance(value, list)
+        and value
+        and set(map(type, value)) <= PLAIN
+        and -SMALL <= min(value) <= max(value) <= SMALL
+    ):
+        return
     for key, each in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(key, str) and not key.isascii():
             _check_limits(file, key, trail, depth)
+        if type(each) in PLAIN and -SMALL <= each <= SMALL:
+            continue
         _check_limits(file, each, (trail, key), depth + 1)
 
 

@@ -156,6 +156,18 @@ class Cores:
 
 
 @dataclass(frozen=True)
+class Partners:
+    """The calls of a process that name one partner, as lists of equal length: numbers of partners, calls, bytes that
+    were moved to or from them, and seconds of waiting for them, as far as a call names the process that it waits for.
+    """
+
+    pe: list[int]
+    calls: list[int]
+    bytes: list[float]
+    wait_s: list[float]
+
+
+@dataclass(frozen=True)
 class PE:
     """The activity of one PE between init and finalize."""
 
@@ -195,6 +207,10 @@ class PE:
     nested: list[Joules] = field(default_factory=list)  # of the node, in no sum: others contain them or lie in them
     wait_joules: Numbers = field(default_factory=dict)  # cpu and dram while it waited, by the model; empty in old files
     cores: Cores | None = None  # None in files of earlier versions
+    partners: Partners | None = None  # None in files of earlier versions, and in jobs of more than 4096 processes
+    sizes: dict[str, list[int]] = field(
+        default_factory=dict
+    )  # by call: its calls of 2^(k-1) to 2^k - 1 bytes, for k >= 0
     api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
 
     def module_of(self, site: Site) -> Module | None:

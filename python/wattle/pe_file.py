@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from wattle import limits
 from wattle.checked import Checked, read_json, require_schema
@@ -26,6 +27,7 @@ from wattle.pe import (
     Network,
     Numbers,
     Operations,
+    Partners,
     Recorded,
     Site,
 )
@@ -81,9 +83,31 @@ def read_pe(path: Path, number: int) -> PE:
         if document.has("passed")
         else {},
         wait_joules=_numbers(document.get("wait_joules"), ("cpu", "dram")) if document.has("wait_joules") else {},
+        partners=_read_partners(document.get("partners"), n_pes) if document.has("partners") else None,
+        sizes={e.text("call"): _plain_numbers(e, "counts") for e in document.items("sizes")}
+        if document.has("sizes")
+        else {},
         cores=_read_cores(document.get("no_core")) if document.has("no_core") else None,
         nested=_figures(document.get("node"), "nested") if has_node and document.get("node").has("nested") else [],
     )
+
+
+def _plain_numbers(parent: Checked, key: str) -> list[Any]:
+    """A list of numbers of at least 0. A large job has many, so they are not checked one by one."""
+    entry = parent.get(key)
+    found = entry.expect("a list").value
+    if found and not (set(map(type, found)) <= {int, float} and min(found) >= 0):
+        raise entry.wrong("expected numbers of at least 0")
+    return found
+
+
+def _read_partners(entry: Checked, n_pes: int) -> Partners:
+    found = [_plain_numbers(entry, key) for key in ("pe", "calls", "bytes", "wait_s")]
+    if len(set(map(len, found))) != 1:
+        raise entry.wrong("expected lists of equal length")
+    if found[0] and not (set(map(type, found[0])) == {int} and max(found[0]) < n_pes):
+        raise entry.get("pe").wrong(f"expected numbers of PEs below {n_pes}")
+    return Partners(*found)
 
 
 def _spent(parent: Checked, keys: tuple[str, ...]) -> Numbers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wattle import symbols
 from wattle.pe import PE, STAGES, Numbers, Site, add, find
@@ -26,6 +26,7 @@ class MergedSite:
     wait_s: Numbers
     waits: int
     joules: list[Joules]  # "cpu" and "dram", even if the meter has finer domains
+    waits_of: dict[int, float] = field(default_factory=dict)  # seconds of waiting by process, where all are known
 
     @property
     def waiting_s(self) -> float | None:
@@ -84,7 +85,18 @@ def _merged(place: symbols.Place, members: list[tuple[PE, Site]], counted_twice:
         wait_s={stage: add(s.wait_s[stage] for s in sites) for stage in STAGES},
         waits=sum(s.waits for s in sites),
         joules=[_sum(members, d) if not counted_twice else unavailable(d) for d in domains],
+        waits_of=_waits_of(members),
     )
+
+
+def _waits_of(members: list[tuple[PE, Site]]) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for pe, site in members:
+        waited = add(site.wait_s.values())
+        if waited is None:
+            return {}
+        found[pe.pe] = found.get(pe.pe, 0.0) + waited
+    return found
 
 
 def _sum(members: list[tuple[PE, Site]], domain: str) -> Joules:

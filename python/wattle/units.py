@@ -115,6 +115,8 @@ def in_unit(value: float | None, unit: str) -> str:
         return UNKNOWN
     if unit == "s":
         return seconds(value)
+    if unit == "B":
+        return size(value)
     if unit == "B/s":
         return f"{size(value)}/s"
     if unit == "/s":

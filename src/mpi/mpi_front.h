@@ -106,6 +106,7 @@ typedef struct wtl_mpi_frame {
   bool timed;
   bool synchronizes; /* all processes take part, and the governor or a timeline records it */
   uint64_t arrived;  /* tick at which this process arrived */
+  int awaited;       /* the rank in MPI_COMM_WORLD that it waits for; -1: not known */
   MPI_Comm comm;     /* its handler gets an error; MPI_COMM_NULL: MPI has called the handler */
 } wtl_mpi_frame;
 
@@ -122,10 +123,19 @@ static inline bool wtl_mpi_is_uncounted(void)
 /* Ends the wait that the program's own tests formed until now (poll.c). */
 void wtl_mpi_end_polling(void);
 
-static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
+/* Returns the rank in MPI_COMM_WORLD of rank `rank` of a communicator; -1 if it has none (MPI_PROC_NULL,
+ * MPI_ANY_SOURCE, a process of another MPI_COMM_WORLD). The second function is for all other communicators. */
+int wtl_mpi_world_rank(MPI_Comm comm, int rank);
+static inline int wtl_mpi_partner(MPI_Comm comm, int rank)
+{
+  return rank < 0 ? -1 : comm == MPI_COMM_WORLD ? rank : wtl_mpi_world_rank(comm, rank);
+}
+
+static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes, int to)
 {
   wtl_mpi_here.inside = true;
-  f->site = wtl_profile_enter(&wtl_mpi_self->profile, from, call, bytes);
+  f->site = wtl_profile_enter_to(&wtl_mpi_self->profile, from, call, bytes, to);
+  f->awaited = -1;
   f->bytes = bytes;
   f->comm = MPI_COMM_NULL;
   f->synchronizes = false;
@@ -136,10 +146,23 @@ static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, uintptr_t from,
   }
 }
 
-static inline void wtl_mpi_enter(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
+/* `to`: the rank in MPI_COMM_WORLD that gets the bytes; -1: no single one. */
+static inline void wtl_mpi_enter_to(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes, int to)
 {
   if (WTL_UNLIKELY(wtl_mpi_here.polling.idle)) wtl_mpi_end_polling();
-  wtl_mpi_open(f, call, from, bytes);
+  wtl_mpi_open(f, call, from, bytes, to);
+}
+
+static inline void wtl_mpi_enter(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
+{
+  wtl_mpi_enter_to(f, call, from, bytes, -1);
+}
+
+/* Notes that the call waits for an action of this process. */
+static inline void wtl_mpi_awaits(wtl_mpi_frame *f, int partner)
+{
+  f->awaited = partner;
+  if (!f->timed) f->waited = wtl_site_waited(f->site);
 }
 
 /* Begins the part of a collective call that no process leaves before all have arrived. If all processes of the
@@ -155,6 +178,7 @@ static inline void wtl_mpi_synchronize(wtl_mpi_frame *f, MPI_Comm comm)
 static inline void wtl_mpi_close(wtl_mpi_frame *f)
 {
   if (WTL_UNLIKELY(f->synchronizes)) wtl_mpi_depart(f);
+  if (f->awaited >= 0) wtl_profile_awaited(f->awaited, wtl_site_waited(f->site) - f->waited);
   if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
   wtl_mpi_here.inside = false;
 }

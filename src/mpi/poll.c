@@ -26,7 +26,7 @@ uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, uintptr_t at)
   double between = t->polling.slept || s->yields ? BETWEEN_COLD_NS : BETWEEN_NS;
   if (t->polling.idle && (double)(now - t->polled) * s->ns_per_tick > between) wtl_mpi_end_polling();
   t->result = WTL_TEST_UNKNOWN;
-  wtl_mpi_open(f, call, at, 0);
+  wtl_mpi_open(f, call, at, 0, -1);
   return now;
 }
 

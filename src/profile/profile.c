@@ -52,6 +52,7 @@ void wtl_profile_start(wtl_profile *p, bool on)
   p->tables = NULL;
   p->starter = &wtl_thread_sites;
   p->timeline_bytes = 0;
+  p->n_partners = 0;
   p->generation = ++generations;
   pthread_mutex_lock(&live_lock);
   p->next_live = live;
@@ -79,6 +80,7 @@ void wtl_profile_stop(wtl_profile *p)
   for (wtl_site_table *t = p->tables, *next; t; t = next) {
     next = t->next;
     free_slots(t->slots);
+    wtl_partners_free(&t->partners);
     free(t->timeline);
     free(t);
   }
@@ -115,11 +117,25 @@ static wtl_site_table *new_table(wtl_profile *p)
     free(t);
     return NULL;
   }
+  t->partners.n = p->n_partners;
   if (p->timeline_bytes) t->timeline = wtl_timeline_make(p->timeline_bytes);
   t->spare.calls = WTL_FIRST_CALLS + 1; /* past the first calls and between samples: uncounted calls are not timed */
   t->next = p->tables;
   while (!atomic_compare_exchange_weak(&p->tables, &t->next, t)) continue;
   return t;
+}
+
+void wtl_profile_keep_partners(wtl_profile *p, int n)
+{
+  p->n_partners = n <= WTL_PARTNERS_MOST ? n : 0;
+  for (wtl_site_table *t = p->tables; t; t = t->next) t->partners.n = p->n_partners;
+}
+
+wtl_partners wtl_profile_partners(const wtl_profile *p)
+{
+  wtl_partners all = {.n = p->n_partners};
+  for (const wtl_site_table *t = p->tables; t; t = t->next) wtl_partners_add(&all, &t->partners);
+  return all;
 }
 
 void wtl_profile_keep_timeline(wtl_profile *p, size_t bytes)

@@ -19,6 +19,7 @@
 
 #include "os/atomic.h"
 #include "os/os.h"
+#include "profile/partners.h"
 #include "profile/timeline.h"
 
 enum {
@@ -114,6 +115,7 @@ typedef struct wtl_site_table {
   wtl_slots *_Atomic slots;
   uint32_t used;
   uint64_t bytes;         /* of all calls, also if sites are not counted */
+  wtl_partners partners;  /* calls by partner and by size */
   wtl_timeline *timeline; /* NULL: no timeline */
   struct wtl_site_table *next;
   _Atomic bool idle; /* its thread has ended */
@@ -127,6 +129,7 @@ struct wtl_profile {
   void (*in_handler)(uint32_t call, int pe); /* called for each call of a handler; pe -1: no target */
   void (*other_thread)(uint32_t call);       /* called for the first call of each other thread; may be NULL */
   const void *starter;                       /* memory of the thread that started the profile */
+  int n_partners;                            /* PEs with a row in each thread's counts by partner */
   size_t timeline_bytes;                     /* for each thread; 0: no timeline */
   uint64_t generation;                       /* distinguishes this profile from an earlier one of the same process */
   struct wtl_profile *next_live;             /* the other profiles that have not stopped */
@@ -170,6 +173,7 @@ static inline wtl_site *wtl_profile_enter_to(wtl_profile *p, uintptr_t addr, uin
   if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p, call, pe);
   t->bytes += bytes;
   if (WTL_UNLIKELY(!atomic_load_explicit(&p->on, memory_order_relaxed))) return &t->spare;
+  wtl_partners_count(&t->partners, call, bytes, pe);
   wtl_slots *s = atomic_load_explicit(&t->slots, memory_order_relaxed);
   site = &s->slot[wtl_site_hash(addr, call) & s->mask];
   if (WTL_UNLIKELY(site->addr != addr || site->call != call)) site = wtl_profile_find(t, addr, call);
@@ -215,6 +219,19 @@ static inline void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t st
     site->sampled_ticks += ticks;
   }
 }
+
+/* Counts by partner from now on, in a job of `n` PEs. To be called before other threads make calls. */
+void wtl_profile_keep_partners(wtl_profile *p, int n);
+
+/* Adds a wait of the present call to those for `partner`. */
+static inline void wtl_profile_awaited(int partner, uint64_t ticks)
+{
+  wtl_site_table *t = wtl_thread_sites.table;
+  if (ticks && t) wtl_partners_waited(&t->partners, partner, ticks);
+}
+
+/* Adds up the counts by partner and by size of all threads; wtl_partners_free frees the result. */
+wtl_partners wtl_profile_partners(const wtl_profile *p);
 
 /* Starts a timeline of so many bytes for each thread. To be called before other threads make calls. */
 void wtl_profile_keep_timeline(wtl_profile *p, size_t bytes);

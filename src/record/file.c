@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,52 @@ static void write_network(const writer *w)
     fputs("null", w->f);
 }
 
+/* One field of all rows that are in use, as a list. `field`: its offset in a row, or -1 for the number of the PE. */
+static void write_rows(const writer *w, const wtl_partners *p, const char *name, long field)
+{
+  const char *comma = "";
+  double unit = field == (long)offsetof(wtl_partner, wait_ticks) ? w->seconds_per_tick : 1;
+  wtl_json_key(w->f, name, field < 0);
+  putc('[', w->f);
+  for (int i = 0; p->row && i < p->n; i++) {
+    if (!p->row[i].calls && !p->row[i].wait_ticks) continue;
+    uint64_t value = field < 0 ? (uint64_t)i : *(const uint64_t *)(const void *)((const char *)&p->row[i] + field);
+    fprintf(w->f, "%s%.17g", comma, (double)value * unit);
+    comma = ",";
+  }
+  putc(']', w->f);
+}
+
+/* Writes the counts by partner as lists of equal length, and those by size as lists of classes. */
+static void write_partners(const writer *w)
+{
+  wtl_partners p = wtl_profile_partners(w->self->profile);
+  wtl_json_key(w->f, "partners", 0);
+  if (p.n) {
+    putc('{', w->f);
+    write_rows(w, &p, "pe", -1);
+    write_rows(w, &p, "calls", offsetof(wtl_partner, calls));
+    write_rows(w, &p, "bytes", offsetof(wtl_partner, bytes));
+    write_rows(w, &p, "wait_s", offsetof(wtl_partner, wait_ticks));
+    putc('}', w->f);
+  } else {
+    fputs("null", w->f);
+  }
+  wtl_json_key(w->f, "sizes", 0);
+  putc('[', w->f);
+  for (int i = 0; i < p.n_sizes; i++) {
+    int last = WTL_PARTNERS_SIZES;
+    while (last > 0 && !p.sizes[i].count[last - 1]) last--;
+    fputs(i ? ",{" : "{", w->f);
+    wtl_json_text_field(w->f, "call", wtl_record_call(w->self, p.sizes[i].call)->name, 1);
+    fputs(",\"counts\":[", w->f);
+    for (int k = 0; k < last; k++) fprintf(w->f, "%s%.17g", k ? "," : "", (double)p.sizes[i].count[k]);
+    fputs("]}", w->f);
+  }
+  putc(']', w->f);
+  wtl_partners_free(&p);
+}
+
 static void write_clocks(const writer *w)
 {
   wtl_json_key(w->f, "clocks", 0);
@@ -296,6 +343,7 @@ static void write_all(writer *w)
   write_cores(w);
   write_pe_joules(w);
   write_network(w);
+  write_partners(w);
   write_clocks(w);
   write_passed(w);
   write_recorded(w);

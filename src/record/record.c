@@ -30,6 +30,7 @@ void wtl_record_start(wtl_record *r)
   r->door->live = wtl_live_start(r->me, r->n);
   wtl_no_core_start(&r->door->no_core, NULL, r->door->stages.ns_per_tick);
   wtl_record_cores_start(&r->cores);
+  if (r->profile->on) wtl_profile_keep_partners(r->profile, r->n);
   if (r->settings->counters.on) wtl_operations_start(&r->operations, NULL);
   if (r->settings->counters.on && r->meter) wtl_interfaces_start(&r->interfaces, r->settings->sysfs.text);
   if (r->settings->timeline.bytes > 0 && r->profile->on) {

@@ -445,6 +445,7 @@ static void wait_on(wait *w)
   }
   if (w->counted) m->leave(m->of, asleep);
   wtl_os_note_wait(0, 0);
+  if (w->awaited >= 0) wtl_profile_awaited(w->awaited, w->since - w->began);
   if (WTL_UNLIKELY(w->since - w->began >= d->no_core.long_ticks))
     wtl_no_core_note_wait(&d->no_core, w->since - w->began);
   if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL && is_remembered(site)))
@@ -503,7 +504,7 @@ void wtl_door_wait_on_other_core(wtl_door *d, wtl_site *site, wtl_watch watch, b
 void wtl_door_wait_with_checks(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,
                                double seconds, void (*late)(void *))
 {
-  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
+  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .awaited = -1};
   site->waits++;
   wait_by_rounds(&w, seconds, late, arg);
   if (w.published && d->live) wtl_live_leave(d->live);

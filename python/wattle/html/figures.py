@@ -202,7 +202,7 @@ def heat_map(
     """
     known = [v for row in z for v in row if v is not None]
     log = bool(known) and min(known) > 0 and max(known) >= 10 * min(known)
-    ticks = _steps(known, 32 if unit == "B/s" else 10) if log else _even(known)
+    ticks = _steps(known, 32 if unit in ("B", "B/s") else 10) if log else _even(known)
     scale = si_scale(known, unit) if unit in ("J", "W") and not log else None
     return {
         "type": "heatmap",

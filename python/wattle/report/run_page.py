@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from wattle import runs, units
+from wattle import runs, units, waiting
 from wattle.html.figures import Figure
 from wattle.html.page import Page
 from wattle.manifest import machine_words
@@ -14,7 +14,7 @@ from wattle.metrics import Spread
 from wattle.pe import add
 from wattle.power import Power
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total, unavailable
-from wattle.report import power_figures
+from wattle.report import power_figures, traffic_figures
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
 from wattle.run import counts
@@ -25,6 +25,7 @@ from wattle.timeline import watts
 
 SITES_SHOWN = 25
 PES_SHOWN = 64
+IMBALANCES_SHOWN = 10
 
 
 def build(directory: Path) -> Page:
@@ -33,6 +34,7 @@ def build(directory: Path) -> Page:
     """
     view = view_of(runs.load(directory))
     profile = view.profile
+    traffic = traffic_figures.figures(profile)
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
         title=view.title or "a run",
@@ -40,8 +42,14 @@ def build(directory: Path) -> Page:
         summary=summary(view),
         record=view.run.manifest,
         noun=view.noun,
-        nav=_nav(view),
-        figures=[*drawn.figures(view), *_power(view), *node_figures(view), *drawn.site_figures(view.sites, view.noun)],
+        nav=_nav(view, bool(traffic)),
+        figures=[
+            *drawn.figures(view),
+            *_power(view),
+            *node_figures(view),
+            *drawn.site_figures(view.sites, view.noun),
+            *traffic,
+        ],
         power=_power_words(view),
         content={
             "run": view.run,
@@ -58,6 +66,9 @@ def build(directory: Path) -> Page:
             "counters": [(f"{view.noun} {pe.pe}", pe.host, cells) for pe, cells in counts.rows(view)[:PES_SHOWN]],
             "interfaces": counts.interface_rows(view),
             "not_counted": counts.reasons(view),
+            "waiting": _waiting_rows(view),
+            "imbalances": _imbalance_rows(view),
+            "traffic": [figure.id for figure in traffic],
             "sites": _site_rows(view.sites[:SITES_SHOWN]),
             "hidden_sites": max(0, len(view.sites) - SITES_SHOWN),
             "repeats": [_repeat_row(label, found) for label, found in view.repeats],
@@ -70,13 +81,15 @@ def _share(part: float, whole: float) -> str:
     return f"{part / whole * 100:.0f} %"
 
 
-def _nav(view: View) -> list[tuple[str, str]]:
+def _nav(view: View, traffic: bool) -> list[tuple[str, str]]:
     nav = [("summary", "Summary")]
     if view.lines:
         nav += [("pes", f"By {view.noun}"), ("joules", "Joules"), ("balance", "Balance")]
         nav += [("counters", "Counters")] if counts.asked(view) else []
         nav += [("nodes", "By node")] if view.nodes else []
         nav += [("network", "Network")] if view.profile is not None and view.profile.network is not None else []
+    nav += [("waiting", "Waiting")] if waiting.by_kind(view.sites) else []
+    nav += [("traffic", "Communication")] if traffic else []
     if view.sites:
         nav.append(("sites", "Call sites"))
     if view.repeats:
@@ -284,6 +297,29 @@ def _pop_rows(view: View) -> list[tuple[str, str, str, str]]:
         if value is None
         else (name, f"{bound}{significant(100 * value, 3)} %", words, "")
         for name, value, bound, words in factors
+    ]
+
+
+def _waiting_rows(view: View) -> list[tuple[str, str, str, str]]:
+    """(kind, seconds, share of all processes' time, meaning)."""
+    wall = view.total.seconds[0] if view.total else None
+    return [
+        (found.kind, units.seconds(found.seconds), units.share(found.seconds / wall) if wall else "", found.meaning)
+        for found in waiting.by_kind(view.sites)
+    ]
+
+
+def _imbalance_rows(view: View) -> list[tuple[str, str, str, str, str, str]]:
+    """(place, call, mean, least and longest waiting of a process, uneven part of all processes)."""
+    if view.profile is None:
+        return []
+    return [
+        (
+            found.site.place.label,
+            found.site.call,
+            *map(units.seconds, (found.mean_s, found.least_s, found.most_s, found.uneven_s)),
+        )
+        for found in waiting.imbalances(view.sites, view.profile.n_pes)[:IMBALANCES_SHOWN]
     ]
 
 

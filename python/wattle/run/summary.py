@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from wattle import balance as balances
-from wattle import carbon
+from wattle import carbon, waiting
 from wattle.meter_log import kept as external
 from wattle.metrics import metrics, spread
 from wattle.pe import MOVES, PE, SPENT, TIMES, Cores, Network, add
@@ -65,6 +65,8 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
             "others": _figures([f for d in node_domains(profile) if (f := profile.others_joules(d)) is not None]),
         },
         "sites": [site.as_dict() for site in sites],
+        "waiting": [found.as_dict() for found in waiting.by_kind(sites)],
+        "imbalance": [found.as_dict() for found in waiting.imbalances(sites, profile.n_pes)],
         **balances.as_dict(profile, node_domains(profile)),
     }
 
@@ -94,6 +96,8 @@ def _pe(pe: PE) -> dict[str, Any]:
         "network": _network(pe.network),
         "clocks": asdict(pe.clocks) if pe.clocks else None,
         "operations": asdict(pe.operations) if pe.operations else None,
+        "partners": asdict(pe.partners) if pe.partners else None,
+        "sizes": pe.sizes,
     }
 
 

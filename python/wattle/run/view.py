@@ -183,10 +183,10 @@ def view(run: Run) -> View:
 
 def _lines(profile: RunProfile) -> list[Line]:
     """The PEs by node, in order of number."""
-    found = []
+    found, domains = [], profile.domains
     for node, label in zip(profile.nodes, labels(profile.nodes), strict=True):
         for pe in node.pes:
-            joules = tuple(find(pe.joules, domain) for domain in profile.domains)
+            joules = tuple(find(pe.joules, domain) for domain in domains)
             found.append(Line(str(pe.pe), label, tuple(of(pe) for _, of in COLUMNS), joules, pe))
     return found
 

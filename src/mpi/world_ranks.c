@@ -1,0 +1,88 @@
+/* world_ranks.c - translates ranks of communicators to ranks of MPI_COMM_WORLD, for the counts by partner. */
+#include <stdlib.h>
+
+#include "mpi/mpi_front.h"
+
+#ifndef WTL_SIM
+/* The ranks of a communicator's processes in MPI_COMM_WORLD; of an intercommunicator, those of the other group. It is
+ * an attribute of the communicator, so MPI frees it with that. */
+typedef struct ranks {
+  int n;
+  int world[]; /* -1: of another MPI_COMM_WORLD */
+} ranks;
+
+/* The last communicator that a thread has used, until one is freed: its handle may then come again. */
+static _Thread_local struct {
+  MPI_Comm comm;
+  const ranks *ranks; /* NULL: none */
+  uint32_t freed;
+} last;
+static _Atomic uint32_t freed;
+
+static int free_ranks(MPI_Comm comm, int keyval, void *value, void *state)
+{
+  (void)comm, (void)keyval, (void)state;
+  atomic_fetch_add(&freed, 1);
+  free(value);
+  return MPI_SUCCESS;
+}
+
+static ranks *translate(MPI_Comm comm)
+{
+  MPI_Group group, world;
+  int n = 0;
+  if ((wtl_mpi_is_inter(comm) ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group)) != MPI_SUCCESS)
+    return NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_size(group, &n);
+  ranks *found = malloc(sizeof *found + (size_t)n * sizeof(int));
+  int *own = calloc((size_t)n + 1, sizeof *own);
+  for (int i = 0; own && i < n; i++) own[i] = i;
+  if (found && own && PMPI_Group_translate_ranks(group, n, own, world, found->world) == MPI_SUCCESS) {
+    found->n = n;
+    for (int i = 0; i < n; i++)
+      if (found->world[i] == MPI_UNDEFINED) found->world[i] = -1;
+  } else {
+    free(found);
+    found = NULL;
+  }
+  free(own);
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  return found;
+}
+
+static const ranks *ranks_of(MPI_Comm comm)
+{
+  static int keyval = MPI_KEYVAL_INVALID;
+  void *known = NULL;
+  int found = 0;
+  if (keyval == MPI_KEYVAL_INVALID &&
+      PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_ranks, &keyval, NULL) != MPI_SUCCESS)
+    return NULL;
+  if (PMPI_Comm_get_attr(comm, keyval, &known, &found) != MPI_SUCCESS) return NULL;
+  if (found) return known;
+  ranks *made = translate(comm);
+  if (made && PMPI_Comm_set_attr(comm, keyval, made) == MPI_SUCCESS) return made;
+  free(made);
+  return NULL;
+}
+
+int wtl_mpi_world_rank(MPI_Comm comm, int rank)
+{
+  uint32_t now = atomic_load_explicit(&freed, memory_order_relaxed);
+  if (comm == MPI_COMM_NULL || !comm) return -1;
+  if (last.comm != comm || last.freed != now || !last.ranks) {
+    last.comm = comm;
+    last.freed = now;
+    last.ranks = ranks_of(comm);
+  }
+  return last.ranks && rank < last.ranks->n ? last.ranks->world[rank] : -1;
+}
+#else
+int wtl_mpi_world_rank(MPI_Comm comm, int rank)
+{
+  (void)comm, (void)rank;
+  return -1; /* variables of a thread are shared by the simulated processes */
+}
+#endif
