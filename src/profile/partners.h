@@ -25,7 +25,7 @@ typedef struct wtl_sizes {
   uint64_t count[WTL_PARTNERS_SIZES];
 } wtl_sizes;
 
-/* The counts of a thread; all zeroes: nothing is counted yet, and partners are not told apart. */
+/* The counts of a thread; all zeroes: nothing is counted yet, and no partner has a row. */
 typedef struct wtl_partners {
   uint64_t times, size; /* the present run */
   uint32_t call;

@@ -115,8 +115,8 @@ static void write_times(const writer *w)
   wtl_json_number_field(f, "asleep", a->asleep_s, 0);
   wtl_json_number_field(f, "no_core", a->no_core_s, 0);
   fputs("},\"time_s\":{", f);
-  wtl_json_number_field(f, "compute", w->sites ? fmax(0, a->active_s - transfer) : NAN,
-                        1); /* rounding may make it negative */
+  double compute = a->active_s - transfer; /* rounding may leave a rest, or make it negative */
+  wtl_json_number_field(f, "compute", w->sites ? (compute > 1e-12 * a->wall_s ? compute : 0) : NAN, 1);
   wtl_json_number_field(f, "transfer", w->sites ? transfer : NAN, 0);
   wtl_json_number_field(f, "wait", wait, 0);
   wtl_json_number_field(f, "no_core", a->no_core_s, 0);
@@ -333,7 +333,9 @@ static void add_up_transfer(writer *w)
     if (wtl_record_call(w->self, w->sites[i].call)->kind != WTL_CALL_OTHER && isfinite(ticks))
       w->transfer_s += ticks * w->seconds_per_tick;
   }
-  w->scale = w->transfer_s > w->states->active_s ? w->states->active_s / w->transfer_s : 1;
+  /* Calls and computing had no core for the same share of their time, as far as is known. */
+  double active = w->states->active_s, whole = active + w->states->no_core_s;
+  w->scale = (w->transfer_s > whole ? whole / w->transfer_s : 1) * (whole > 0 ? active / whole : 1);
 }
 
 static void write_all(writer *w)

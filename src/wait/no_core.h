@@ -4,8 +4,8 @@
  * DESIGN. Linux counts this time for each thread: the second number of its file `schedstat`, in ns. The time by state
  * of a process is wall-clock time of the thread that initialized the library, so that thread is measured. Its file
  * stays open, and a reading is one system call of about 0.25 us. The wait door reads it when a wait turns out to be
- * long, and again when that wait ends. So the time without a core before the wait is known apart from that in it. A wait
- * that ends earlier is not read: the core was not away for longer than that.
+ * long, and again when that wait ends. So the time without a core before the wait is known apart from that in it. A
+ * wait that ends earlier is not read: the core was not away for longer than that.
  *
  * A kernel without these figures (CONFIG_SCHED_INFO) shows zeroes. Then the time that the thread did not run is taken
  * instead, from its CPU time. Outside waits it includes the time in which the kernel blocked the thread, such as for
