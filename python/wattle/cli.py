@@ -23,6 +23,7 @@ COMMANDS = {
     "doctor": "List what can be measured and controlled on this machine, and how to get the rest.",
     "calibrate": "Measure what ways of waiting cost on this machine, and keep the result for later programs.",
     "run": "Run a program and show where its time and joules went.",
+    "collect": "Complete the manifest of a run that another launcher started, and show its figures.",
     "energy": "Run any program and show the joules of its process tree.",
     "top": "Show the call and source line in which each PE of this node waits now, and for how long.",
     "study": "Run a study of the papers here, and compare the results with the published figures.",

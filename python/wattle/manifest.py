@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from wattle import __version__, allocation, console, files, limits, units
+from wattle import __version__, allocation, console, files, limits, slurm_energy, units
 from wattle.checked import Checked, read_json, require_schema, shown
 from wattle.errors import WattleError
+from wattle.slurm_energy import SlurmEnergy
 
 SCHEMA = 1
 PACKAGES = ("polars", "scipy", "plotly", "rich", "typer")
@@ -48,6 +49,7 @@ EXTRA = {
     "study": "an object",
     "external": "an object",
     "shield": "an object",
+    "slurm_energy": "an object",
 }
 
 
@@ -106,6 +108,12 @@ class Manifest:
     def n_hosts(self) -> int | None:
         """The largest possible number of hosts of the job. None where it is not known."""
         return self.extra.get("n_hosts")
+
+    @property
+    def slurm_energy(self) -> SlurmEnergy | None:
+        """Slurm's own joules of the run. None outside a job of Slurm, and for manifests of earlier versions."""
+        entry = self.extra.get(slurm_energy.KEY)
+        return None if entry is None else slurm_energy.read(Checked(FILE, entry, slurm_energy.KEY))
 
     @property
     def simulated(self) -> bool:
@@ -204,6 +212,8 @@ def _check_extra(document: Checked) -> None:
         document.integer("n_hosts", lo=1, hi=limits.HOSTS)
     if document.has("repeats"):
         document.texts("repeats")
+    if document.has(slurm_energy.KEY):
+        slurm_energy.read(document.get(slurm_energy.KEY))
     for row in document.items("machine_numbers") if document.has("machine_numbers") else ():
         row.text("key")
         row.expect_some(value="a number", plus_minus="a number")

@@ -52,12 +52,14 @@ class Spread:
         return shown
 
 
-def metrics(profiles: Iterable[RunProfile]) -> list[Metric]:
-    """The metrics of these runs, with joules of all domains that occur."""
-    found = list(profiles)
+def metrics(samples: Iterable[Sample]) -> list[Metric]:
+    """The metrics of these runs, with joules of all domains that occur, and those of Slurm where it was asked."""
+    taken = list(samples)
+    found = [s.profile for s in taken if s.profile is not None]
     rows = [Metric("job_s", "start to end", lambda s: s.manifest.wall_s)]
+    slurm = [Metric("slurm_joules", "Slurm, nodes", _slurm)] if any(_slurm(s) for s in taken) else []
     if not found:
-        return rows
+        return rows + slurm
     rows += [
         Metric("wall_s", "time", _profile(lambda p: p.wall_s)),
         Metric("cpu_s", "CPU seconds", _profile(lambda p: add(pe.cpu_s for pe in p.pes))),
@@ -72,7 +74,7 @@ def metrics(profiles: Iterable[RunProfile]) -> list[Metric]:
         rows.append(Metric(f"joules_{domain}", f"{domain} joules", _joules(domain)))
     for domain in dict.fromkeys(j.domain for p in found for pe in p.pes for j in pe.node):
         rows.append(Metric(f"node_joules_{domain}", f"{domain}, node", _node_joules(domain)))
-    return rows
+    return rows + slurm
 
 
 def spread(metric: Metric, samples: Iterable[Sample]) -> Spread:
@@ -118,6 +120,11 @@ def _spread(values: list[float]) -> Spread:
 def _profile(of: Callable[[RunProfile], float | None]) -> Callable[[Sample], float | None]:
     """A figure that needs a complete profile: without one PE a sum would be too small."""
     return lambda sample: of(sample.profile) if sample.profile is not None and sample.profile.complete else None
+
+
+def _slurm(sample: Sample) -> Joules | None:
+    found = sample.manifest.slurm_energy
+    return None if found is None else found.joules
 
 
 def _joules(domain: str) -> Callable[[Sample], Joules | None]:

@@ -60,8 +60,7 @@ class Comparison:
 
 def compare(before_dir: Path, after_dir: Path) -> Comparison:
     before, after = load(before_dir), load(after_dir)
-    profiles = [s.profile for run in (before, after) for s in run.samples if s.profile is not None]
-    rows = [_row(metric, before, after) for metric in metrics(profiles)]
+    rows = [_row(metric, before, after) for metric in metrics([*before.samples, *after.samples])]
     return Comparison(before, after, rows, _warnings(before, after))
 
 

@@ -20,6 +20,8 @@ def show_runs(comparison: Comparison, console: Console) -> None:
     for name, run in (("before", comparison.before), ("after", comparison.after)):
         if job := allocation.words(run.manifest.allocation):
             console.print(styled("{} ran in {}", name, job), soft_wrap=True)
+        if (slurm := run.middle.manifest.slurm_energy) and not slurm.joules.known:
+            console.print(styled("{}: {}", name, slurm.words), soft_wrap=True)
     for name, before, after in changed_settings(comparison.before, comparison.after):
         console.print(f"{name}: {before} before, {after} after", soft_wrap=True)
     repeats = " and ".join(str(len(run.samples)) for run in (comparison.before, comparison.after))

@@ -14,23 +14,20 @@ from wattle import carbon as carbons
 from wattle import console, extras, info, launchers, limits, manifest, openmetrics, paths, runs, stopping, units
 from wattle.checked import shown
 from wattle.clocks import file as plans
-from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.meter_log import kept as external_kept
 from wattle.meter_log import options as external_options
 from wattle.meter_log.options import MeterLog, MeterSet
 from wattle.run import directory as directories
-from wattle.run import job, target
+from wattle.run import finish, job, target
 from wattle.run import metrics as run_metrics
 from wattle.run import mpi as mpi_jobs
 from wattle.run import stream as streams
 from wattle.run.hosts import Hosts
 from wattle.run.hosts import given as hosts_given
 from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
-from wattle.run.show import show
 from wattle.run.stream import Stream
-from wattle.run.summary import document
 
 if TYPE_CHECKING:
     from wattle.meter_log.session import Session
@@ -164,7 +161,7 @@ def run(
         if metrics is not None:
             _write_metrics(metrics, where)
         is_slip = output is None and profile and not json and directories.is_bare(where)
-        return _present(where, record.exit_code or 0, json, is_slip)
+        return finish.present(where, record.exit_code or 0, json, is_slip)
 
 
 @dataclass(frozen=True)
@@ -257,8 +254,9 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
         console.note(f"ended {outcome.remains} process(es) that the job had left behind")
     record.wall_s, record.exit_code = outcome.wall_s, outcome.exit_code
     record.extra |= {"job_cpu_s": outcome.cpu_s, "interrupted": outcome.interrupts > 0}
+    finish.add_slurm_energy(record, None, began, began + outcome.wall_s)
     if plan.profile:
-        _add_found(where, record)
+        finish.add_found(where, record)
     if plan.mpi and outcome.asked_by and not (outcome.exit_code == 0 and _all_finished(where, plan.profile)):
         record.exit_code = stopping.BY_SIGNAL + outcome.asked_by
     manifest.keep(where, record)
@@ -282,7 +280,7 @@ def _read_meter(session: Session, where: Path, record: Manifest) -> None:
     manifest.keep(where, record)
     _draw_watts(where, record, found)
     if found.why:
-        console.error(f"external meter: {found.why}; read a later log with `wattle external {_short(where)} LOG`")
+        console.error(f"external meter: {found.why}; read a later log with `wattle external {finish.short(where)} LOG`")
 
 
 def _write_metrics(file: Path, where: Path) -> None:
@@ -336,19 +334,6 @@ def _write_timeline(plan: _Plan, where: Path, record: Manifest) -> None:
         console.error(str(error))
 
 
-def _add_found(where: Path, record: Manifest) -> None:
-    """Records the meter and the nodes that the PEs found. The meter may be another than the requested one."""
-    try:
-        found = runs.profiles.load(where, None if record.extra.get("mpi") else record.n_pes, allow_damaged=True)
-    except WattleError:  # reported when the run is shown
-        return
-    record.n_pes = found.n_pes
-    record.meter = found.meter if found.meter["name"] else record.meter
-    record.extra["nodes"] = [
-        {"host": node.host, "pes": node.numbers, "meter": node.meter["name"] or None} for node in found.nodes
-    ]
-
-
 def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:
     """Reports a plan for another number of PEs. The number of processes of an MPI job is known only from its
     profile.
@@ -358,32 +343,6 @@ def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:
         return
     left = f"; not in the plan, so at the base clock: PE {plans.ranges(list(range(planned, n)))}"
     console.note(f"--plan: is for {units.several(planned, 'PE')}, this run had {n}{left if n > planned else ''}")
-
-
-def _present(where: Path, exit_code: int, json: bool, is_slip: bool) -> int:
-    """Shows the figures. `is_slip`: removes the directory, because it holds none."""
-    try:
-        found = runs.load(where, allow_damaged=True)
-        if json:
-            console.print_json(document(found))
-        else:
-            show(found, console.err)
-            drawn = found.middle.manifest.extra.get("timeline")
-            if is_slip:
-                directories.drop(where)
-                return exit_code
-            console.err.print(styled("\n[faint]Kept in[/faint] {}", _short(where)), soft_wrap=True)
-            if isinstance(drawn, dict) and (name := drawn.get("perfetto")):
-                file = _short(found.middle.directory / str(name))
-                console.err.print(styled("[faint]The timeline, for ui.perfetto.dev:[/faint] {}", file), soft_wrap=True)
-    except WattleError as error:  # the program's own exit code takes precedence
-        console.error(str(error))
-        return exit_code or error.exit_code
-    return exit_code
-
-
-def _short(where: Path) -> str:
-    return os.path.relpath(where) if where.is_relative_to(Path.cwd()) else str(where)
 
 
 def _clocks_of(file: Path, found: plans.Plan, n: int | None, chosen: dict[str, str]) -> dict[str, str]:

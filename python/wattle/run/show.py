@@ -30,6 +30,8 @@ def show(run: Run, console: Console) -> None:
     if view.repeats:
         _show_repeats(view, console)
     _show_external(view, console)
+    if view.slurm:
+        console.print(plain(view.slurm), soft_wrap=True)
     profile = view.profile
     if profile is None:
         console.print("No profile was requested, so there is nothing to show by process or call site.")

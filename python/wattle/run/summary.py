@@ -36,9 +36,8 @@ def document(run: Run) -> dict[str, Any]:
         if grams is not None:
             result["carbon"] = carbon.of(balances.of_nodes(profile, node_domains(profile)), grams).as_dict()
     if run.manifest.repeats:
-        profiles = [s.profile for s in run.samples if s.profile is not None]
         result["shown"] = run.middle.directory.name
-        result["repeats"] = {m.name: spread(m, run.samples).as_dict() for m in metrics(profiles)}
+        result["repeats"] = {m.name: spread(m, run.samples).as_dict() for m in metrics(run.samples)}
     return result
 
 

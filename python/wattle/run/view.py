@@ -94,6 +94,7 @@ class View:
     lost: Lost
     repeats: list[tuple[str, Spread]]
     external: external.External | None = None
+    slurm: str = ""  # a sentence on Slurm's own joules; empty outside a job of Slurm
     domains: list[str] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     total: Line | None = None
@@ -131,9 +132,8 @@ def view(run: Run) -> View:
     nodes = len(profile.nodes) if profile is not None else 0
     extent = f" on {nodes} nodes" if nodes > 1 else ""
     extent += record.on_cluster + (f", {units.several(len(run.samples), 'repeat')}" if record.repeats else "")
-    profiles = [s.profile for s in run.samples if s.profile is not None]
     noun = profile.noun if profile is not None and profile.pes else "rank" if record.extra.get("mpi") else "PE"
-    repeats = [(m.label, spread(m, run.samples)) for m in metrics(profiles)] if record.repeats else []
+    repeats = [(m.label, spread(m, run.samples)) for m in metrics(run.samples)] if record.repeats else []
     facts = {
         "run": run,
         "profile": profile,
@@ -145,6 +145,7 @@ def view(run: Run) -> View:
         "lost": _lost(profile, run.middle.manifest),
         "repeats": repeats,
         "external": external.load(run.directory),
+        "slurm": found.words if (found := run.middle.manifest.slurm_energy) else "",
     }
     if profile is None or not profile.pes:
         return View(**facts)

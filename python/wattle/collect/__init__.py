@@ -1,0 +1,1 @@
+"""The command `wattle collect`: the manifest of a run that another launcher started."""
