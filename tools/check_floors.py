@@ -70,7 +70,7 @@ ROOMS = [
 ]
 FLOORS = {room.name: room.floor for room in ROOMS}
 # Programs may include any room. No room may include a program.
-PROGRAMS = {"launch", "info", "calibrate", "guard"}
+PROGRAMS = {"launch", "info", "calibrate", "guard", "spank"}
 LARGEST_CIRCLE = 3
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -131,10 +131,13 @@ def _free_ports(n: int) -> list[int]:
 
 @dataclass
 class Slurm:
-    """A cluster of `count` nodes while the context lasts. `confine`: by cgroups, which is slow where much else runs."""
+    """A cluster of `count` nodes while the context lasts. `confine`: by cgroups, which is slow where much else runs.
+    `plugins`: the text of plugstack.conf.
+    """
 
     count: int = 2
     confine: bool = False
+    plugins: str = ""
     names: list[str] = field(default_factory=list)
     folder: Path = Path()
     _keeper: subprocess.Popen[bytes] | None = None
@@ -162,12 +165,17 @@ class Slurm:
         plugins = "task/cgroup,task/affinity" if self.confine else "task/affinity"
         text = CONFIGURATION.format(folder=self.folder, ports=ports, nodes="\n".join(nodes), task_plugins=plugins)
         (self.folder / "slurm.conf").write_text(text)
+        self.load_plugins(self.plugins)
         cgroup_text = CGROUP_CONFIGURATION.format(confine="yes" if self.confine else "no")
         (self.folder / "cgroup.conf").write_text(cgroup_text)
         (self.folder / "munge.key").write_bytes(os.urandom(128))
         (self.folder / "munge.key").chmod(0o400)
         for name in ("state", *(f"{node}/{part}" for node in self.names for part in ("spool", "tmp"))):
             (self.folder / name).mkdir(parents=True)
+
+    def load_plugins(self, text: str) -> None:
+        """Changes plugstack.conf for jobs from now on. A daemon that runs keeps what it has loaded."""
+        (self.folder / "plugstack.conf").write_text(text)
 
     def _start(self) -> None:
         with (self.folder / "daemons.log").open("wb") as log:

@@ -13,7 +13,8 @@ from tree import ROOT
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600), pytest.mark.skipif(bool(why_not()), reason=str(why_not()))]
 
-DEBIAN = ["libwattle-shmem0", "libwattle-shmem-dev", "libwattle-shmem-compat", "wattle", "wattle-mpi", "wattle-doc"]
+LIBRARIES = ["libwattle-shmem0", "libwattle-shmem-dev", "libwattle-shmem-compat"]
+DEBIAN = [*LIBRARIES, "wattle", "wattle-mpi", "wattle-slurm", "wattle-doc"]
 LATER = "0.1.0+later"
 HELLO = "examples/hello.c"
 
