@@ -2,7 +2,7 @@
 
 usage: mpi_slack.py record RUN NAME WORDS   adds a run of `wattle run --timeline --mpi` to bench/recorded
        mpi_slack.py [--write]               prints the table, or writes it into docs/appendix/mpi-slack.md
-       mpi_slack.py --many               prints the rows of 512 ranks: about a minute for each cell
+       mpi_slack.py --many [NAME...]        prints the rows of 512 ranks: a minute or two for each cell
        mpi_slack.py --check                 runs the rows of the recorded size and compares them with the page
 
 A recording holds the time that each rank computes before each call in which all ranks wait for all (docs/mpi.md). The
@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from wattle.console import error, note, out
+from wattle.sim import replay, simulation
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "bench" / "recorded"
@@ -154,29 +155,46 @@ def simulate(program: Path, data: Path, ranks: int, settings: dict[str, str]) ->
     return Cost(found["simulated_s"], joules)
 
 
+def most(of: Recording) -> tuple[float, float]:
+    """The shares of the joules that an oracle saves by clocks without any loss of time: in the waits alone, and by any
+    clock for the computing, too.
+    """
+    core = replay.core_of(simulation.plan(MACHINE, 1, {}))
+    trace = replay.Trace(of.compute, np.zeros(len(of.compute)))
+    base = replay.run(trace, core, replay.Policy("base clock", "spin")).joules
+    waits = of.compute.max(axis=1, keepdims=True) - of.compute
+    spin, active = core.watts["spin"], core.watts["active"][core.base]
+    changes = 2 * core.change_s
+    gains = waits * spin[core.base] - (waits - changes) * spin[0] - changes * active
+    in_waits = float(np.maximum(gains, 0.0)[waits > changes].sum())
+    return in_waits / base, 1 - replay.run(trace, core, replay.oracle("spin")).joules / base
+
+
 def row_of(of: Recording, program: Path, folder: Path, pool: ThreadPoolExecutor) -> list[str]:
     data = folder / f"{of.name}-{of.ranks}"
     write_input(of, data)
     base, *costs = pool.map(lambda settings: simulate(program, data, of.ranks, settings), [OFF, *MODES.values()])
     slack = 1 - float(of.compute.sum() / (of.compute.max(axis=1).sum() * of.ranks))
     cells = [of.name, str(of.ranks), f"{1e3 * float(of.compute.max(axis=1).mean()):.2f} ms", f"{100 * slack:.0f} %"]
+    cells += [f"{100 * share:.1f} %" for share in most(of)]
     for cost in costs:
         saved, longer = 100 * (1 - cost.joules / base.joules), 100 * (cost.seconds / base.seconds - 1)
         cells.append(f"{saved:.1f} %, {longer:+.1f} %")
     return cells
 
 
-def table(ranks: list[int | None]) -> list[list[str]]:
+def table(ranks: list[int | None], programs: list[str] | None = None) -> list[list[str]]:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         program = Path(folder) / "replay"
         compiler = [HOME / "bin" / "oshcc", "--sim", "-O2", ROOT / "bench" / "replay.c", "-o", program]
         subprocess.run(compiler, check=True)
-        found = [load(name) for name in names()]
+        found = [load(name) for name in programs or names()]
         every = [scaled(one, n) if n else one for n in ranks for one in found]
         return [row_of(one, program, Path(folder), pool) for one in every]
 
 
-HEADS = ["program", "ranks", "between two", "slack", *MODES]
+BOUNDS = ["oracle, waits", "oracle"]
+HEADS = ["program", "ranks", "between two", "slack", *BOUNDS, *MODES]
 
 
 def text_of(rows: list[list[str]]) -> str:
@@ -188,10 +206,13 @@ def means(rows: list[list[str]]) -> list[list[str]]:
     found = []
     for size in dict.fromkeys(row[1] for row in rows):
         cells = [
-            [tuple(map(float, re.findall(r"[+-]?[\d.]+", cell))) for cell in row[4:]] for row in rows if row[1] == size
+            [tuple(map(float, re.findall(r"[+-]?[\d.]+", cell))) for cell in row[6:]] for row in rows if row[1] == size
         ]
+        bounds = np.mean([[float(cell.split()[0]) for cell in row[4:6]] for row in rows if row[1] == size], axis=0)
         both = np.array(cells).mean(axis=0)
-        found.append(["**mean**", size, "", "", *(f"{saved:.1f} %, {longer:+.1f} %" for saved, longer in both)])
+        numbers = [f"{bound:.1f} %" for bound in bounds]
+        numbers += [f"{saved:.1f} %, {longer:+.1f} %" for saved, longer in both]
+        found.append(["**mean**", size, "", "", *numbers])
     return found
 
 
@@ -209,8 +230,9 @@ def main() -> int:
             PAGE.write_text(f"{before}\n{text}\n{after}", encoding="utf-8")
         else:
             out.print(text)
-    elif words == ["--many"]:
-        out.print(text_of(table([MANY])))
+    elif words[:1] == ["--many"] and set(words[1:]) <= set(names()):
+        rows = table([MANY], words[1:])
+        out.print(text_of(rows + means(rows)))
     elif words == ["--check"]:
         page = PAGE.read_text(encoding="utf-8")
         wrong = [line for line in text_of(table([None])).split("\n")[2:] if line not in page]

@@ -20,8 +20,15 @@ static const double least_trial = 1.0 / 16, trial_costs = 0.5;
 enum { POLLED_PART = 16 };
 /* Below this share of computing that follows the clock, memory sets the pace. */
 static const double memory_bound = 0.5;
-/* The least difference of two means that counts, in standard errors. */
-static const double believed = 2;
+/* So many instances with a changed clock show their usual length, if the clock changed in one of four at least. Where
+ * PEs raise their clocks, those in which another PE runs controls are longer, so more than these are needed. */
+enum { FEW = 3, FEW_RAISED = 2 * WTL_LEARN, PART = 4 };
+/* So many instances with and without a change show how long it stops the core. */
+enum { LEAST_STALLS = 2 };
+/* Rounds of WTL_CONTROL instances after which a price that was learned from stalls shrinks, at most. */
+enum { PRICE_STAYS_MOST = 16 };
+/* A PE that keeps others waiting at a lower clock twice in so many instances has its clock chosen anew. */
+enum { LATE_TWICE_IN = 8 };
 /* Instances for which a region is left alone after a loss, at first and at most. */
 enum { STAY_FIRST = 16, STAY_MOST = 1024 };
 
@@ -78,6 +85,7 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
   g->vote = given.vote;
   g->uncore = given.uncore;
   g->waited = given.waited;
+  g->nodes = fmax(given.nodes, 1);
   g->count = given.count;
   g->count_arg = given.count_arg;
   g->watts = given.watts;
@@ -87,7 +95,8 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
   g->scaling = (enum wtl_scaling)settings->scaling.number;
   g->allowed = (double)settings->slowdown.number / 100;
   g->price = price;
-  g->settle = settle;
+  g->settle = g->least_settle = settle;
+  g->price_stays = 1;
   g->is_fixed = clock != 0;
   g->level = clock ? clock : WTL_CLOCK_NORMAL;
   g->started = now;
@@ -150,15 +159,6 @@ void wtl_governor_stop(wtl_governor *g, uint64_t now)
   cast(g, WTL_CLOCK_NORMAL, now);
 }
 
-static void slow_down(wtl_governor *g, uint64_t now)
-{
-  if (g->is_slow) return;
-  g->is_slow = g->has_acted = true;
-  g->slow_since = now;
-  g->unseen = 0; /* the region is not a short one */
-  cast(g, WTL_CLOCK_LOWEST, now);
-}
-
 static void speed_up(wtl_governor *g, uint64_t now)
 {
   if (!g->is_slow) return;
@@ -167,18 +167,51 @@ static void speed_up(wtl_governor *g, uint64_t now)
   cast(g, g->level, now);
 }
 
+/* The loss that this PE has found and the loss that other PEs of its node have caused count against the budget. Where
+ * late PEs are raised, their gain pays for the latter. */
+static double lost_so_far(const wtl_governor *g)
+{
+  if (raises(g)) return g->lost;
+  return g->lost + (double)(atomic_load(&g->vote.votes->caused) - g->caused);
+}
+
+static double left_to_lose(const wtl_governor *g, uint64_t now)
+{
+  return g->allowed * (double)(now - g->started) - lost_so_far(g);
+}
+
 static void charge(wtl_governor *g, double ticks, uint64_t now)
 {
   double budget = g->allowed * (double)(now - g->started);
   g->lost += ticks;
-  if (g->lost > budget) g->is_broke = true;
-  if (g->lost <= budget / 2) g->is_broke = false;
+  if (lost_so_far(g) > budget) g->is_broke = true;
+  if (lost_so_far(g) <= budget / 2) g->is_broke = false;
+}
+
+/* Charges a loss that this PE's own clock has caused, to the other PEs of the node as well: all of them wait. Losses by
+ * PEs of other nodes are not known here. They are taken to be as frequent, so each loss counts once for each node. */
+static void cause(wtl_governor *g, double ticks, uint64_t now)
+{
+  ticks *= g->nodes;
+  g->caused += (uint64_t)ticks;
+  atomic_fetch_add(&g->vote.votes->caused, (uint64_t)ticks);
+  charge(g, ticks, now);
+}
+
+static void slow_down(wtl_governor *g, uint64_t now)
+{
+  if (g->is_slow) return;
+  g->is_slow = g->has_acted = true;
+  g->slow_since = now;
+  g->unseen = 0;                                              /* the region is not a short one */
+  if (g->began_short) charge(g, (double)two_changes(g), now); /* its effect on a row of short ones is not measured */
+  cast(g, WTL_CLOCK_LOWEST, now);
 }
 
 /* Without a region the effect of a change is unknown and counts as its price. So much must have been earned first. */
 static bool can_pay(const wtl_governor *g, uint64_t now)
 {
-  return !g->is_broke && g->lost + (double)g->price <= g->allowed * (double)(now - g->started);
+  return !g->is_broke && (double)g->price <= left_to_lose(g, now);
 }
 
 /* The number of calls of a site in a row, up to the one before this, that waited long. */
@@ -208,19 +241,31 @@ static bool reacts(const wtl_governor *g, uint64_t now)
 {
   if (g->is_fixed || !lowers(g)) return false;
   if (g->scaling != WTL_SCALING_REACTIVE) return g->region && g->lowers_waits;
+  if (g->began_short) return !g->is_broke;
   return g->region ? g->acts : can_pay(g, now);
+}
+
+/* After how many ticks in a barrier the clock goes down in any instance: then one change costs at most the user's share
+ * of that time. UINT64_MAX: never. The first control after a suspicion must not begin by a change. */
+static uint64_t endured(const wtl_governor *g, uint64_t now)
+{
+  const wtl_region *r = g->region;
+  bool may = !g->is_fixed && lowers(g) && g->in_barrier && r && (r->normal.n || !r->instances) && can_pay(g, now);
+  if (!may || g->allowed <= 0) return UINT64_MAX;
+  return (uint64_t)((double)g->price / g->allowed) + two_changes(g);
 }
 
 uint64_t wtl_governor_wait(wtl_governor *g, const wtl_site *site, uint64_t since)
 {
-  uint64_t waited = 0;
-  if (g->is_slow || !reacts(g, since)) return UINT64_MAX;
-  if (g->is_unseen) return two_changes(g);
+  bool at_once = reacts(g, since);
+  uint64_t waited = 0, worth = at_once ? two_changes(g) : endured(g, since);
+  if (g->is_slow || worth == UINT64_MAX) return UINT64_MAX;
+  if (g->is_unseen) return worth;
   if (g->in_barrier) /* several waits of one barrier are one */
-    waited = since - g->arrived;
+    waited = since > g->arrived ? since - g->arrived : 0;
   else if (will_be_long(site))
     return 0;
-  return waited >= two_changes(g) ? 0 : two_changes(g) - waited;
+  return waited >= worth ? 0 : worth - waited;
 }
 
 void wtl_governor_slack(wtl_governor *g, uint64_t now)
@@ -351,14 +396,23 @@ static uint32_t share_of(double clock)
   return clock < 1 ? (uint32_t)ceil(1e6 * clock) : WTL_CLOCK_NORMAL;
 }
 
+/* The lowest clock at which an instance like the longest of a while would not lose more than is left to lose. */
+static double prudent(const wtl_governor *g, const wtl_region *r, uint64_t now)
+{
+  double left = fmax(left_to_lose(g, now), 0);
+  double more = fmax(r->longest - (double)wtl_slack_most(&r->compute), 0);
+  return more > 0 ? more / (more + left) : 0;
+}
+
 /* The lowest clock at which the longest computing fits into the shortest region. Computing that is not known to be
  * bound by memory is taken to follow the clock. A change stops the core, so its price is not time for computing. */
-static uint32_t stretched(const wtl_governor *g, const wtl_region *r)
+static uint32_t stretched(const wtl_governor *g, const wtl_region *r, uint64_t now)
 {
   uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole), spare = spare_of(g, r);
   if (whole <= compute + two_changes(g) + spare) return WTL_CLOCK_NORMAL;
   double longest = (double)(whole - spare - g->price) / (double)compute, follows = wtl_intensity_follows(&r->intensity);
-  return share_of(fmax(wtl_intensity_clock(follows, longest), follows < 1 ? wtl_intensity_trusted(&r->intensity) : 0));
+  double trusted = follows < 1 ? wtl_intensity_trusted(&r->intensity) : 0;
+  return share_of(fmax(fmax(wtl_intensity_clock(follows, longest), trusted), prudent(g, r, now)));
 }
 
 /* Two changes of clock, unless the region follows itself and keeps its clock. */
@@ -376,7 +430,7 @@ static bool is_memory_bound(const wtl_region *r)
  * of clock. At most 1: it cannot be lowered. */
 static double longest_of(const wtl_governor *g, const wtl_region *r, uint64_t now)
 {
-  double budget = g->allowed * (double)(now - g->started), unused = budget > 0 ? 1 - g->lost / budget : 0;
+  double budget = g->allowed * (double)(now - g->started), unused = budget > 0 ? left_to_lose(g, now) / budget : 0;
   double part = fmin(spent_at_most, cautious * unused);
   return 1 + part * g->allowed - changes_of(g, r) / (double)wtl_slack_most(&r->compute);
 }
@@ -395,8 +449,8 @@ static uint32_t spent(const wtl_governor *g, const wtl_region *r, uint64_t now)
 static uint32_t trial(const wtl_governor *g, const wtl_region *r, uint64_t now)
 {
   if (!wtl_intensity_wants_trial(&r->intensity) || longest_of(g, r, now) <= 1) return WTL_CLOCK_NORMAL;
-  double compute = (double)wtl_slack_most(&r->compute), budget = g->allowed * (double)(now - g->started) - g->lost;
-  double room = trial_costs * budget - changes_of(g, r);
+  double compute = (double)wtl_slack_most(&r->compute), left = left_to_lose(g, now);
+  double room = trial_costs * left - changes_of(g, r);
   uint32_t share = room > 0 ? share_of(compute / (compute + room)) : WTL_CLOCK_NORMAL;
   return wtl_vote_rounded(&g->vote, share) <= share_of(1 - least_trial) ? share : WTL_CLOCK_NORMAL;
 }
@@ -405,7 +459,7 @@ static uint32_t trial(const wtl_governor *g, const wtl_region *r, uint64_t now)
 static uint32_t lowered(wtl_governor *g, wtl_region *r, uint64_t now)
 {
   if (wtl_slack_most(&r->compute) == UINT64_MAX) return WTL_CLOCK_NORMAL;
-  uint32_t in_time = stretched(g, r), share = in_time;
+  uint32_t in_time = stretched(g, r, now), share = in_time;
   if (g->count && in_time == WTL_CLOCK_NORMAL) {
     share = trial(g, r, now);
     g->tries = share < in_time;
@@ -471,7 +525,7 @@ static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
   if (r) r->repeats = g->region == r;
   open_region(g, r, now);
   g->has_acted = g->was_raised = g->began_by_change = g->lowers_waits = false;
-  g->spends = g->tries = g->counts = g->has_counted = false;
+  g->spends = g->tries = g->counts = g->has_counted = g->began_short = false;
   if (g->is_fixed) return;
   if (!r) { /* after a region that the program marks */
     g->level = WTL_CLOCK_NORMAL;
@@ -488,17 +542,32 @@ static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
   begin_counting(g, r);
 }
 
-/* By how many ticks an instance with a changed clock is longer, beyond what chance explains. */
-static double excess(const wtl_region *r)
+/* The number of values that are kept. */
+static uint32_t known(const wtl_usual *u)
 {
-  double error = wtl_mean_error(&r->normal, r->changed.n);
-  return fmax(0, r->changed.mean - r->normal.mean - believed * error);
+  return u->n < WTL_USUAL_OF ? u->n : WTL_USUAL_OF;
+}
+
+/* True if the instances that may change the clock show their usual length. */
+static bool is_known(const wtl_governor *g, const wtl_region *r)
+{
+  return r->changed.n >= (raises(g) ? FEW_RAISED : FEW);
+}
+
+/* By how many ticks an instance with a changed clock is usually longer, beyond what chance explains. 0 while too few are
+ * known, or too few had their clock changed to move the usual length. */
+static double excess(const wtl_governor *g, const wtl_region *r)
+{
+  uint32_t n = known(&r->changed);
+  bool shows = is_known(g, r) && (uint32_t)__builtin_popcount(r->acts & ((1u << n) - 1)) * PART >= n;
+  return shows ? wtl_usual_excess(&r->changed, &r->normal) : 0;
 }
 
 /* Drops all comparisons, which belong to another phase. */
 static void compare_anew(wtl_region *r)
 {
-  r->normal = r->changed = (wtl_mean){0};
+  r->normal = r->changed = r->plain = r->after = (wtl_usual){0};
+  r->acts = r->late = 0;
 }
 
 static void stay_away(wtl_region *r)
@@ -515,31 +584,70 @@ static void lose(wtl_governor *g, wtl_region *r, double ticks, uint64_t now)
   charge(g, ticks, now);
 }
 
-/* Judges an instance with a changed clock. If it took longer than the user allows, the cause is the clock or the
- * program. The next few instances at the normal clock show which (settle_suspicion). */
+static void lose_own(wtl_governor *g, wtl_region *r, double ticks, uint64_t now)
+{
+  r->lost_ticks += (uint64_t)ticks;
+  cause(g, ticks, now);
+}
+
+/* The part of this instance's time by which this PE's clock can have kept others waiting, at most. */
+static double kept_waiting(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack, double normal)
+{
+  double stalled = g->began_by_change && g->price > slack ? (double)(g->price - slack) : 0;
+  double slowed = (1 - 1e-6 * g->level) * (double)(whole - slack) + (double)g->price;
+  bool keeps = g->level < WTL_CLOCK_NORMAL && slack <= g->price && !g->spends;
+  r->late = r->late << 1 | keeps;
+  if (!keeps && g->level == WTL_CLOCK_NORMAL && !raises(g)) return stalled;
+  return fmin(fmax(0, (double)whole - normal), keeps ? slowed : stalled);
+}
+
+/* How long a change of clock stops the core, by the usual computing after a change and without one. So a change that
+ * costs more than was measured at the start is noticed by what it does to the program. */
+static double stall_of(const wtl_region *r)
+{
+  if (r->after.n < LEAST_STALLS || r->plain.n < LEAST_STALLS) return 0;
+  return fmax(wtl_usual_excess(&r->after, &r->plain), wtl_usual_shift(&r->after, &r->plain));
+}
+
+/* Judges an instance that may have changed the clock. If such instances are longer than the user allows, the cause is
+ * the clock or the program. The next few instances at the normal clock show which (settle_suspicion). */
 static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack, uint64_t now)
 {
-  bool keeps_others_waiting = g->level < WTL_CLOCK_NORMAL && slack <= g->price && !g->spends;
-  double normal = r->normal.mean, lost, change = g->spends && g->began_by_change ? (double)g->price : 0;
-  r->acted++;
+  double normal = wtl_usual_mean(&r->normal), change = g->spends && g->began_by_change ? (double)g->price : 0;
+  bool has_changed = g->has_acted || g->was_raised;
+  r->acted += has_changed;
   if (g->spends) g->bound_ticks += whole - slack;
-  if ((double)whole < normal / 4) { /* no clock explains that: another phase has begun */
-    charge(g, 0, now);
-    compare_anew(r);
-    return;
-  }
   if (g->tries) {
     lose(g, r, fmax(0, (double)whole - normal), now);
     return;
   }
-  wtl_mean_add(&r->changed, (double)whole - change); /* which it had not to pay if it followed itself */
-  lost = excess(r);
-  if (!keeps_others_waiting && lost <= g->allowed * normal) {
-    lose(g, r, lost + change, now);
+  wtl_usual_add(&r->changed, (double)whole - change); /* which it had not to pay if it followed itself */
+  r->acts = r->acts << 1 | has_changed;
+  double longer = excess(g, r), late = kept_waiting(g, r, whole, slack, normal), stall = stall_of(r);
+  bool stalls = stall > (double)g->price, is_long = longer > g->allowed * normal;
+  bool late_twice = __builtin_popcount(r->late & ((1u << LATE_TWICE_IN) - 1)) >= 2;
+  if (is_known(g, r) && wtl_usual_mean(&r->changed) < normal / 2) { /* no clock explains that: another phase */
+    lose_own(g, r, late, now);
+    compare_anew(r);
     return;
   }
-  double slowed = keeps_others_waiting ? (1 - 1e-6 * g->level) * (double)(whole - slack) : 0;
-  r->suspicion = (wtl_suspicion){true, normal, fmax(lost, (double)whole - normal), slowed + (double)g->price};
+  if (!is_long) {
+    lose_own(g, r, late, now);
+    lose(g, r, fmax(longer - late, 0) + change, now);
+    if (!stalls && !late_twice) return;
+  }
+  double more = r->late & 1 ? fmax(longer, (double)whole - normal) : longer;
+  r->suspicion = (wtl_suspicion){.is_open = true,
+                                 .is_of_length = is_long || late_twice,
+                                 .normal = normal,
+                                 .longer = more,
+                                 .lost = is_long ? (known(&r->changed) + has_changed) * longer : 0,
+                                 .at_most = late + (double)g->price};
+  if (stalls) {
+    r->suspicion.plain = wtl_usual_mean(&r->plain);
+    r->suspicion.stall = stall;
+    r->suspicion.stalled = known(&r->after) * fmax(stall - fmax((double)g->price, (double)slack), 0);
+  }
   charge(g, 0, now);
   compare_anew(r);
 }
@@ -550,12 +658,29 @@ static void settle_suspicion(wtl_governor *g, wtl_region *r, uint64_t now)
 {
   wtl_suspicion d = r->suspicion;
   r->suspicion.is_open = false;
-  if (d.lost > 0 && r->normal.mean > d.normal + d.lost / 2) {
+  if (d.stall > (double)g->price && wtl_usual_mean(&r->plain) <= d.plain + d.stall / 2) {
+    g->settle += (uint64_t)d.stall - g->price;
+    g->price = (uint64_t)d.stall;
+    g->price_stays = g->price_stays < PRICE_STAYS_MOST ? 2 * g->price_stays : PRICE_STAYS_MOST;
+    lose_own(g, r, d.stalled, now);
+  }
+  if (!d.is_of_length) return;
+  if (d.longer > 0 && wtl_usual_mean(&r->normal) > d.normal + d.longer / 2) {
     lose(g, r, fmin(d.lost, d.at_most), now);
   } else {
-    lose(g, r, fmax(0, d.lost), now);
+    lose(g, r, d.lost, now);
     stay_away(r);
   }
+}
+
+/* A longer price than at the start may have been chance, or of another phase. So it shrinks slowly, and is learned again
+ * if that was wrong: the more often, the more slowly. */
+static void doubt_price(wtl_governor *g, const wtl_region *r)
+{
+  uint64_t less = g->settle > g->least_settle ? (g->settle - g->least_settle) / 8 : 0;
+  if (r->instances % (WTL_CONTROL * g->price_stays) || less >= g->price) return;
+  g->settle -= less;
+  g->price -= less;
 }
 
 /* Learns from an instance at the normal clock. A wait is as long at any clock, but computing is not; and a change of
@@ -566,10 +691,11 @@ static void learn(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack
   if (g->level != WTL_CLOCK_NORMAL) return;
   wtl_slack_add(&r->slack, slack);
   if (g->was_raised) return;
+  wtl_usual_add(g->began_by_change ? &r->after : &r->plain, (double)busy);
   wtl_slack_add(&r->compute, busy > change ? busy - change : 0);
   wtl_slack_add(&r->whole, whole);
   if (!r->normal.n && g->began_by_change) return; /* the change back may be part of the suspicion */
-  if (!g->acts) wtl_mean_add(&r->normal, (double)whole);
+  if (!g->acts) wtl_usual_add(&r->normal, (double)whole);
 }
 
 /* Learns from the counters how the computing of this instance depends on the clock. False if the program has entered
@@ -587,6 +713,13 @@ static bool learn_intensity(wtl_governor *g, wtl_region *r, uint64_t busy, uint6
   return false;
 }
 
+/* True if this instance is compared with controls. Each that may change the clock is, once one has: it is the longer
+ * instances that have waits to change it in. */
+static bool is_compared(const wtl_governor *g, const wtl_region *r)
+{
+  return g->was_raised || (g->acts && !g->began_short && (g->has_acted || r->changed.n));
+}
+
 static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
 {
   wtl_region *r = g->region;
@@ -597,18 +730,20 @@ static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
   r->slack_ticks += slack;
   r->instances++;
   if (r->stay_away) r->stay_away--;
+  doubt_price(g, r);
   atomic_store(&ballot(g, g->vote.slot)->slack, slack);
   g->last_whole = whole;
+  r->longest = fmax(r->longest * (1 - 1.0 / WTL_CONTROL), fmin(1e-6 * g->level, 1) * (double)(whole - slack));
   if (g->is_fixed) return;
   if (!learn_intensity(g, r, whole - slack, now)) return;
   learn(g, r, whole, slack);
   if (r->suspicion.is_open && r->normal.n >= WTL_LEARN) settle_suspicion(g, r, now);
   if (g->lowers_waits && g->has_acted && slack <= g->price)
     stay_away(r); /* others may have waited for the change back */
-  if ((g->has_acted && !g->lowers_waits) || g->was_raised)
+  if (is_compared(g, r))
     judge(g, r, whole, slack, now);
   else
-    charge(g, 0, now);
+    charge(g, g->has_acted && !g->began_short && !g->lowers_waits ? (double)g->price : 0, now);
 }
 
 /* An early PE with enough slack raises the late ones. */
@@ -684,6 +819,7 @@ static void leave_barrier(wtl_governor *g, wtl_region *next, uint64_t now)
   begin_region(g, next, now);
   if (g->is_fixed) cast(g, g->level, now);
   g->skips = !g->is_fixed && may_skip(g, g->region);
+  g->began_short = g->skips;
   if (g->skips) atomic_store(&ballot(g, g->vote.slot)->slack, 0); /* it will not report it any more */
 }
 

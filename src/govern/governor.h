@@ -10,10 +10,11 @@
  * Without a prediction it changes the clock after a wait of two changes. The loss is then at most those two changes.
  *
  * The governor measures its own effect. Control instances run at the normal clock: the first ones of a region, instance
- * WTL_CONTROL_FIRST, and one in WTL_CONTROL later. Lost time is the time by which other instances are longer. Without a
- * region it is the cost of raising the clock after a wait. Once the loss exceeds the user's share of the time, no clock
- * changes until it is at most half of that share. With proactive scaling the waits of some control instances run at the
- * lowest clock: a slow wait does not make an instance with slack longer.
+ * WTL_CONTROL_FIRST, and one in WTL_CONTROL later. Lost time is the time by which other instances are usually longer
+ * (usual.h), or by which this PE's clock can have made it late. Without a region it is the cost of raising the clock
+ * after a wait. The cost of a change rises if the PE usually computes longer after one. Once the loss exceeds the user's
+ * share of the time, no clock changes until it is at most half of that share. With proactive scaling the waits of some
+ * control instances run at the lowest clock: a slow wait does not make an instance with slack longer.
  *
  * While a PE waits in a barrier at the lowest clock, it also votes for the lowest clock of the uncore. In other waits
  * and during transfers bytes may move. Control instances measure the loss of both.
@@ -37,8 +38,8 @@
 #include "base/settings.h"
 #include "govern/clock_watts.h"
 #include "govern/intensity.h"
-#include "govern/mean.h"
 #include "govern/slack.h"
+#include "govern/usual.h"
 #include "govern/vote.h"
 #include "os/os.h"
 #include "profile/profile.h"
@@ -53,9 +54,14 @@ enum { WTL_REGIONS = 64, WTL_UNSEEN = 15, WTL_MOMENT_NS = 1000 };
  * the program. In ticks. */
 typedef struct wtl_suspicion {
   bool is_open;
-  double normal;  /* the mean before it, at the normal clock */
-  double lost;    /* the excess over that mean */
-  double at_most; /* the part of it that this PE's own clock can explain in one instance */
+  bool is_of_length; /* of instances, not only of this PE's computing after a change of clock */
+  double normal;     /* the usual length before it, at the normal clock */
+  double longer;     /* the excess over that */
+  double lost;       /* the excess of all compared instances */
+  double plain;      /* this PE's usual computing without a change of clock ... */
+  double stall;      /* ... and by how much it is longer after one; 0: not suspected */
+  double stalled;    /* the loss by that beyond the price */
+  double at_most;    /* the part of it that this PE's own clock can explain in one instance */
 } wtl_suspicion;
 
 /* The data about a region. */
@@ -65,7 +71,11 @@ typedef struct wtl_region {
   uint32_t stay_away, last_stay;   /* instances at the normal clock after a loss: still to come, in all */
   uint32_t level;                  /* the clock to which its computing was last stretched; 0: never */
   wtl_slack compute, slack, whole; /* of instances at the normal clock */
-  wtl_mean normal, changed;        /* the length of an instance at the normal clock, and with a changed one */
+  wtl_usual normal, changed;       /* the length of a control, and of an instance that may change the clock */
+  wtl_usual plain, after;          /* its computing at the normal clock, without and after a change of clock */
+  double longest;                  /* its longest computing so far, as at the normal clock; fades */
+  uint32_t acts;                   /* bits: whether the last ones of the latter did, the last one first */
+  uint32_t late;                   /* bits: whether its lower clock may have kept others waiting in those */
   wtl_intensity intensity;         /* how much of its computing follows the clock */
   bool repeats;                    /* its last instance followed another one of it */
   wtl_suspicion suspicion;
@@ -86,6 +96,7 @@ typedef struct wtl_governor {
   double allowed; /* share of the time that may be lost */
   wtl_vote vote;
   wtl_vote uncore;                           /* without domains if the uncore is not governed */
+  double nodes;                              /* of the job, as if all had as many PEs as this one; 0: this one alone */
   const _Atomic uint64_t *waited;            /* ticks that this PE has waited so far, by stage; the door counts them */
   uint64_t unrecorded;                       /* ticks of waits that the door did not see */
   uint64_t moment;                           /* ticks: shorter waits do not reach the governor */
@@ -93,10 +104,12 @@ typedef struct wtl_governor {
   bool (*count)(void *arg, wtl_counts *now); /* reads the counters of this thread; NULL: there are none */
   void *count_arg;
   wtl_clock_watts watts;
-  uint64_t price;  /* of one change, learned */
-  uint64_t settle; /* the part of it until the core follows */
-  uint32_t level;  /* the vote while it computes */
-  bool is_slow;    /* it is in slack and has voted for the lowest clock */
+  uint64_t price;        /* of one change, learned */
+  uint64_t settle;       /* the part of it until the core follows and computes, learned from regions ... */
+  uint64_t least_settle; /* ... and as it was measured at the start */
+  uint32_t price_stays;  /* rounds of control instances after which the former shrinks towards the latter */
+  uint32_t level;        /* the vote while it computes */
+  bool is_slow;          /* it is in slack and has voted for the lowest clock */
   bool in_barrier;
   bool holds;       /* a transfer keeps it at the lowest clock, even when waits end */
   bool skips;       /* regions like this one are too short for any change */
@@ -112,6 +125,7 @@ typedef struct wtl_governor {
   bool acts;                            /* this instance is no control, and the budget is not spent */
   bool lowers_waits;                    /* a control instance in which waits may run at the lowest clock */
   bool has_acted;
+  bool began_short;     /* it began in a row of regions that are too short, so its wait is not compared */
   bool began_by_change; /* the clock changed as this instance began */
   bool spends;          /* its clock costs time although it has no slack for it: memory sets its pace */
   bool tries;           /* it runs once at a lower clock, so that the counters show what that costs */
@@ -123,6 +137,7 @@ typedef struct wtl_governor {
   bool is_broke;   /* more than allowed was lost, and still more than half of that is */
   uint64_t started;
   double lost;                     /* ticks */
+  uint64_t caused;                 /* the part of it that this PE's own clock has caused */
   uint64_t slow_ticks, slow_since; /* at the lowest clock, in slack: a sum for the profile */
   uint64_t bound_ticks;            /* computed at a lower clock because memory set the pace: also a sum */
   wtl_off_clock off;
@@ -130,7 +145,7 @@ typedef struct wtl_governor {
 } wtl_governor;
 
 /* `price`: the cost of a change; `settle`: its part after the write. g->vote, g->uncore and g->waited are set before,
- * and g->count and g->watts may be. The caller stops the votes, and `waited` outlives the governor. `clock`: a planned
+ * and g->nodes, g->count and g->watts may be. The caller stops the votes, and `waited` outlives the governor. `clock`: a planned
  * share of the normal clock, or 0 for none. */
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now);

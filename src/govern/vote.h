@@ -56,6 +56,7 @@ typedef struct wtl_votes {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t ready; /* the first PE has claimed its domains */
   _Atomic uint32_t arrivals;                       /* a counter for the barrier in wtl_clocks_node */
   _Atomic uint32_t far_waits; /* WTL_WAITS_*: the greatest of all nodes' PEs in their last region */
+  _Atomic uint64_t caused;    /* ticks that the clocks of this node's PEs have cost */
   double write_s, settle_s;   /* measured: the write, and the time until the core follows */
   wtl_poll poll[WTL_MAX_CLOCK_DOMAINS];
   wtl_poll uncore[WTL_MAX_PACKAGES];

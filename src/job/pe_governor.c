@@ -80,6 +80,7 @@ static int start_clocks(wtl_pe *self, bool governs, char *error, size_t size)
                           .me = self->me,
                           .slot = self->slot,
                           .n_local = self->n_local,
+                          .n_all = self->n,
                           .votes = self->votes,
                           .cpus = cpus,
                           .pids = pids,

@@ -91,6 +91,7 @@ static int start_clocks(wtl_mpi_rank *self, bool governs, const wtl_mpi_place *a
                           .me = self->record.me,
                           .slot = self->slot,
                           .n_local = self->n_local,
+                          .n_all = self->record.n,
                           .votes = (wtl_votes *)(void *)self->shared.shared,
                           .cpus = cpus,
                           .pids = pids,

@@ -357,6 +357,100 @@ static void longer_instances_of_another_phase_are_no_loss(void)
     }
 }
 
+/* A region in which every tenth instance does five times the work of the others, of unequal PEs. Returns the time. */
+static uint64_t run_mixture(timeline *l, int instances)
+{
+  uint64_t ticks = 0;
+  for (int i = 0; i < instances; i++) {
+    uint64_t times = i % 10 == 7 ? 5 : 1, more = (uint64_t)(i * 7919 % 13) * MS / 20;
+    const uint64_t work[] = {5 * times * MS, 20 * times * MS + more};
+    ticks += timeline_run(l, work);
+  }
+  return ticks;
+}
+
+/* No control is among the long instances, so the comparison must not take them for a loss. */
+static void rare_long_instances_are_no_loss(void)
+{
+  for (int scaling = 0; scaling < 2; scaling++) {
+    shape s = {.n = 2, .mode = WTL_GOVERN_ENERGY, .scaling = (enum wtl_scaling)scaling, .price = PRICE / 10};
+    timeline *l = timeline_new(s);
+    uint64_t with = run_mixture(l, 1000);
+    CHECK(!l->governor[0].is_broke && l->governor[0].lost <= 0.002 * (double)with);
+    CHECK(l->governor[0].region->acted >= 900);
+    timeline_free(l);
+    s.mode = WTL_GOVERN_BASELINE;
+    l = timeline_new(s);
+    uint64_t without = run_mixture(l, 1000);
+    timeline_free(l);
+    CHECK((double)with <= 1.01 * (double)without);
+  }
+}
+
+/* A change stalls the core for as long as a short instance lasts. */
+static void a_loss_is_found_among_rare_long_instances(void)
+{
+  for (int mode = WTL_GOVERN_PERFORMANCE; mode <= WTL_GOVERN_HYBRID; mode++)
+    for (int scaling = 0; scaling < 2; scaling++) {
+      shape s = {.n = 2, .mode = (enum wtl_govern_mode)mode, .scaling = (enum wtl_scaling)scaling, .price = PRICE};
+      s.stall = 40 * PRICE;
+      timeline *l = timeline_new(s);
+      uint64_t with = run_mixture(l, 2000);
+      timeline_free(l);
+      s.mode = WTL_GOVERN_BASELINE;
+      l = timeline_new(s);
+      uint64_t without = run_mixture(l, 2000);
+      timeline_free(l);
+      CHECK((double)with <= 1.01 * (double)without + 2 * s.stall);
+    }
+}
+
+/* Both PEs do the same, but for one instance in `every`, after which a change stalls the core. So few instances change
+ * a clock that those with one are the unusual ones. Returns the time. */
+static uint64_t run_rare_waits(shape s, int every)
+{
+  timeline *l = timeline_new(s);
+  uint64_t ticks = 0;
+  for (int i = 0; i < 4000; i++) {
+    uint64_t late = i * 7919 % every == 2 ? 50 : 10, more = (uint64_t)(i * 7919 % 13) * MS / 20;
+    const uint64_t work[] = {10 * MS, late * MS + more};
+    ticks += timeline_run(l, work);
+  }
+  timeline_free(l);
+  return ticks;
+}
+
+static void a_loss_after_rare_waits_is_found(void)
+{
+  static const int every[] = {3, 5, 10, 20, 50};
+  for (size_t k = 0; k < sizeof every / sizeof *every; k++)
+    for (int scaling = 0; scaling < 2; scaling++) {
+      shape s = {.n = 2, .mode = WTL_GOVERN_ENERGY, .scaling = (enum wtl_scaling)scaling, .price = PRICE};
+      s.stall = 40 * PRICE;
+      uint64_t with = run_rare_waits(s, every[k]);
+      s.mode = WTL_GOVERN_BASELINE;
+      uint64_t without = run_rare_waits(s, every[k]);
+      CHECK((double)with <= 1.01 * (double)without + 2 * s.stall);
+    }
+}
+
+/* Waits of half a second come first, in controls, and in regions that are else too short to change a clock. */
+static void a_wait_that_is_long_for_its_cost_is_lowered_in_any_instance(void)
+{
+  static const uint64_t brief[] = {MS / 100, MS / 50}, long_wait[] = {10 * MS, 500 * MS};
+  for (int scaling = 0; scaling < 2; scaling++)
+    for (int before = 0; before < 40; before++) {
+      timeline *l = timeline_new(
+          (shape){.n = 2, .mode = WTL_GOVERN_ENERGY, .scaling = (enum wtl_scaling)scaling, .price = PRICE / 10});
+      l->now = 100 * MS; /* one change has been earned */
+      for (int i = 0; i < before; i++) timeline_run(l, i % 2 ? brief : unequal);
+      timeline_run(l, long_wait);
+      CHECK(before == 0 || timeline_clock(l, 0) == 1200000);
+      CHECK(l->now - l->instance_at == 500 * MS);
+      timeline_free(l);
+    }
+}
+
 /* Instances in which a PE changed its clock, or ran at a changed one. */
 static uint32_t acted(const timeline *l)
 {
@@ -745,6 +839,8 @@ TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(an_unknown_wait_is_scaled_after_twice_the_price), TEST(one_short_wait_withdraws_a_prediction),
       TEST(without_a_profile_nothing_is_foretold), TEST(a_change_of_phase_is_followed_at_its_first_instance),
       TEST(clocks_that_cost_more_than_allowed_are_given_up), TEST(longer_instances_of_another_phase_are_no_loss),
+      TEST(rare_long_instances_are_no_loss), TEST(a_loss_is_found_among_rare_long_instances),
+      TEST(a_loss_after_rare_waits_is_found), TEST(a_wait_that_is_long_for_its_cost_is_lowered_in_any_instance),
       TEST(profitable_clocks_stay), TEST(a_steady_region_is_compared_ever_less_often),
       TEST(a_change_is_no_computing_and_has_its_time), TEST(a_plan_is_a_fixed_clock),
       TEST(a_plan_s_clock_is_the_one_that_it_names), TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on),
