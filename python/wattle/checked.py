@@ -272,8 +272,9 @@ def _beyond(value: Any) -> str:
     return ""
 
 
-def require_schema(document: Checked, known: int) -> None:
-    """Raises DamagedFile where the file has another schema number than this version reads."""
+def require_schema(document: Checked, *known: int) -> None:
+    """Raises DamagedFile where the file has a schema number that this version does not read."""
     schema = document.integer("schema", lo=1)
-    if schema != known:
-        raise document.wrong(f"schema {schema} is unknown; this version of wattle reads schema {known}")
+    if schema not in known:
+        readable = " and ".join(map(str, known))
+        raise document.wrong(f"schema {schema} is unknown; this version of wattle reads schema {readable}")

@@ -51,6 +51,21 @@ class Site:
     wait_s: Numbers
     waits: int
     joules: Numbers  # by domain; shares of the PE's joules, so always modelled
+    path: int = -1  # index of the node above the call; -1: it has no caller, or the paths are not known
+
+
+CUT, OTHER, SIGNAL = -2, -3, -4  # values of PathNode.module, for nodes that are no address
+
+
+@dataclass(frozen=True)
+class PathNode:
+    """A caller in a call path. `module` is CUT where the callers above are not known or deeper than asked for, OTHER
+    for paths beyond the number that the runtime tells apart, and SIGNAL where a signal interrupted the thread.
+    """
+
+    parent: int  # index of the caller's node; -1: it has no caller
+    module: int  # index into the PE's modules; -1: in no module
+    offset: int
 
 
 @dataclass(frozen=True)
@@ -211,10 +226,19 @@ class PE:
     sizes: dict[str, list[int]] = field(
         default_factory=dict
     )  # by call: its calls of 2^(k-1) to 2^k - 1 bytes, for k >= 0
+    paths: list[PathNode] = field(default_factory=list)  # each follows its parent; empty in files of schema 1
     api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
 
     def module_of(self, site: Site) -> Module | None:
         return self.modules[site.module] if 0 <= site.module < len(self.modules) else None
+
+    def callers_of(self, site: Site) -> list[PathNode]:
+        """The callers above the function that made the call, the nearest first."""
+        found, at = [], site.path
+        while at >= 0:
+            found.append(self.paths[at])
+            at = found[-1].parent
+        return found
 
 
 def find(figures: Iterable[Joules], domain: str) -> Joules:

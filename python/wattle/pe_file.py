@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from wattle import limits
-from wattle.checked import Checked, read_json, require_schema
+from wattle.checked import Checked, read_json, require_schema, shown
 from wattle.pe import (
     COUNTED,
     DROPS,
@@ -15,6 +15,7 @@ from wattle.pe import (
     MOVES,
     NO_CORE,
     PE,
+    SIGNAL,
     SPENT,
     STAGES,
     TIMES,
@@ -28,22 +29,24 @@ from wattle.pe import (
     Numbers,
     Operations,
     Partners,
+    PathNode,
     Recorded,
     Site,
 )
 from wattle.provenance import Joules, read_joules
 
-SCHEMA = 1
+SCHEMAS = (1, 2)  # files of schema 1 have no call paths
 
 
 def read_pe(path: Path, number: int) -> PE:
     document = read_json(path)
-    require_schema(document, SCHEMA)
+    require_schema(document, *SCHEMAS)
     n_pes = document.integer("n_pes", lo=1, hi=limits.PES)
     pe = document.integer("pe")
     if pe != number or pe >= n_pes:
         raise document.get("pe").wrong(f"says {pe} of {n_pes} in a file named {path.name}")
     modules = [_read_module(entry) for entry in document.items("modules")]
+    paths = _read_paths(document, len(modules)) if document.has("paths") else []
     has_node = document.has("node")
     return PE(
         pe=pe,
@@ -71,7 +74,8 @@ def read_pe(path: Path, number: int) -> PE:
         reads_node=has_node,
         meter=_read_meter(document),
         modules=modules,
-        sites=[_read_site(entry, len(modules)) for entry in document.items("sites")],
+        sites=[_read_site(entry, len(modules), len(paths)) for entry in document.items("sites")],
+        paths=paths,
         network=_read_network(document.get("network")) if document.has("network") else None,
         clocks=_read_clocks(document.get("clocks")) if document.has("clocks") else None,
         thresholds=_read_thresholds(document.get("transfers")) if document.has("transfers") else None,
@@ -195,10 +199,26 @@ def _read_module(entry: Checked) -> Module:
     return Module(entry.text("path"), entry.address("base"), entry.text("build_id"))
 
 
-def _read_site(entry: Checked, n_modules: int) -> Site:
+def _read_paths(document: Checked, n_modules: int) -> list[PathNode]:
+    """The nodes of the call paths, lists of parent, module and offset."""
+    nodes: list[PathNode] = []
+    for i, entry in enumerate(document.items("paths")):
+        node = entry.expect("a list").value
+        if len(node) != 3 or not all(type(number) is int for number in node):
+            raise entry.wrong("expected three whole numbers: parent, module, offset")
+        if not (-1 <= node[0] < i and SIGNAL <= node[1] < n_modules and node[2] >= 0):
+            raise entry.wrong(f"the parent or the module does not exist: {shown(node)}")
+        nodes.append(PathNode(*node))
+    return nodes
+
+
+def _read_site(entry: Checked, n_modules: int, n_paths: int) -> Site:
     module = entry.integer("module", lo=-1)
     if module >= n_modules:
         raise entry.get("module").wrong(f"is {module}, but there are only {n_modules} modules")
+    path = entry.integer("path", lo=-1) if entry.has("path") else -1
+    if path >= n_paths:
+        raise entry.get("path").wrong(f"is {path}, but there are only {n_paths} nodes of paths")
     joules = entry.get("joules")
     return Site(
         addr=entry.address("addr"),
@@ -213,4 +233,5 @@ def _read_site(entry: Checked, n_modules: int) -> Site:
         wait_s=_numbers(entry.get("wait_s"), STAGES),
         waits=entry.integer("waits"),
         joules={domain: joules.number(domain, lo=None) for domain in joules.object()},
+        path=path,
     )

@@ -6,14 +6,16 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from wattle import symbols
-from wattle.pe import PE, STAGES, Numbers, Site, add, find
+from wattle.pe import CUT, OTHER, PE, SIGNAL, STAGES, Numbers, Site, add, find
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, total, unavailable
+
+ENDS = {CUT: "(deeper callers)", OTHER: "(other paths)", SIGNAL: "(signal handler)"}
 
 
 @dataclass(frozen=True)
 class MergedSite:
-    """One place and call, summed over the PEs that executed it."""
+    """One place, path and call, summed over the PEs that executed it."""
 
     place: symbols.Place
     call: str
@@ -26,7 +28,14 @@ class MergedSite:
     wait_s: Numbers
     waits: int
     joules: list[Joules]  # "cpu" and "dram", even if the meter has finer domains
+    path: tuple[symbols.Place, ...] = ()  # the callers above `place`, the nearest first, inlined ones included
+    path_end: str = ""  # the reason why the path ends before the program's start; empty where it does not
     waits_of: dict[int, float] = field(default_factory=dict)  # seconds of waiting by process, where all are known
+
+    @property
+    def frames(self) -> tuple[symbols.Place, ...]:
+        """The call and its callers, the nearest first."""
+        return (self.place, *self.path)
 
     @property
     def waiting_s(self) -> float | None:
@@ -41,6 +50,8 @@ class MergedSite:
     def as_dict(self) -> dict[str, object]:
         return {
             **self.place.as_dict(),
+            "path": [frame.words for frame in self.path],
+            "path_end": self.path_end or None,
             "call": self.call,
             "kind": self.kind,
             "pes": self.pes,
@@ -56,25 +67,41 @@ class MergedSite:
 
 def merge(profile: RunProfile) -> list[MergedSite]:
     """All call sites of the run, those with the most joules first."""
-    groups: dict[tuple[symbols.Key, str], list[tuple[PE, Site]]] = defaultdict(list)
+    groups: dict[tuple[tuple[symbols.Key, ...], str, str], list[tuple[PE, Site]]] = defaultdict(list)
     for pe in profile.pes:
         for site in pe.sites:
-            groups[_key(pe, site), site.call].append((pe, site))
-    places = symbols.resolve(key for key, _ in groups)
-    merged = [_merged(places[key], members, profile.counted_twice) for (key, _), members in groups.items()]
+            groups[*_keys(pe, site), site.call].append((pe, site))
+    places = symbols.resolve(key for keys, _, _ in groups for key in keys)
+    merged = []
+    for (keys, end, _), members in groups.items():
+        first, *callers = [places[key] for key in keys]
+        path = [*first.around, *(frame for caller in callers for frame in (caller, *caller.around))]
+        merged.append(_merged((first, tuple(path), end), members, profile.counted_twice))
     return sorted(merged, key=lambda site: site.cost, reverse=True)
 
 
-def _key(pe: PE, site: Site) -> symbols.Key:
-    module = pe.module_of(site)
-    return (module.path, module.build_id, site.offset) if module else ("", "", site.offset)
+def _key(pe: PE, module: int, offset: int) -> symbols.Key:
+    found = pe.modules[module] if 0 <= module < len(pe.modules) else None
+    return (found.path, found.build_id, offset) if found else ("", "", offset)
 
 
-def _merged(place: symbols.Place, members: list[tuple[PE, Site]], counted_twice: bool) -> MergedSite:
+def _keys(pe: PE, site: Site) -> tuple[tuple[symbols.Key, ...], str]:
+    """The places of a call and its callers, and the reason why the callers above are not known."""
+    nodes = pe.callers_of(site)
+    end = ENDS.get(nodes[-1].module, "") if nodes else ""
+    callers = nodes[:-1] if end else nodes
+    return (_key(pe, site.module, site.offset), *(_key(pe, n.module, n.offset) for n in callers)), end
+
+
+def _merged(
+    where: tuple[symbols.Place, tuple[symbols.Place, ...], str], members: list[tuple[PE, Site]], counted_twice: bool
+) -> MergedSite:
     sites = [site for _, site in members]
     domains = dict.fromkeys(domain for site in sites for domain in site.joules)
     return MergedSite(
-        place=place,
+        place=where[0],
+        path=where[1],
+        path_end=where[2],
         call=sites[0].call,
         kind=sites[0].kind,
         pes=len({pe.pe for pe, _ in members}),

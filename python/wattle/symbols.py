@@ -9,7 +9,7 @@ import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wattle import elf
@@ -21,7 +21,9 @@ LIMIT_S = 120
 
 @dataclass(frozen=True)
 class Place:
-    """The location of a call site. `file` is empty where only module and offset are known; `why` gives the reason."""
+    """The location of a call site or of a caller. `file` is empty where only module and offset are known; `why` gives
+    the reason. `around`: the functions into which the compiler inlined this one, the nearest first.
+    """
 
     module: str
     offset: int
@@ -29,10 +31,24 @@ class Place:
     line: int = 0
     function: str = ""
     why: str = ""
+    around: tuple[Place, ...] = ()
+    is_name: bool = False  # it stands for several places, and `function` is their common name
+
+    @property
+    def name(self) -> str:
+        """The function, or `libx.so+0x1157`."""
+        return self.function or self.label
+
+    @property
+    def words(self) -> str:
+        """`halo.c:112 exchange()`."""
+        return f"{self.label} {self.function}()" if self.function and not self.is_name else self.label
 
     @property
     def label(self) -> str:
         """`halo.c:112`, or `halo+0x1157`."""
+        if self.is_name:
+            return self.function
         if self.file:
             return f"{Path(self.file).name}:{self.line}"
         return f"{Path(self.module).name or '?'}+{self.offset:#x}"
@@ -102,8 +118,8 @@ def _ask(path: str, offsets: list[int]) -> dict[int, Place] | None:
 
 def parse(path: str, answer: str) -> dict[int, Place]:
     """Parses the tool's answer. For each address it has a line `0x...`, then for each frame, innermost first, the
-    function and file:line. The innermost frame is the call itself, even where the compiler inlined the function
-    around it. Frames of shmem.h (its C++ overloads) are skipped.
+    function and file:line. The innermost frame is the call itself; the others are functions into which the compiler
+    inlined it. Frames of shmem.h (its C++ overloads) are skipped.
     """
     places: dict[int, Place] = {}
     lines = answer.splitlines()
@@ -113,13 +129,50 @@ def parse(path: str, answer: str) -> dict[int, Place]:
         if frames:
             offset = int(lines[i], 16)
             own = [frame for frame in frames if "/shmem.h:" not in frame[1]]
-            places[offset] = _place(path, offset, *(own or frames)[0])
+            first, *others = [_place(path, offset, *frame) for frame in own or frames]
+            places[offset] = replace(first, around=tuple(p for p in others if p.function))
     return places
+
+
+def short_name(function: str, file_line: str = "") -> str:
+    """The name alone: of C++ without arguments, template arguments and result, of Fortran as `module::procedure`."""
+    if match := re.fullmatch(r"__(\w+?)_MOD_(\w+)", function):
+        return "::".join(match.groups())
+    if re.search(r"\.[fF](\d\d|or|pp|tn)?:", file_line) and function != "MAIN__":
+        return re.sub(r"(?<=\w)__?$", "", re.sub(r"\.\d+$", "", function))
+    return (
+        _without_arguments(function)
+        if re.search(r"[(<]", function)
+        else re.sub(r"\.(part|constprop|isra|cold)\b.*", "", function)
+    )
+
+
+def _without_arguments(name: str) -> str:
+    """`solver::Halo::exchange` for `void solver::Halo<double>::exchange<int>(int, std::vector<int>&) const`."""
+    name = re.sub(r"\s*\[clone [^]]*\]", "", name)
+    name = re.sub(r"operator\s*(<=>|<<=?|>>=?|->\*?|<=?|>=?|\(\))", _kept_operator, name)
+    name = name.replace("(anonymous namespace)", "{anonymous}")
+    while (shorter := re.sub(r"<[^<>]*>", "", name)) != name:
+        name = shorter
+    lambdas = re.sub(r"\{lambda\([^{}]*\)(#\d+)\}", r"{lambda\1}", name)
+    plain = re.sub(r"\([^()]*\)(?=::)", "", lambdas)
+    plain = plain.partition("(")[0].rstrip()
+    words = re.split(r"\s(?![^{]*\})", plain)
+    return "".join(_OPERATORS.get(c, c) for c in words[-1]) or name
+
+
+_OPERATORS = {"\ue000": "<", "\ue001": ">", "\ue002": "(", "\ue003": ")"}
+
+
+def _kept_operator(match: re.Match[str]) -> str:
+    """The operator in characters that are no brackets."""
+    back = {sign: kept for kept, sign in _OPERATORS.items()}
+    return "operator" + "".join(back.get(c, c) for c in match[1])
 
 
 def _place(path: str, offset: int, function_line: str, file_line: str) -> Place:
     function = function_line.partition(" inlined at ")[0]
-    function = "" if function.startswith("??") else function
+    function = "" if function.startswith("??") else short_name(function, file_line)
     match = re.match(r"(.+?):(\d+)(?::\d+)?(?: \(discriminator \d+\))?$", file_line)
     if not match or match.group(1) == "??" or match.group(2) == "0":
         why = "no debug information (compile with -g)" if function else "no symbol at that offset"

@@ -30,11 +30,13 @@ static void call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
   here->counted = m->counted;
   here->replies = 0;
   here->frame = __builtin_frame_address(0);
-  wtl_thread_sites = (wtl_thread_profile){am->sites, here->is_agent ? WTL_IN_AGENTS_HANDLER : WTL_IN_HANDLER};
+  wtl_thread_sites.table = am->sites;
+  wtl_thread_sites.generation = here->is_agent ? WTL_IN_AGENTS_HANDLER : WTL_IN_HANDLER;
   here->runs = true;
   handler(m->data, m->n, m->from, (wtl_am_token)here->serial << 32 | (uint32_t)m->from);
   here->runs = false;
-  wtl_thread_sites = program;
+  wtl_thread_sites.table = program.table;
+  wtl_thread_sites.generation = program.generation;
   _Atomic uint64_t *handled = &am->pe->door.handled; /* only the thread that takes messages writes it */
   atomic_store_explicit(handled, atomic_load_explicit(handled, memory_order_relaxed) + 1, memory_order_relaxed);
   if (WTL_UNLIKELY(here->locks))

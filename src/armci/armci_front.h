@@ -82,9 +82,9 @@ void armci_refuse_null(const char *call, const char *name) __attribute__((noretu
 
 /* For a routine that the profile counts together with others. Messages have its own name. */
 #define ARMCI_ENTER_AS(routine, call, bytes)                                                                           \
-  wtl_frame f = armci_enter(WTL_CALL_##call, #routine, (uintptr_t)__builtin_return_address(0), (uint64_t)(bytes))
+  wtl_frame f = armci_enter(WTL_CALL_##call, #routine, WTL_ORIGIN, (uint64_t)(bytes))
 
-static inline __attribute__((always_inline)) wtl_frame armci_enter(uint32_t call, const char *name, uintptr_t from,
+static inline __attribute__((always_inline)) wtl_frame armci_enter(uint32_t call, const char *name, wtl_origin from,
                                                                    uint64_t bytes)
 {
   if (WTL_UNLIKELY(!wtl_self)) armci_refuse_unstarted(name);

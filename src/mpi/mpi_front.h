@@ -112,8 +112,6 @@ typedef struct wtl_mpi_frame {
 
 extern const wtl_call_info wtl_mpi_calls[];
 
-#define WTL_HERE ((uintptr_t)__builtin_return_address(0))
-
 /* Returns whether the call is not counted: outside MPI_Init to MPI_Finalize, inside another call, or on a companion. */
 static inline bool wtl_mpi_is_uncounted(void)
 {
@@ -131,10 +129,10 @@ static inline int wtl_mpi_partner(MPI_Comm comm, int rank)
   return rank < 0 ? -1 : comm == MPI_COMM_WORLD ? rank : wtl_mpi_world_rank(comm, rank);
 }
 
-static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes, int to)
+static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes, int to)
 {
   wtl_mpi_here.inside = true;
-  f->site = wtl_profile_enter_to(&wtl_mpi_self->profile, from, call, bytes, to);
+  f->site = wtl_profile_enter_to(&wtl_mpi_self->profile, from, call, bytes, to, false);
   f->awaited = -1;
   f->bytes = bytes;
   f->comm = MPI_COMM_NULL;
@@ -147,13 +145,13 @@ static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, uintptr_t from,
 }
 
 /* `to`: the rank in MPI_COMM_WORLD that gets the bytes; -1: no single one. */
-static inline void wtl_mpi_enter_to(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes, int to)
+static inline void wtl_mpi_enter_to(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes, int to)
 {
   if (WTL_UNLIKELY(wtl_mpi_here.polling.idle)) wtl_mpi_end_polling();
   wtl_mpi_open(f, call, from, bytes, to);
 }
 
-static inline void wtl_mpi_enter(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
+static inline void wtl_mpi_enter(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes)
 {
   wtl_mpi_enter_to(f, call, from, bytes, -1);
 }
@@ -279,7 +277,7 @@ wtl_mpi_loop_state wtl_mpi_test_loop_check(wtl_mpi_test_loop *loop);
 
 /* Called before and after a test of the program, in place of enter and leave. `from`: the tick that wtl_mpi_poll
  * returned (poll.c). */
-uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, uintptr_t at);
+uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, wtl_origin at);
 void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found);
 
 /* --- Fortran --- */
@@ -400,7 +398,7 @@ void wtl_mpi_clocks_back(wtl_mpi_rank *self);
 /* wtl_mpi_start follows MPI's start, and wtl_mpi_stop precedes its end. Both are collective over the processes of a
  * node. */
 void wtl_mpi_start(int thread_level);
-void wtl_mpi_stop(uintptr_t from);
+void wtl_mpi_stop(wtl_origin from);
 /* Writes the profile without joules, when the program is being ended. */
 void wtl_mpi_abandon(void);
 /* Prints the reasons why the program must not run, and ends the job with `status`. */

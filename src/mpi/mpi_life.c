@@ -66,7 +66,7 @@ int wtl_c_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int wtl_c_Finalize(void)
 {
-  wtl_mpi_stop(WTL_HERE);
+  wtl_mpi_stop(WTL_ORIGIN);
   return PMPI_Finalize();
 }
 
@@ -121,7 +121,7 @@ static void init_thread(int language, void *required, void *provided, MPI_Fint *
   answer(ierror, rc);
 }
 
-static void finalize(int language, uintptr_t from, MPI_Fint *ierror)
+static void finalize(int language, wtl_origin from, MPI_Fint *ierror)
 {
   MPI_Fint rc = MPI_SUCCESS;
   wtl_mpi_stop(from);
@@ -159,12 +159,12 @@ void wtl_f8_Init_thread(void *required, void *provided, MPI_Fint *ierror)
 
 void wtl_f_Finalize(MPI_Fint *ierror)
 {
-  finalize(WTL_MPI_IN_F, WTL_HERE, ierror);
+  finalize(WTL_MPI_IN_F, WTL_ORIGIN, ierror);
 }
 
 void wtl_f8_Finalize(MPI_Fint *ierror)
 {
-  finalize(WTL_MPI_IN_F8, WTL_HERE, ierror);
+  finalize(WTL_MPI_IN_F8, WTL_ORIGIN, ierror);
 }
 
 void wtl_f_Abort(void *comm, void *code, MPI_Fint *ierror)

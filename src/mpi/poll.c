@@ -18,7 +18,7 @@ void wtl_mpi_end_polling(void)
   wtl_door_test_wait_end(&wtl_mpi_self->door, NULL, &wtl_mpi_here.polling, false);
 }
 
-uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, uintptr_t at)
+uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, wtl_origin at)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   uint64_t now = wtl_ticks();

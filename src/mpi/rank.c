@@ -173,7 +173,7 @@ void wtl_mpi_start(int thread_level)
   if (all) wtl_mpi_govern(self, all);
   free(all);
   self->plain_reductions = self->settings.mpi_reductions.number == 0;
-  wtl_profile_start(&self->profile, self->settings.profile.on);
+  wtl_profile_start(&self->profile, self->settings.profile.on, (int)self->settings.call_paths.number);
   if (self->slot == 0 && !(self->record.meter = wtl_meter_open(&self->settings, error, sizeof error)))
     wtl_mpi_refuse(error, WTL_EXIT_CONFIG);
   if (self->record.meter) wtl_meter_start(self->record.meter);
@@ -278,7 +278,7 @@ static void close_together(wtl_mpi_rank *self, wtl_mpi_frame *f)
   free(node);
 }
 
-void wtl_mpi_stop(uintptr_t from)
+void wtl_mpi_stop(wtl_origin from)
 {
   wtl_mpi_rank *self = wtl_mpi_self;
   wtl_mpi_frame f;

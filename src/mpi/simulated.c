@@ -156,7 +156,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int MPI_Finalize(void)
 {
-  wtl_mpi_stop(WTL_HERE);
+  wtl_mpi_stop(WTL_ORIGIN);
   return PMPI_Finalize();
 }
 
@@ -214,7 +214,7 @@ void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ie
 void mpi_finalize_(MPI_Fint *ierror);
 void mpi_finalize_(MPI_Fint *ierror)
 {
-  wtl_mpi_stop(WTL_HERE);
+  wtl_mpi_stop(WTL_ORIGIN);
   *ierror = PMPI_Finalize();
 }
 

@@ -37,24 +37,36 @@ static void name_file(wtl_module *m, const struct dl_phdr_info *info, int index)
   if (!info->dlpi_name || !realpath(info->dlpi_name, m->path)) snprintf(m->path, sizeof m->path, "%s", info->dlpi_name);
 }
 
-static int inspect(struct dl_phdr_info *info, size_t size, void *arg)
+static void read_bounds(const struct dl_phdr_info *info, wtl_module *m)
 {
-  search *s = arg;
-  wtl_module *m = s->found;
-  int index = s->index++;
   memset(m, 0, sizeof *m);
   m->base = info->dlpi_addr;
   m->low = UINTPTR_MAX;
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     uintptr_t start = info->dlpi_addr + p->p_vaddr;
-    if (p->p_type == PT_NOTE) read_build_id(info, p, m->build_id);
     if (p->p_type != PT_LOAD) continue;
     if (start < m->low) m->low = start;
     if (start + p->p_memsz > m->high) m->high = start + p->p_memsz;
   }
+}
+
+void wtl_module_read(const struct dl_phdr_info *info, int order, wtl_module *m)
+{
+  read_bounds(info, m);
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_NOTE) read_build_id(info, &info->dlpi_phdr[i], m->build_id);
+  name_file(m, info, order);
+}
+
+static int inspect(struct dl_phdr_info *info, size_t size, void *arg)
+{
+  search *s = arg;
+  wtl_module *m = s->found;
+  int index = s->index++;
+  read_bounds(info, m);
   if (s->addr < m->low || s->addr >= m->high) return 0;
-  name_file(m, info, index);
+  wtl_module_read(info, index, m);
   return s->hit = 1;
 }
 

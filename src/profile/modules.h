@@ -11,6 +11,11 @@ typedef struct wtl_module {
   uintptr_t base, low, high; /* load address; first address and one past the last one of its segments */
 } wtl_module;
 
+struct dl_phdr_info;
+
+/* Fills *m for a loaded object. `order`: its position in dl_iterate_phdr's order. */
+void wtl_module_read(const struct dl_phdr_info *info, int order, wtl_module *m);
+
 /* Returns the index in *known of the module that contains `addr`. Adds it to *known, a malloc'd array of `n`, if it is
  * new. -1: no module contains it. */
 int wtl_module_of(uintptr_t addr, wtl_module **known, size_t *n);

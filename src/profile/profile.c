@@ -16,8 +16,31 @@ WTL_OS_SHOW_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread);
 /* Profiles that have not stopped. A thread may end before or after its PE. */
 static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
 static wtl_profile *live;
-static pthread_key_t thread_end;
+static pthread_key_t thread_end, seen_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* The end of each list. It is the path of no call. */
+static struct {
+  wtl_seen_path path;
+  wtl_path_word word;
+} nothing = {.path = {.addr = 0}, .word = {&(const uintptr_t){0}, 0}};
+
+/* A thread without memory for its paths reads each path anew. */
+static wtl_seen_paths no_seen = {.head = {[0 ... WTL_SEEN_HEADS - 1] = &nothing.path}};
+
+static void forget_all(wtl_seen_paths *all)
+{
+  for (int i = 0; i < WTL_SEEN_HEADS; i++) all->head[i] = &nothing.path;
+  all->used = 0;
+}
+
+bool wtl_seen_path_holds(const wtl_seen_path *seen)
+{
+  for (unsigned i = 1; i < seen->n_words; i++)
+    if (*seen->word[i].at != seen->word[i].value) return false;
+  const wtl_path_library *libraries = (const wtl_path_library *)&seen->word[seen->n_words];
+  return seen->n_libraries == 0 || wtl_path_libraries_stay(libraries, seen->n_libraries);
+}
 
 static void on_thread_end(void *table)
 {
@@ -28,9 +51,17 @@ static void on_thread_end(void *table)
   pthread_mutex_unlock(&live_lock);
 }
 
+static void forget_seen(void *seen)
+{
+  wtl_thread_sites.seen = NULL;
+  wtl_thread_sites.generation = 0; /* a later call of this thread begins anew */
+  free(seen);
+}
+
 static void make_key(void)
 {
   pthread_key_create(&thread_end, on_thread_end);
+  pthread_key_create(&seen_end, forget_seen);
 }
 
 static void watch_ends(void)
@@ -44,11 +75,12 @@ static void watch_end(const wtl_site_table *t)
   if (!WTL_OS_IS_SIMULATED) pthread_setspecific(thread_end, t);
 }
 
-void wtl_profile_start(wtl_profile *p, bool on)
+void wtl_profile_start(wtl_profile *p, bool on, int depth)
 {
   static _Atomic uint64_t generations;
   watch_ends();
   p->on = on;
+  p->depth = depth;
   p->tables = NULL;
   p->starter = &wtl_thread_sites;
   p->timeline_bytes = 0;
@@ -151,8 +183,30 @@ wtl_site_table *wtl_profile_handlers(wtl_profile *p)
   return t ? t : &no_table;
 }
 
+/* The paths of this thread, empty if they belong to another profile. */
+static wtl_seen_paths *seen_of(const wtl_profile *p)
+{
+  wtl_seen_paths *seen = wtl_thread_sites.seen;
+  if (WTL_OS_IS_SIMULATED) return &no_seen;
+  if (!seen || seen == &no_seen) {
+    seen = malloc(sizeof *seen);
+    if (!seen || pthread_setspecific(seen_end, seen) != 0) {
+      free(seen);
+      return &no_seen;
+    }
+    seen->stack = wtl_path_stack_here();
+    seen->generation = 0;
+  }
+  if (seen->generation != p->generation) {
+    forget_all(seen);
+    seen->generation = p->generation;
+  }
+  return seen;
+}
+
 wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call, int pe)
 {
+  wtl_thread_sites.seen = seen_of(p);
   if (wtl_thread_sites.generation >= WTL_IN_AGENTS_HANDLER) {
     if (p->in_handler) p->in_handler(call, pe);
     return wtl_thread_sites.table;
@@ -166,10 +220,15 @@ wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call, int pe)
   return t;
 }
 
-static wtl_site *probe(wtl_site *slots, uint32_t mask, uintptr_t addr, uint32_t call)
+static bool is_at(const wtl_site *s, uintptr_t addr, uint32_t call, uint32_t path)
 {
-  uint32_t i = wtl_site_hash(addr, call) & mask;
-  while (slots[i].addr && (slots[i].addr != addr || slots[i].call != call)) i = (i + 1) & mask;
+  return s->addr == addr && s->call == call && s->path == path;
+}
+
+static wtl_site *probe(wtl_site *slots, uint32_t mask, const wtl_site *like)
+{
+  uint32_t i = wtl_site_hash(like->addr, like->call, like->path) & mask;
+  while (slots[i].addr && !is_at(&slots[i], like->addr, like->call, like->path)) i = (i + 1) & mask;
   return &slots[i];
 }
 
@@ -178,27 +237,93 @@ static bool grow(wtl_site_table *t)
   wtl_slots *old = t->slots, *s = new_slots((old->mask + 1) * 2);
   if (!s) return false;
   for (uint32_t i = 0; i <= old->mask; i++)
-    if (old->slot[i].addr) *probe(s->slot, s->mask, old->slot[i].addr, old->slot[i].call) = old->slot[i];
+    if (old->slot[i].addr) *probe(s->slot, s->mask, &old->slot[i]) = old->slot[i];
   s->retired = old;
   t->slots = s;
   return true;
 }
 
-wtl_site *wtl_profile_find(wtl_site_table *t, uintptr_t addr, uint32_t call)
+/* The site in the table, a new one if need be; the spare one without memory. */
+static wtl_site *find_in_table(wtl_site_table *t, const wtl_site *like)
 {
-  wtl_site *site;
   wtl_slots *s = t->slots;
-  if (t == &no_table) return &t->spare;
-  site = probe(s->slot, s->mask, addr, call);
+  wtl_site *site = probe(s->slot, s->mask, like);
   if (site->addr) return site;
   if (t->used * 3 > s->mask * 2) {
     if (!grow(t)) return &t->spare;
     s = t->slots;
-    site = probe(s->slot, s->mask, addr, call);
+    site = probe(s->slot, s->mask, like);
   }
-  site->addr = addr;
-  site->call = call;
+  site->call = like->call;
+  site->path = like->path;
+  site->addr = like->addr;
   t->used++;
+  return site;
+}
+
+/* Finds the present path among those that this thread has seen, and puts it first. */
+static wtl_site *find_seen(wtl_seen_path **head, const wtl_slots *slots, wtl_origin from, uint32_t call)
+{
+  for (wtl_seen_path **at = head, *seen; (seen = *at) != &nothing.path; at = &seen->next) {
+    if (seen->addr != from.addr || seen->frame != from.frame || seen->call != call || seen->slots != slots ||
+        *seen->word[0].at != seen->word[0].value || !wtl_seen_path_holds(seen))
+      continue;
+    *at = seen->next;
+    seen->next = *head;
+    *head = seen;
+    return seen->site;
+  }
+  return NULL;
+}
+
+static void remember(wtl_seen_paths *all, const wtl_seen_path *path, const wtl_path_grounds *grounds)
+{
+  size_t words = grounds->n_words * sizeof *grounds->word, libraries = grounds->n_libraries * sizeof *grounds->library;
+  size_t bytes = (sizeof *path + words + libraries + 15) & ~(size_t)15;
+  if (all == &no_seen || !grounds->complete) return;
+  if (bytes > sizeof all->room - all->used) forget_all(all);
+  wtl_seen_path *seen = (void *)(all->room + all->used), **head = &all->head[wtl_seen_hash(path->addr, path->call)];
+  all->used += bytes;
+  *seen = *path;
+  memcpy(seen->word, grounds->word, words);
+  memcpy(&seen->word[grounds->n_words], grounds->library, libraries);
+  seen->next = *head;
+  *head = seen;
+}
+
+wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin from, uint32_t call)
+{
+  wtl_seen_paths *all = wtl_thread_sites.seen;
+  wtl_path_grounds grounds;
+  wtl_site like = {.addr = from.addr, .call = call, .path = WTL_NO_PATH}, *site;
+  if (t == &no_table) return &t->spare;
+  if (WTL_OS_IS_SIMULATED) return find_in_table(t, &like);
+  if ((site = find_seen(&all->head[wtl_seen_hash(from.addr, call)], t->slots, from, call))) return site;
+  like.path = wtl_path_find(from, p->depth, all->stack, &grounds);
+  site = find_in_table(t, &like);
+  if (!grounds.n_words) grounds.word[grounds.n_words++] = nothing.word; /* the path depends on nothing else */
+  wtl_seen_path path = {.addr = from.addr,
+                        .frame = from.frame,
+                        .slots = t->slots,
+                        .site = site,
+                        .call = call,
+                        .n_words = grounds.n_words,
+                        .n_libraries = grounds.n_libraries};
+  if (site != &t->spare) remember(all, &path, &grounds);
+  return site;
+}
+
+wtl_site *wtl_profile_check(const wtl_profile *p, wtl_site *site, wtl_origin from, uint64_t bytes)
+{
+  wtl_site_table *t = wtl_thread_sites.table;
+  if (WTL_OS_IS_SIMULATED || site == &t->spare) return site;
+  const wtl_seen_path *seen = wtl_thread_sites.seen->head[wtl_seen_hash(from.addr, site->call)];
+  if (seen->site == site && seen->frame == from.frame && wtl_seen_path_holds(seen)) return site;
+  site->calls--;
+  site->bytes -= bytes;
+  site = wtl_profile_find(p, t, from, site->call);
+  site->calls++;
+  site->bytes += bytes;
   return site;
 }
 
@@ -224,6 +349,7 @@ static void add(wtl_site *to, const wtl_site *s)
 {
   to->addr = s->addr;
   to->call = s->call;
+  to->path = s->path;
   to->calls += s->calls;
   to->bytes += s->bytes;
   to->exact_calls += s->exact_calls;
@@ -248,7 +374,7 @@ wtl_site *wtl_profile_merge(wtl_profile *p, uint64_t *n)
     const wtl_slots *s = t->slots;
     for (uint32_t i = 0; i <= s->mask && taken < capacity - 1; i++) { /* its thread may be adding sites */
       if (!s->slot[i].addr) continue;
-      wtl_site *to = probe(all, (uint32_t)capacity - 1, s->slot[i].addr, s->slot[i].call);
+      wtl_site *to = probe(all, (uint32_t)capacity - 1, &s->slot[i]);
       if (!to->addr) taken++;
       add(to, &s->slot[i]);
     }

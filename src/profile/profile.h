@@ -1,8 +1,13 @@
 /*
  * profile.h - counts for each call site: calls, bytes, time, and waiting by stage.
  *
- * DESIGN. A site is a pair of return address and call. Each thread of a PE counts into its own table, without atomics.
- * The tables are added up when the profile is written.
+ * DESIGN. A site is a call with its return address and the path of callers above it (call_path.h). Each thread of a PE
+ * counts into its own table, without atomics. The tables are added up when the profile is written.
+ *
+ * A thread remembers the paths that it has seen, by call and return address. A call compares the words of the stack
+ * that its last path was read from, and reads the path again only if one has changed. A short call (wtl_enter_to, up to
+ * WTL_LONG_BYTES) takes nanoseconds, so it compares all words only when it is timed. Between two timed calls it compares
+ * the stack pointer and the nearest caller.
  *
  * Every call is counted. Always timed are the first WTL_FIRST_CALLS of a site, those that move at least WTL_LONG_BYTES,
  * and all waiting. Of the other calls one in WTL_OFTEN is timed up to the WTL_OFTEN_UNTILth, and one in WTL_SELDOM
@@ -19,6 +24,7 @@
 
 #include "os/atomic.h"
 #include "os/os.h"
+#include "profile/call_path.h"
 #include "profile/partners.h"
 #include "profile/timeline.h"
 
@@ -91,6 +97,7 @@ typedef struct wtl_wait_length {
 typedef struct wtl_site {
   uintptr_t addr;             /* return address in the program; 0: free */
   uint32_t call;              /* index in the front ends' tables of calls */
+  uint32_t path;              /* node of the return address (call_path.h); WTL_NO_PATH: not known */
   uint16_t long_at, long_row; /* the last call with a long wait (low bits); how many in a row */
   uint64_t calls, bytes;
   uint64_t exact_calls, exact_ticks;     /* calls that are always timed */
@@ -131,11 +138,13 @@ struct wtl_profile {
   const void *starter;                       /* memory of the thread that started the profile */
   int n_partners;                            /* PEs with a row in each thread's counts by partner */
   size_t timeline_bytes;                     /* for each thread; 0: no timeline */
+  int depth;                                 /* of call paths, at most WTL_PATH_DEEPEST; 0: none */
   uint64_t generation;                       /* distinguishes this profile from an earlier one of the same process */
   struct wtl_profile *next_live;             /* the other profiles that have not stopped */
 };
 
-void wtl_profile_start(wtl_profile *p, bool on);
+/* `depth`: callers of a call path, from 0 to WTL_PATH_DEEPEST. */
+void wtl_profile_start(wtl_profile *p, bool on, int depth);
 void wtl_profile_stop(wtl_profile *p);
 
 /* This thread's table for `p`, made on first use, or the handlers' table while it runs a handler. `pe`: target of
@@ -149,43 +158,53 @@ wtl_site_table *wtl_profile_handlers(wtl_profile *p);
 /* ... or to this in a thread of the runtime beside the program's. */
 #define WTL_IN_AGENTS_HANDLER (UINT64_MAX - 1)
 
-/* Finds or makes a site; never returns NULL. */
-wtl_site *wtl_profile_find(wtl_site_table *t, uintptr_t addr, uint32_t call);
+/* A path that a thread has seen, and its site. */
+typedef struct wtl_seen_path {
+  struct wtl_seen_path *next; /* of the same hash, those seen earlier */
+  uintptr_t addr;
+  const uintptr_t *frame;
+  const wtl_slots *slots; /* that contain the site; a table that grows has other ones */
+  wtl_site *site;
+  uint32_t call;
+  uint16_t n_words, n_libraries;
+  wtl_path_word word[]; /* at least one; followed by the libraries */
+} wtl_seen_path;
+
+enum { WTL_SEEN_HEADS = 128, WTL_SEEN_BYTES = 128 << 10 };
+
+/* The paths that a thread has seen. When there is no more room, it forgets all. */
+typedef struct wtl_seen_paths {
+  wtl_seen_path *head[WTL_SEEN_HEADS]; /* never NULL */
+  uint64_t generation;                 /* of the profile that they belong to */
+  wtl_path_stack stack;
+  size_t used; /* bytes of the room */
+  _Alignas(wtl_seen_path) char room[WTL_SEEN_BYTES];
+} wtl_seen_paths;
 
 typedef struct wtl_thread_profile {
   wtl_site_table *table;
   uint64_t generation;
+  wtl_seen_paths *seen; /* never NULL once the generation is a profile's */
 } wtl_thread_profile;
 
 WTL_OS_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread, 0)
 #define wtl_thread_sites (*wtl_profile_of_thread_here())
 
-static inline uint32_t wtl_site_hash(uintptr_t addr, uint32_t call)
+/* Finds or makes the site of a call; never returns NULL. */
+wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin from, uint32_t call);
+
+static inline uint32_t wtl_site_hash(uintptr_t addr, uint32_t call, uint32_t path)
 {
-  return (uint32_t)(((uint64_t)addr + call) * 0x9e3779b97f4a7c15ull >> 40);
+  return (uint32_t)((((uint64_t)addr + call) * 0x9e3779b97f4a7c15ull + path * 0xd6e8feb86659fd93ull) >> 40);
 }
 
-/* Counts a call from `addr` that moves `bytes` to `pe` (-1: no single target). Returns its site. */
-static inline wtl_site *wtl_profile_enter_to(wtl_profile *p, uintptr_t addr, uint32_t call, uint64_t bytes, int pe)
+static inline uint32_t wtl_seen_hash(uintptr_t addr, uint32_t call)
 {
-  wtl_site_table *t = wtl_thread_sites.table;
-  wtl_site *site;
-  if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p, call, pe);
-  t->bytes += bytes;
-  if (WTL_UNLIKELY(!atomic_load_explicit(&p->on, memory_order_relaxed))) return &t->spare;
-  wtl_partners_count(&t->partners, call, bytes, pe);
-  wtl_slots *s = atomic_load_explicit(&t->slots, memory_order_relaxed);
-  site = &s->slot[wtl_site_hash(addr, call) & s->mask];
-  if (WTL_UNLIKELY(site->addr != addr || site->call != call)) site = wtl_profile_find(t, addr, call);
-  site->calls++;
-  site->bytes += bytes;
-  return site;
+  return (uint32_t)(((uint64_t)addr + call) * 0x9e3779b97f4a7c15ull >> 40) % WTL_SEEN_HEADS;
 }
 
-static inline wtl_site *wtl_profile_enter(wtl_profile *p, uintptr_t addr, uint32_t call, uint64_t bytes)
-{
-  return wtl_profile_enter_to(p, addr, call, bytes, -1);
-}
+/* Returns whether all that the path depends on is unchanged, except the origin and the first word. */
+bool wtl_seen_path_holds(const wtl_seen_path *seen);
 
 static inline bool wtl_profile_exact(const wtl_site *site, uint64_t bytes)
 {
@@ -198,6 +217,45 @@ static inline bool wtl_profile_timed(const wtl_site *site, uint64_t bytes)
   uint64_t n = site->calls;
   return WTL_UNLIKELY(wtl_profile_exact(site, bytes) || n % WTL_SELDOM == WTL_SELDOM / 2 ||
                       (n % WTL_OFTEN == WTL_OFTEN / 2 && n <= WTL_OFTEN_UNTIL));
+}
+
+/* The site of a call, which is counted already; NULL if the last path seen is another one. `is_short`: a constant. */
+static inline __attribute__((always_inline)) wtl_site *wtl_profile_seen(const wtl_slots *slots, wtl_origin from,
+                                                                        uint32_t call, bool is_short)
+{
+  const wtl_seen_path *seen = wtl_thread_sites.seen->head[wtl_seen_hash(from.addr, call)];
+  if (WTL_UNLIKELY(seen->addr != from.addr || seen->frame != from.frame || seen->call != call || seen->slots != slots ||
+                   *seen->word[0].at != seen->word[0].value))
+    return NULL;
+  if (!is_short && (seen->n_words > 1 || seen->n_libraries) && WTL_UNLIKELY(!wtl_seen_path_holds(seen))) return NULL;
+  return seen->site;
+}
+
+/* Counts a call from `from` that moves `bytes` to `pe` (-1: no single target). Returns its site. `is_short`: a call
+ * that usually takes some nanoseconds; if it is timed, wtl_profile_check follows. */
+static inline __attribute__((always_inline)) wtl_site *
+wtl_profile_enter_to(wtl_profile *p, wtl_origin from, uint32_t call, uint64_t bytes, int pe, bool is_short)
+{
+  wtl_site_table *t = wtl_thread_sites.table;
+  wtl_site *site = NULL;
+  if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p, call, pe);
+  t->bytes += bytes;
+  if (WTL_UNLIKELY(!atomic_load_explicit(&p->on, memory_order_relaxed))) return &t->spare;
+  wtl_partners_count(&t->partners, call, bytes, pe);
+  if (!WTL_OS_IS_SIMULATED)
+    site = wtl_profile_seen(atomic_load_explicit(&t->slots, memory_order_relaxed), from, call, is_short);
+  if (WTL_UNLIKELY(!site)) site = wtl_profile_find(p, t, from, call);
+  site->calls++;
+  site->bytes += bytes;
+  return site;
+}
+
+/* Returns the site of a short call that was counted at `site` by its nearest caller, now by its whole path. */
+wtl_site *wtl_profile_check(const wtl_profile *p, wtl_site *site, wtl_origin from, uint64_t bytes);
+
+static inline wtl_site *wtl_profile_enter(wtl_profile *p, wtl_origin from, uint32_t call, uint64_t bytes)
+{
+  return wtl_profile_enter_to(p, from, call, bytes, -1, false);
 }
 
 static inline uint64_t wtl_site_waited(const wtl_site *site)

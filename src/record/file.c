@@ -15,7 +15,9 @@
 #include "base/new_file.h"
 #include "os/os.h"
 #include "power/figure.h"
+#include "profile/call_path.h"
 #include "profile/modules.h"
+#include "record/caller_list.h"
 #include "record/recorded.h"
 #include "record/power_file.h"
 #include "record/timeline_file.h"
@@ -35,6 +37,7 @@ typedef struct writer {
   uint64_t n_sites;
   wtl_module *modules;
   size_t n_modules;
+  wtl_caller_list paths;
 } writer;
 
 static double site_wait_s(const writer *w, const wtl_site *s)
@@ -68,15 +71,48 @@ static double site_joules(const writer *w, const wtl_site *s, int domain)
   return joules_of(w, &a, domain);
 }
 
+/* The index of the file of a node, which may be unloaded by now; -1: no memory. */
+static int module_of_node(writer *w, const wtl_path_node *node)
+{
+  const wtl_module *m = wtl_path_module(node->module);
+  wtl_module *grown;
+  for (size_t i = 0; i < w->n_modules; i++)
+    if (w->modules[i].base == m->base && strcmp(w->modules[i].path, m->path) == 0) return (int)i;
+  if (!(grown = realloc(w->modules, (w->n_modules + 1) * sizeof *grown))) return -1;
+  w->modules = grown;
+  grown[w->n_modules] = *m;
+  return (int)w->n_modules++;
+}
+
+/* Writes the nodes that sites refer to, each after its parent. */
+static void write_paths(writer *w)
+{
+  fputs("],\"paths\":[", w->f);
+  for (uint32_t i = 0; i < w->paths.n; i++) {
+    wtl_path_node node = wtl_path_node_of(w->paths.node[i]);
+    fputs(i ? ",\n" : "\n", w->f);
+    if (w->paths.node[i] < WTL_N_PATH_MARKS) {
+      fprintf(w->f, "[-1,%d,0]", -2 - (int)w->paths.node[i]);
+      continue;
+    }
+    int module = node.module < 0 ? -1 : module_of_node(w, &node);
+    uintptr_t base = module >= 0 ? w->modules[module].base : 0;
+    fprintf(w->f, "[%ld,%d,%ju]", wtl_caller_list_place(&w->paths, node.parent), module,
+            (uintmax_t)(node.addr - base - 1));
+  }
+}
+
 static void write_site(writer *w, const wtl_site *s)
 {
   static const char *const kinds[] = {"transfer", "wait", "other"};
   const wtl_call_info *call = wtl_record_call(w->self, s->call);
   FILE *f = w->f;
-  int module = wtl_module_of(s->addr, &w->modules, &w->n_modules);
+  wtl_path_node node = s->path == WTL_NO_PATH ? (wtl_path_node){s->addr, WTL_NO_PATH, -1} : wtl_path_node_of(s->path);
+  int module = node.module >= 0 ? module_of_node(w, &node) : wtl_module_of(s->addr, &w->modules, &w->n_modules);
   uintptr_t base = module >= 0 ? w->modules[module].base : 0;
   fprintf(f, "{\"addr\":\"0x%jx\",\"module\":%d,\"offset\":\"0x%jx\"", (uintmax_t)s->addr, module,
           (uintmax_t)(s->addr - base - 1));
+  fprintf(f, ",\"path\":%ld", wtl_caller_list_place(&w->paths, node.parent));
   wtl_json_text_field(f, "call", call->name, 0);
   wtl_json_text_field(f, "kind", kinds[call->kind], 0);
   wtl_json_number_field(f, "calls", (double)s->calls, 0);
@@ -194,7 +230,7 @@ static void write_identity(writer *w)
       wtl_module_of(getauxval(AT_PHDR), &w->modules, &w->n_modules); /* by the program headers that the kernel states */
   gethostname(host, sizeof host - 1);
   wtl_os_program(program, sizeof program);
-  fprintf(w->f, "{\"schema\":1,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, (long)getpid());
+  fprintf(w->f, "{\"schema\":2,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, (long)getpid());
   wtl_json_text_field(w->f, "host", host, 0);
   write_machine_id(w->f);
   wtl_json_number_field(w->f, "node_number", self->node < 0 ? NAN : self->node, 0);
@@ -356,6 +392,7 @@ static void write_all(writer *w)
     fputs(i ? ",\n" : "\n", w->f);
     write_site(w, &w->sites[i]);
   }
+  write_paths(w);
   write_modules(w);
 }
 
@@ -387,11 +424,13 @@ void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_j
   }
   w.f = file.out;
   w.sites = wtl_profile_merge(self->profile, &w.n_sites);
+  wtl_caller_list_make(&w.paths, w.sites, w.n_sites);
   add_up_transfer(&w);
   write_all(&w);
   if (!wtl_new_file_close(&file)) wtl_message_print("cannot write the profile %s: %s", path, strerror(errno));
   free(w.sites);
   free(w.modules);
+  wtl_caller_list_free(&w.paths);
   wtl_record_write_timeline(self);
   if (node) wtl_record_write_power(self); /* otherwise the meter is still being read */
 }

@@ -301,7 +301,7 @@ def functions(routines: list[Routine]) -> Iterator[str]:
                 raise SystemExit(f"api.toml: {r.name}: its worker {r.worker} is another function for other rows")
             yield macros.function(r, macros.caller(r))
         elif r.row.get("frame", True):
-            site = "(uintptr_t)__builtin_return_address(0)"
+            site = "WTL_ORIGIN"
             yield macros.function(r, macros.body(r, r.work, str(r.call_id), site))
         else:
             yield macros.function(r, r.work)

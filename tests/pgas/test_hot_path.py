@@ -1,4 +1,5 @@
-"""A put or an atomic operation to a neighbour takes no more instructions than before operations were described.
+"""A put or an atomic operation to a neighbour takes no more instructions than before operations were described, except
+those that compare its call path.
 
 Instructions are those of a function's body as objdump shows it, without no-ops and without what the compiler moved to
 a .cold part. Two comparisons: with the same code written by hand, which any compiler can make, and with numbers of an
@@ -23,6 +24,9 @@ LIBRARY = HOME / "lib/libwattle-shmem.so"
 # last routine the call of wtl_profile_enter_to, which GCC had left out of line there, counts with its 55 instructions.
 COMPILER = "GCC: (Debian 12.2.0"
 BEFORE = {"pshmem_long_p": 184, "pshmem_putmem": 182, "pshmem_long_atomic_fetch_add": 150 + 55}
+
+# Instructions by which a call finds its path among those seen and reads another one. About 25 of them run usually.
+CALL_PATH = 110
 
 # Two ways to write the same code may differ by register allocation and a description that is stored for the far call
 # where arguments by hand are pushed. With GCC 12 the largest difference is 7.
@@ -78,4 +82,4 @@ def test_a_routine_is_no_longer_than_before(routine: str) -> None:
     comment = subprocess.run(["readelf", "-p", ".comment", LIBRARY], capture_output=True, text=True, check=True).stdout
     if COMPILER not in comment or platform.machine() != "x86_64":
         pytest.skip("the numbers are of another compiler")
-    assert length(LIBRARY, routine) <= BEFORE[routine]
+    assert length(LIBRARY, routine) <= BEFORE[routine] + CALL_PATH

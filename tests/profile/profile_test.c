@@ -22,20 +22,26 @@ static wtl_site *merged(wtl_profile *p, uint64_t *n)
   return sites;
 }
 
+static wtl_origin at(uintptr_t addr)
+{
+  return (wtl_origin){addr, NULL};
+}
+
 /* Call k is made from address 16 * (k / 3 + 1) as call k % 3, k + 1 times with k bytes. */
 enum { PLACES = 3000 };
 
 static void make_calls(wtl_profile *p, int places)
 {
   for (int k = 0; k < places; k++)
-    for (int i = 0; i <= k % 7; i++) wtl_profile_enter(p, 16u * ((unsigned)k / 3 + 1), (uint32_t)k % 3, (uint64_t)k);
+    for (int i = 0; i <= k % 7; i++)
+      wtl_profile_enter(p, at(16u * ((unsigned)k / 3 + 1)), (uint32_t)k % 3, (uint64_t)k);
 }
 
 static void a_table_grows_and_forgets_nothing(void)
 {
   wtl_profile p = {0};
   uint64_t n, bytes = 0;
-  wtl_profile_start(&p, true);
+  wtl_profile_start(&p, true, 0);
   make_calls(&p, PLACES);
   wtl_site *sites = merged(&p, &n);
   CHECK(n == PLACES);
@@ -61,7 +67,7 @@ static void threads_are_added_up(void)
   wtl_profile p = {0};
   pthread_t threads[THREADS];
   uint64_t n;
-  wtl_profile_start(&p, true);
+  wtl_profile_start(&p, true, 0);
   for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, calls_in_thread, &p);
   make_calls(&p, PLACES);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
@@ -79,11 +85,11 @@ static void a_second_profile_starts_empty(void)
 {
   wtl_profile p = {0};
   uint64_t n;
-  wtl_profile_start(&p, true);
+  wtl_profile_start(&p, true, 0);
   make_calls(&p, 10);
   wtl_profile_stop(&p);
-  wtl_profile_start(&p, true);
-  wtl_profile_enter(&p, 16, 0, 5);
+  wtl_profile_start(&p, true, 0);
+  wtl_profile_enter(&p, at(16), 0, 5);
   wtl_site *sites = wtl_profile_merge(&p, &n);
   CHECK(n == 1 && sites[0].calls == 1 && wtl_profile_bytes(&p) == 5);
   free(sites);
@@ -94,7 +100,7 @@ static void switched_off_it_counts_bytes_alone(void)
 {
   wtl_profile p = {0};
   uint64_t n = 1;
-  wtl_profile_start(&p, false);
+  wtl_profile_start(&p, false, 0);
   make_calls(&p, 10);
   CHECK(wtl_profile_merge(&p, &n) == NULL && n == 0 && wtl_profile_bytes(&p) > 0);
   wtl_profile_stop(&p);
@@ -106,14 +112,15 @@ static void the_right_calls_are_timed(void)
 {
   wtl_profile p = {0};
   uint64_t timed = 0, exact = 0;
-  wtl_profile_start(&p, true);
+  wtl_profile_start(&p, true, 0);
   for (int i = 1; i <= 10240; i++) {
-    wtl_site *site = wtl_profile_enter(&p, 64, 1, 8);
+    wtl_site *site = wtl_profile_enter(&p, at(64), 1, 8);
     timed += wtl_profile_timed(site, 8);
     exact += wtl_profile_exact(site, 8);
   }
   CHECK(exact == WTL_FIRST_CALLS && timed == exact + 63 + 10);
-  for (int i = 0; i < 100; i++) CHECK(wtl_profile_timed(wtl_profile_enter(&p, 64, 1, WTL_LONG_BYTES), WTL_LONG_BYTES));
+  for (int i = 0; i < 100; i++)
+    CHECK(wtl_profile_timed(wtl_profile_enter(&p, at(64), 1, WTL_LONG_BYTES), WTL_LONG_BYTES));
   wtl_profile_stop(&p);
 }
 
@@ -135,8 +142,8 @@ static void the_estimate_is_exact_calls_plus_the_mean_of_the_others(void)
 static void waiting_is_taken_out_of_a_call(void)
 {
   wtl_profile p = {0};
-  wtl_profile_start(&p, true);
-  wtl_site *site = wtl_profile_enter(&p, 64, 1, 8);
+  wtl_profile_start(&p, true, 0);
+  wtl_site *site = wtl_profile_enter(&p, at(64), 1, 8);
   uint64_t start = wtl_ticks(), waited = wtl_site_waited(site), end = start;
   while (end < start + 100000) end = wtl_ticks();
   site->wait_ticks[WTL_STAGE_ASLEEP] += end - start; /* all of it was waiting */

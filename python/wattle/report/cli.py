@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattle import console, files, runs
+from wattle import call_paths, console, files, runs, sites
 from wattle import manifest as manifests
 from wattle.errors import WattleError
 from wattle.run.show import show as show_run
@@ -29,17 +30,67 @@ def report(
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
     text: Annotated[bool, typer.Option("--text", help="Print the tables of a run again, and write no file.")] = False,
+    depth: Annotated[
+        int | None, typer.Option(metavar="N", help="With --text: callers of each call site to show.")
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="WHAT", help="With --text: add call sites up by function, library or call; or path."),
+    ] = None,
+    folded: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write only the call paths, as folded stacks of flame graphs.")
+    ] = None,
+    speedscope: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write only the call paths, for speedscope.app.")
+    ] = None,
+    weight: Annotated[
+        str, typer.Option(metavar="WHAT", help="Weight of these call paths: waiting, time or joules.")
+    ] = "waiting",
 ) -> None:
     """Write one HTML file with interactive figures, tables, provenance and manifest. It needs no network."""
+    _check_choices(text, depth, by, weight)
     if text:
-        if output is not None or show:
-            raise WattleError("--text writes no file: leave out -o and --open")
-        show_run(runs.load(directory, allow_damaged=True), console.out)
+        if output is not None or show or folded or speedscope:
+            raise WattleError("--text writes no file: leave out -o, --open, --folded and --speedscope")
+        show_run(runs.load(directory, allow_damaged=True), console.out, depth, by or "path")
+        return
+    if folded or speedscope:
+        _write_paths(directory, folded, speedscope, weight)
         return
     target = write(directory, output)
     console.out.print(str(target), soft_wrap=True)
     if show and not webbrowser.open(target.absolute().as_uri()):
         raise WattleError(f"no browser could be started; the report is {target}")
+
+
+def _check_choices(text: bool, depth: int | None, by: str | None, weight: str) -> None:
+    if (depth is not None or by is not None) and not text:
+        raise WattleError("--depth and --by are for the tables of --text; add --text")
+    if by is not None and by not in call_paths.BY:
+        raise WattleError(f"--by {by}: expected one of {', '.join(call_paths.BY)}")
+    if depth is not None and depth < 0:
+        raise WattleError(f"--depth {depth}: expected at least 0")
+    if weight not in call_paths.WEIGHTS:
+        raise WattleError(f"--weight {weight}: expected one of {', '.join(call_paths.WEIGHTS)}")
+
+
+def _write_paths(directory: Path, folded: Path | None, speedscope: Path | None, weight: str) -> None:
+    """Writes the call paths of a run into the files that are not None."""
+    profile = runs.load(directory, allow_damaged=True).middle.profile
+    if profile is None:
+        raise WattleError(f"{directory}: the run has no profile, so no call paths are known")
+    found = call_paths.stacks(sites.merge(profile), weight)
+    for target, words in (
+        (folded, call_paths.folded(found)),
+        (speedscope, json.dumps(call_paths.speedscope(found, weight, directory.resolve().name))),
+    ):
+        if target is None:
+            continue
+        try:
+            files.write_atomically(target, words)
+        except OSError as error:
+            raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file") from None
+        console.out.print(str(target), soft_wrap=True)
 
 
 def write(directory: Path, output: Path | None = None) -> Path:

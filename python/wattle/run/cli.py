@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from wattle.meter_log.session import Session
 
 REPEATS_MOST = 999
+DEEPEST = 64  # WATTLE_CALL_PATHS
 TIMELINE_BYTES = "2M"  # for each thread: 65,000 spans
 
 
@@ -73,6 +74,13 @@ def run(
     stream: StreamFile = None,
     stream_every: StreamEvery = "1s",
     timeline: Annotated[bool, typer.Option("--timeline", help="Record a timeline for Perfetto and in OTF2.")] = False,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Callers of a call that the profile keeps and the table shows; 0: none. Default: 16, and few.",
+        ),
+    ] = None,
     profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
     json: Json = False,
 ) -> int:
@@ -99,6 +107,10 @@ def run(
     _check_range("-n", n, limits.PES)
     _check_range("--repeat", repeat, REPEATS_MOST)
     chosen = _chosen_settings(settings or [], meter, machine, profile)
+    if depth is not None:
+        if not 0 <= depth <= DEEPEST:
+            raise WattleError(f"--depth {depth}: expected a number from 0 to {DEEPEST}")
+        chosen["WATTLE_CALL_PATHS"] = str(depth)
     grams = carbons.intensity(carbon) if carbon is not None else None
     openmetrics.check(metrics)
     if timeline:
@@ -161,7 +173,7 @@ def run(
         if metrics is not None:
             _write_metrics(metrics, where)
         is_slip = output is None and profile and not json and directories.is_bare(where)
-        return finish.present(where, record.exit_code or 0, json, is_slip)
+        return finish.present(where, record.exit_code or 0, json, is_slip, depth)
 
 
 @dataclass(frozen=True)

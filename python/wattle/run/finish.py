@@ -36,7 +36,7 @@ def add_slurm_energy(record: Manifest, step: str | None, began: float, ended: fl
         record.extra[slurm_energy.KEY] = found.as_dict()
 
 
-def present(where: Path, exit_code: int, json: bool, is_slip: bool) -> int:
+def present(where: Path, exit_code: int, json: bool, is_slip: bool, depth: int | None = None) -> int:
     """Shows the figures of a run, as JSON or as tables on standard error. Returns the exit code of the command.
     `is_slip`: removes the directory, because it holds none.
     """
@@ -45,7 +45,7 @@ def present(where: Path, exit_code: int, json: bool, is_slip: bool) -> int:
         if json:
             console.print_json(document(found))
         else:
-            show(found, console.err)
+            show(found, console.err, depth)
             drawn = found.middle.manifest.extra.get("timeline")
             if is_slip:
                 directories.drop(where)

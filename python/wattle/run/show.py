@@ -22,8 +22,8 @@ from wattle.tables import provenance_words, table
 WRONG_CONFIGURATION = 78  # exit code of the launcher and the library, always before the program's own work
 
 
-def show(run: Run, console: Console) -> None:
-    """Shows the results of a run."""
+def show(run: Run, console: Console, depth: int | None = None, by: str = "path") -> None:
+    """Shows the results of a run. `depth`, `by`: the rows of the table of call sites (`call_paths.rows`)."""
     view = view_of(run)
     console.print()
     console.print(_headline(view), soft_wrap=True)
@@ -58,7 +58,7 @@ def show(run: Run, console: Console) -> None:
     _show_counts(view, console)
     if view.sites:
         console.print()
-        console.print(site_table(view, console.width))
+        console.print(site_table(view, console.width, depth, by))
     for words in unresolved(view.sites[:SITES_SHOWN]):
         console.print(plain(words, "faint"))
     if words := passed(profile):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wattle import units
+from wattle import call_paths, units
+from wattle.call_paths import Row
 from wattle.console import Text, styled
 from wattle.pe import NO_CORE, add
 from wattle.provenance import Provenance, joule_unit, significant, total
@@ -16,11 +17,13 @@ SITES_SHOWN = 10
 WIDE = 110
 
 
-def site_table(view: View, width: int) -> Table:
+def site_table(view: View, width: int, depth: int | None = None, by: str = "path") -> Table:
     """The costliest call sites, summed over the processes, and the rest of the processes' time, so that the shares add
-    up to 100 %.
+    up to 100 %. `depth`, `by`: as for `call_paths.rows`.
     """
-    sites, noun = view.sites, view.noun
+    program = view.profile.pes[0].program if view.profile else ""
+    rows, noun = call_paths.rows(view.sites, program, depth, by), view.noun
+    sites = [row.site for row in rows]
     shown = sites[:SITES_SHOWN]
     known = total([total(s.joules) for s in shown]).known
     result = table(title=f"Costliest call sites, by {'joules' if known else 'time'}, sum over {noun}s")
@@ -39,12 +42,13 @@ def site_table(view: View, width: int) -> Table:
     if whole:
         result.add_column(styled("share of\n{}", "joules" if known else "time"), justify="right", no_wrap=True)
     n = len(result.columns) - bool(whole)
-    for site in shown:
+    for row in rows[:SITES_SHOWN]:
+        site = row.site
         amount = total(site.joules).joules if known else site.time_s
-        result.add_row(*_site_cells(site, wide)[:n], *([_share(amount, whole)] if whole else []))
+        result.add_row(*_site_cells(row, wide)[:n], *([_share(amount, whole)] if whole else []))
     if whole:
         result.add_section()
-        for name, seconds, joules in _rest(view, shown, known):
+        for name, seconds, joules in _rest(view, sites[SITES_SHOWN:], known):
             blank = [""] * (3 if wide else 1)
             cells = [name, "", "", units.seconds(seconds), *blank, "" if joules is None else _joules(joules)][:n]
             result.add_row(*cells, _share(joules if known else seconds, whole))
@@ -70,11 +74,11 @@ def _joules(value: float) -> str:
     return f"{significant(value / factor, 3)} {unit}"
 
 
-def _rest(view: View, shown: Sequence[MergedSite], known: bool) -> Iterator[tuple[str, float | None, float | None]]:
+def _rest(view: View, others: Sequence[MergedSite], known: bool) -> Iterator[tuple[str, float | None, float | None]]:
     """The rest of the processes' time: other call sites, time without a core, and computing, which has the remainder.
     Each with its seconds and joules.
     """
-    others, no_core = view.sites[len(shown) :], view.profile.sum("time_s", NO_CORE)
+    no_core = view.profile.sum("time_s", NO_CORE)
     other_s, in_calls = sum(map(_seconds, others)), sum(map(_seconds, view.sites))
     figures = [total(s.joules).joules for s in view.sites] if known else []
     whole_s, whole_j = view.total.seconds[0], total(view.total.joules).joules
@@ -88,13 +92,16 @@ def _rest(view: View, shown: Sequence[MergedSite], known: bool) -> Iterator[tupl
     yield "compute", computed, max(0.0, whole_j - left) if known and None not in (whole_j, left) else None
 
 
-def _site_cells(site: MergedSite, wide: bool) -> list[str | Text]:
-    function = f" {site.place.function}()" if site.place.function else ""
+def _site_cells(row: Row, wide: bool) -> list[str | Text]:
+    site, place = row.site, row.place
+    function = f" {place.function}()" if place.function and not place.is_name else ""
+    called = [] if site.call == place.label else [site.call]
+    words = "{}[faint]{}" + "\n  < {}" * len(row.callers) + "[/faint]" + "\n  {}" * len(called)
     waits = list(site.wait_s.values()) if wide else [site.waiting_s]
     joules = total(site.joules)
     figure = str(joules).removesuffix(f" {joules.provenance}") if joules.known else units.UNKNOWN
     return [
-        styled("{}[faint]{}[/faint]\n  {}", site.place.label, function, site.call),
+        styled(words, place.label, function, *row.callers, *called),
         units.count(site.calls),
         units.size(site.bytes) if site.bytes else "",
         units.seconds(site.time_s),
