@@ -1,0 +1,66 @@
+// The C++ part of known_paths.c.
+#include <functional>
+#include <stdexcept>
+
+#define FUNCTION __attribute__((noinline))
+#define STAY() __asm__ volatile("")
+
+extern "C" void the_call(void);
+
+namespace solver {
+
+template <typename T> struct Halo {
+  T value;
+  FUNCTION void exchange(int n) { the_call(); STAY(); }
+};
+
+struct Base {
+  virtual ~Base() = default;
+  virtual void step() = 0;
+};
+
+struct Derived : Base {
+  FUNCTION void step() override { the_call(); STAY(); }
+};
+
+struct Leaving {
+  FUNCTION ~Leaving() { the_call(); STAY(); }
+};
+
+FUNCTION void throws() { throw std::runtime_error("known"); }
+FUNCTION void unwound()
+{
+  Leaving leaving;
+  throws();
+}
+FUNCTION void after_exception()
+{
+  try {
+    throws();
+  } catch (const std::exception &) {
+    the_call();
+  }
+  STAY();
+}
+FUNCTION void catches()
+{
+  try {
+    unwound();
+  } catch (const std::exception &) {
+  }
+  STAY();
+}
+
+} // namespace solver
+
+extern "C" FUNCTION void in_cxx(void)
+{
+  solver::Halo<std::function<void(int)>> halo;
+  halo.exchange(1);
+  solver::Derived derived;
+  solver::Base *volatile base = &derived;
+  base->step();
+  solver::after_exception();
+  solver::catches();
+  STAY();
+}
