@@ -45,7 +45,7 @@ def nearest(site: MergedSite, program: str) -> tuple[Place, tuple[Place, ...]]:
 
 
 def rows(sites: Sequence[MergedSite], program: str, depth: int | None = None, by: str = "path") -> list[Row]:
-    """The rows of a table, the costliest first. `depth`: how many callers are shown and told apart. None: for places
+    """The rows of a table, the costliest first. `depth`: how many callers are shown, and make rows of their own. None: for places
     that several callers reach by the same call, as many as tell them apart, at most three.
     """
     if by != "path":
