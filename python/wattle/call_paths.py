@@ -45,8 +45,8 @@ def nearest(site: MergedSite, program: str) -> tuple[Place, tuple[Place, ...]]:
 
 
 def rows(sites: Sequence[MergedSite], program: str, depth: int | None = None, by: str = "path") -> list[Row]:
-    """The rows of a table, the costliest first. `depth`: how many callers are shown, and make rows of their own. None: for places
-    that several callers reach by the same call, as many as tell them apart, at most three.
+    """The rows of a table, the costliest first. `depth`: how many callers are shown, and make rows of their own. None:
+    for places that several callers reach by the same call, as many as tell them apart, at most three.
     """
     if by != "path":
         return _sorted(_folded(sites, program, by))
@@ -101,6 +101,7 @@ def merged(sites: Sequence[MergedSite]) -> MergedSite:
         return sites[0]
     calls = dict.fromkeys(s.call for s in sites)
     domains = dict.fromkeys(j.domain for s in sites for j in s.joules)
+    waits_of = {pe: sum(s.waits_of.get(pe, 0.0) for s in sites) for s in sites for pe in s.waits_of}
     return replace(
         sites[0],
         call=next(iter(calls)) if len(calls) == 1 else f"{len(calls)} calls",
@@ -111,6 +112,7 @@ def merged(sites: Sequence[MergedSite]) -> MergedSite:
         time_s=add(s.time_s for s in sites),
         wait_s={stage: add(s.wait_s[stage] for s in sites) for stage in sites[0].wait_s},
         waits=sum(s.waits for s in sites),
+        waits_of=waits_of if all(s.waits_of for s in sites) else {},
         joules=[total((j for s in sites for j in s.joules if j.domain == d), domain=d) for d in domains],
     )
 

@@ -10,8 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wattle import call_paths
 from wattle.pe import add
 from wattle.sites import MergedSite
+from wattle.symbols import Place
 
 # (kind, meaning, pattern of the routine); the first that fits
 KINDS = (
@@ -88,8 +90,11 @@ def by_kind(sites: Sequence[MergedSite]) -> list[Waiting]:
 
 def imbalances(sites: Sequence[MergedSite], n: int) -> list[Imbalance]:
     """The imbalance at the collective call sites that all `n` processes of a run reached, the largest first."""
+    places: dict[tuple[Place, str], list[MergedSite]] = {}
+    for site in sites:  # processes may reach a call by different paths
+        places.setdefault((site.place, site.call), []).append(site)
     found = []
-    for site in sites:
+    for site in map(call_paths.merged, places.values()):
         waits = list(site.waits_of.values())
         if len(waits) != n or n < 2 or kind_of(site.call)[0] not in COLLECTIVE:
             continue
