@@ -34,7 +34,7 @@ endif()
 
 # ---- the installed tree ----
 install(TARGETS wattle wattle-shmem ${WTL_MODULES} armci armci-static LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
-install(TARGETS oshrun wattle-info wattle-meter wattle-calibrate wattle-clock-guard wattle-clock-repair wattle-bench-patterns wattle-bench-am wattle-bench-network
+install(TARGETS oshrun wattle-info wattle-meter wattle-profiles wattle-calibrate wattle-clock-guard wattle-clock-repair wattle-bench-patterns wattle-bench-am wattle-bench-network
   RUNTIME DESTINATION bin)
 set(wrappers oshcc oshc++ oshcxx oshCC oshfort)
 list(TRANSFORM wrappers PREPEND ${CMAKE_BINARY_DIR}/bin/)

@@ -34,6 +34,8 @@ EXTRA = {
     "profile": "true or false",
     "mpi": "true or false",
     "interrupted": "true or false",
+    "asked_by": "a whole number",
+    "first_end": "an object",
     "job_cpu_s": "a number",
     "n_hosts": "a whole number",
     "hosts": "a list",

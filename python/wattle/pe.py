@@ -183,8 +183,35 @@ class Partners:
 
 
 @dataclass(frozen=True)
+class Wait:
+    """The wait in which a process was at its end. `module`, `offset`: as in Site."""
+
+    module: int
+    offset: int
+    call: str
+    for_s: float | None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The end of a process that could not write its profile itself. `time`: how the end is known: `seen`, `job` (the
+    end of the job), `record` (the last record of the process). `partial`: some call sites are missing.
+    """
+
+    signal: int | None
+    exit_code: int | None
+    time: str
+    realtime_s: float | None  # seconds since 1970
+    partial: bool
+    wait: Wait | None
+
+
+ENDS = ("seen", "job", "record")
+
+
+@dataclass(frozen=True)
 class PE:
-    """The activity of one PE between init and finalize."""
+    """The activity of one PE between init and finalize, or until it was ended."""
 
     pe: int
     n_pes: int
@@ -227,6 +254,7 @@ class PE:
         default_factory=dict
     )  # by call: its calls of 2^(k-1) to 2^k - 1 bytes, for k >= 0
     paths: list[PathNode] = field(default_factory=list)  # each follows its parent; empty in files of schema 1
+    ended: Ended | None = None  # None where the process wrote its profile itself
     api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
 
     def module_of(self, site: Site) -> Module | None:

@@ -10,6 +10,7 @@ from wattle.checked import Checked, read_json, require_schema, shown
 from wattle.pe import (
     COUNTED,
     DROPS,
+    ENDS,
     INTERFACES,
     KINDS,
     MOVES,
@@ -22,6 +23,7 @@ from wattle.pe import (
     WAYS,
     Clocks,
     Cores,
+    Ended,
     Interface,
     Interfaces,
     Module,
@@ -32,6 +34,7 @@ from wattle.pe import (
     PathNode,
     Recorded,
     Site,
+    Wait,
 )
 from wattle.provenance import Joules, read_joules
 
@@ -40,11 +43,19 @@ SCHEMAS = (1, 2)  # files of schema 1 have no call paths
 
 def read_pe(path: Path, number: int) -> PE:
     document = read_json(path)
+    found = pe_of(document)
+    if found.pe != number:
+        raise document.get("pe").wrong(f"says {found.pe} of {found.n_pes} in a file named {path.name}")
+    return found
+
+
+def pe_of(document: Checked) -> PE:
+    """The PE of a profile that was read."""
     require_schema(document, *SCHEMAS)
     n_pes = document.integer("n_pes", lo=1, hi=limits.PES)
     pe = document.integer("pe")
-    if pe != number or pe >= n_pes:
-        raise document.get("pe").wrong(f"says {pe} of {n_pes} in a file named {path.name}")
+    if pe >= n_pes:
+        raise document.get("pe").wrong(f"says {pe} of {n_pes} PEs")
     modules = [_read_module(entry) for entry in document.items("modules")]
     paths = _read_paths(document, len(modules)) if document.has("paths") else []
     has_node = document.has("node")
@@ -92,6 +103,7 @@ def read_pe(path: Path, number: int) -> PE:
         if document.has("sizes")
         else {},
         cores=_read_cores(document.get("no_core")) if document.has("no_core") else None,
+        ended=_read_ended(document.get("ended"), len(modules)) if document.has("ended") else None,
         nested=_figures(document.get("node"), "nested") if has_node and document.get("node").has("nested") else [],
     )
 
@@ -132,6 +144,29 @@ def _read_set(entry: Checked, key: str) -> frozenset[int]:
     if any(number is None or number % 1 for number in numbers):
         raise entry.get(key).wrong("expected numbers of cores")
     return frozenset(int(number) for number in numbers if number is not None)
+
+
+def _read_ended(entry: Checked, n_modules: int) -> Ended:
+    wait = entry.get("wait") if entry.has("wait") else None
+    return Ended(
+        signal=entry.count("signal"),
+        exit_code=entry.count("exit_code"),
+        time=entry.choice("time", ENDS),
+        realtime_s=entry.number("realtime_s"),
+        partial=entry.flag("partial"),
+        wait=_read_wait(wait, n_modules) if wait is not None else None,
+    )
+
+
+def _read_wait(entry: Checked, n_modules: int) -> Wait:
+    return Wait(_module(entry, n_modules), entry.address("offset"), entry.text("call"), entry.number("for_s"))
+
+
+def _module(entry: Checked, n_modules: int) -> int:
+    module = entry.integer("module", lo=-1)
+    if module >= n_modules:
+        raise entry.get("module").wrong(f"is {module}, but there are only {n_modules} modules")
+    return module
 
 
 def _read_recorded(entry: Checked) -> Recorded:
@@ -213,16 +248,13 @@ def _read_paths(document: Checked, n_modules: int) -> list[PathNode]:
 
 
 def _read_site(entry: Checked, n_modules: int, n_paths: int) -> Site:
-    module = entry.integer("module", lo=-1)
-    if module >= n_modules:
-        raise entry.get("module").wrong(f"is {module}, but there are only {n_modules} modules")
     path = entry.integer("path", lo=-1) if entry.has("path") else -1
     if path >= n_paths:
         raise entry.get("path").wrong(f"is {path}, but there are only {n_paths} nodes of paths")
     joules = entry.get("joules")
     return Site(
         addr=entry.address("addr"),
-        module=module,
+        module=_module(entry, n_modules),
         offset=entry.address("offset"),
         call=entry.text("call"),
         kind=entry.choice("kind", KINDS),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from wattle import leftovers
 from wattle import manifest as manifests
 from wattle import profile as profiles
 from wattle.errors import DamagedFile, WattleError
 from wattle.manifest import Manifest
 from wattle.profile import RunProfile
+
+JOULES = ("WATTLE_METER", "WATTLE_MACHINE")  # settings by which joules are modelled
 
 
 @dataclass(frozen=True)
@@ -55,8 +60,16 @@ def load(directory: Path, allow_damaged: bool = False) -> Run:
 def _sample(directory: Path, manifest: Manifest, allow_damaged: bool) -> Sample:
     if manifest.extra.get("profile") is False:
         return Sample(directory, manifest, None)
+    _collect(directory, manifest)
     found = profiles.load(directory, _n_pes(directory, manifest), allow_damaged, manifest.n_hosts)
     return Sample(directory, manifest, found)
+
+
+def _collect(directory: Path, manifest: Manifest) -> None:
+    """Writes the profiles of processes that were killed together with the command that ran them."""
+    settings = {name: manifest.settings[name] for name in JOULES if name in manifest.settings}
+    with suppress(WattleError):  # without the tools, or in a folder of another user
+        leftovers.collect(directory / "profile", {**os.environ, **settings})
 
 
 def _n_pes(directory: Path, manifest: Manifest) -> int | None:

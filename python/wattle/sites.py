@@ -93,6 +93,15 @@ def _keys(pe: PE, site: Site) -> tuple[tuple[symbols.Key, ...], str]:
     return (_key(pe, site.module, site.offset), *(_key(pe, n.module, n.offset) for n in callers)), end
 
 
+def key_of_wait(pe: PE) -> symbols.Key | None:
+    """The call site of the wait in which a process was. None where it was in none, or its file is not known."""
+    wait = pe.ended.wait if pe.ended else None
+    if wait is None or not 0 <= wait.module < len(pe.modules):
+        return None
+    module = pe.modules[wait.module]
+    return module.path, module.build_id, wait.offset
+
+
 def _merged(
     where: tuple[symbols.Place, tuple[symbols.Place, ...], str], members: list[tuple[PE, Site]], counted_twice: bool
 ) -> MergedSite:

@@ -192,6 +192,7 @@ static void start(wtl_pe *self)
     wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
   self->door.is_shared = self->thread_level >= WTL_THREAD_MULTIPLE;
   wtl_profile_start(&self->profile, self->settings.profile.on, (int)self->settings.call_paths.number);
+  wtl_profile_keep(&self->profile, self->settings.profile_dir.text);
   wtl_am_start(self, self->rings);
   wtl_teams_start(self);
   if ((rc = wtl_network_start(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);

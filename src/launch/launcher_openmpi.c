@@ -14,6 +14,7 @@
 #include "launch/launcher.h"
 #include "launch/program_search.h"
 #include "launch/sessions.h"
+#include "node/process.h"
 #include "node/stale_files.h"
 #include "node/tcp_timeout.h"
 

@@ -14,6 +14,7 @@
 #include "base/settings.h"
 #include "launch/firewall.h"
 #include "launch/launcher.h"
+#include "launch/leftovers.h"
 #include "launch/limits.h"
 #include "launch/program_search.h"
 #include "launch/run.h"
@@ -176,6 +177,7 @@ int main(int argc, char **argv)
     set_variables(&variables);
     wtl_limits_prepare(l, &c);
     code = wtl_run(l, &c, line.at);
+    wtl_leftovers_collect();
   }
   wtl_arguments_free(&variables);
   wtl_arguments_free(&line);

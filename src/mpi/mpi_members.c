@@ -14,6 +14,7 @@
  *
  * The members then write their ranks and make a communicator by MPI_Comm_create_group, in which only they take part.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@
 #include "base/hash.h"
 #include "mpi/mpi_front.h"
 #include "node/ancestor.h"
+#include "node/process.h"
 
 enum { MOST = 4096, CLOSED = 1 << 30, TAG = 0x5762 };
 
@@ -45,18 +47,7 @@ static struct {
 
 /* --- the file --- */
 
-/* The start of a process tells it from a later one with the same number. */
-static unsigned long long start_of(pid_t pid)
-{
-  char path[64], line[1024], *rest;
-  unsigned long long start = 0;
-  snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-  FILE *f = fopen(path, "re");
-  if (f && fgets(line, sizeof line, f) && (rest = strrchr(line, ')')) != NULL)
-    sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start);
-  if (f) fclose(f);
-  return start;
-}
+static const char folder[] = "/dev/shm/", file_prefix[] = "wattle-mpi.";
 
 /* Names the file for the processes of one launch: of one launcher, and of one job of it. Returns false if no launcher
  * is known. */
@@ -65,13 +56,13 @@ static bool name_file(void)
   static const char *const of_job[] = {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"};
   pid_t launcher = wtl_ancestor_launcher();
   if (!launcher) return false;
-  unsigned long long start = start_of(launcher);
+  uint64_t start = wtl_process_start_of(launcher);
   uint64_t hash = wtl_hash(WTL_HASH_NONE, &start, sizeof start);
   for (size_t i = 0; i < sizeof of_job / sizeof *of_job; i++) {
     const char *value = getenv(of_job[i]);
     if (value) hash = wtl_hash(hash, value, strlen(value) + 1);
   }
-  snprintf(self.path, sizeof self.path, "/dev/shm/wattle-mpi.%ld.%ld.%016llx", (long)geteuid(), (long)launcher,
+  snprintf(self.path, sizeof self.path, "%s%s%ld.%ld.%016llx", folder, file_prefix, (long)geteuid(), (long)launcher,
            (unsigned long long)hash);
   return true;
 }
@@ -90,6 +81,23 @@ static roll *open_file(void)
   return at == MAP_FAILED ? NULL : at;
 }
 
+/* Removes the files of launchers that have ended: of jobs that were killed inside MPI_Init. */
+static void remove_stale(void)
+{
+  char prefix[64], path[sizeof(struct dirent) + sizeof folder];
+  snprintf(prefix, sizeof prefix, "%s%ld.", file_prefix, (long)geteuid());
+  DIR *all = wtl_process_sees_all() ? opendir(folder) : NULL;
+  for (struct dirent *entry; all && (entry = readdir(all)) != NULL;) {
+    long launcher;
+    if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
+        sscanf(entry->d_name + strlen(prefix), "%ld.", &launcher) != 1 || !wtl_process_is_gone((int)launcher))
+      continue;
+    snprintf(path, sizeof path, "%s%s", folder, entry->d_name);
+    unlink(path);
+  }
+  if (all) closedir(all);
+}
+
 void wtl_mpi_members_count(void)
 {
   if (self.roll || !name_file() || !(self.roll = open_file())) return;
@@ -103,6 +111,7 @@ void wtl_mpi_members_count(void)
     }
   } while (!atomic_compare_exchange_weak(&self.roll->count, &count, count + 1));
   self.place = count;
+  if (self.place == 0) remove_stale();
 }
 
 /* --- the members --- */

@@ -174,6 +174,7 @@ void wtl_mpi_start(int thread_level)
   free(all);
   self->plain_reductions = self->settings.mpi_reductions.number == 0;
   wtl_profile_start(&self->profile, self->settings.profile.on, (int)self->settings.call_paths.number);
+  wtl_profile_keep(&self->profile, self->settings.profile_dir.text);
   if (self->slot == 0 && !(self->record.meter = wtl_meter_open(&self->settings, error, sizeof error)))
     wtl_mpi_refuse(error, WTL_EXIT_CONFIG);
   if (self->record.meter) wtl_meter_start(self->record.meter);

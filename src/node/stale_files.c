@@ -1,14 +1,14 @@
 /* stale_files.c - removes the session directory of a launcher that was killed. */
 #include "node/stale_files.h"
 
-#include <errno.h>
 #include <ftw.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "node/process.h"
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
@@ -58,19 +58,6 @@ static bool read_name(session_name *s, const char *session)
   return s->pid > 1 && snprintf(s->top, sizeof s->top, "%.*s", (int)length, session) < (int)sizeof s->top;
 }
 
-/* A dead process that its parent has not collected counts as gone. */
-bool wtl_process_is_gone(int pid)
-{
-  char path[64], state = '?';
-  FILE *f;
-  if (kill(pid, 0) != 0) return errno == ESRCH;
-  snprintf(path, sizeof path, "/proc/%d/stat", pid);
-  if ((f = fopen(path, "re")) == NULL) return false;
-  if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1) state = '?';
-  fclose(f);
-  return state == 'Z' || state == 'X';
-}
-
 /* Other users may write to the temporary directory. So only directories of this user are removed, and only if no
  * other user can change them meanwhile. */
 static bool is_ours(const char *path)
@@ -79,18 +66,10 @@ static bool is_ours(const char *path)
   return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The launcher's number has no meaning in the process namespace of a container. The first namespace has a fixed
- * name. */
-static bool sees_all_processes(void)
-{
-  char name[64] = "";
-  return readlink("/proc/self/ns/pid", name, sizeof name - 1) > 0 && strcmp(name, "pid:[4026531836]") == 0;
-}
-
 bool wtl_stale_files_orphaned(const char *session)
 {
   session_name s;
-  return read_name(&s, session) && wtl_process_is_gone(s.pid) && sees_all_processes();
+  return read_name(&s, session) && wtl_process_is_gone(s.pid) && wtl_process_sees_all();
 }
 
 bool wtl_stale_files_foreign(const char *session)

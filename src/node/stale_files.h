@@ -12,9 +12,6 @@
  */
 bool wtl_stale_files_remove(const char *session);
 
-/* Returns whether process `pid` has ended. One that its parent has not collected counts as ended. */
-bool wtl_process_is_gone(int pid);
-
 /*
  * Returns whether TMP/ompi.HOST.UID or TMP/prterun.HOST.PID.UID belongs to another user, or whether others may write
  * to it. Its name is predictable, and the launcher may use an existing folder of that name. PMIx would then read files

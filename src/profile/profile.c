@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "os/os.h"
+#include "profile/kept.h"
 
 enum { FIRST_SLOTS = 256 };
 
@@ -85,6 +86,8 @@ void wtl_profile_start(wtl_profile *p, bool on, int depth)
   p->starter = &wtl_thread_sites;
   p->timeline_bytes = 0;
   p->n_partners = 0;
+  p->kept = NULL;
+  p->n_tables = 0;
   p->generation = ++generations;
   pthread_mutex_lock(&live_lock);
   p->next_live = live;
@@ -92,11 +95,38 @@ void wtl_profile_start(wtl_profile *p, bool on, int depth)
   pthread_mutex_unlock(&live_lock);
 }
 
-static void free_slots(wtl_slots *s)
+void wtl_profile_keep(wtl_profile *p, const char *folder)
+{
+  p->kept = wtl_kept_start(folder);
+}
+
+void wtl_profile_keep_begin(wtl_profile *p, const wtl_call_info *const *calls)
+{
+  wtl_kept_begin(p->kept, calls);
+  for (wtl_site_table *t = p->tables; t && p->kept && t->slots; t = t->next) {
+    const wtl_slots *s = t->slots;
+    for (uint32_t i = 0; i <= s->mask; i++)
+      if (s->slot[i].addr) wtl_kept_note_site(p->kept, s->slot[i].addr, s->slot[i].call);
+  }
+}
+
+/* Memory in the profile's file, or private memory without one. It is zeroed. */
+static void *allocate(wtl_kept *kept, enum wtl_kept_kind kind, uint32_t number, size_t bytes)
+{
+  void *at = wtl_kept_allocate(kept, kind, number, bytes);
+  return at ? at : calloc(1, bytes);
+}
+
+static void free_private(wtl_kept *kept, void *at)
+{
+  if (!wtl_kept_has(kept, at)) free(at);
+}
+
+static void free_slots(wtl_kept *kept, wtl_slots *s)
 {
   for (wtl_slots *next; s; s = next) {
     next = s->retired;
-    free(s);
+    free_private(kept, s);
   }
 }
 
@@ -111,11 +141,13 @@ void wtl_profile_stop(wtl_profile *p)
   pthread_mutex_unlock(&live_lock);
   for (wtl_site_table *t = p->tables, *next; t; t = next) {
     next = t->next;
-    free_slots(t->slots);
+    free_slots(p->kept, t->slots);
     wtl_partners_free(&t->partners);
     free(t->timeline);
-    free(t);
+    free_private(p->kept, t);
   }
+  wtl_kept_stop(p->kept);
+  p->kept = NULL;
   p->tables = NULL;
   p->on = false;
   p->generation = 0; /* matches no thread, so that none uses a freed table again */
@@ -125,9 +157,9 @@ void wtl_profile_stop(wtl_profile *p)
 static wtl_slots no_slots = {.slot = {{0}}};
 static wtl_site_table no_table = {.slots = &no_slots};
 
-static wtl_slots *new_slots(uint32_t count)
+static wtl_slots *new_slots(const wtl_site_table *t, uint32_t count)
 {
-  wtl_slots *s = calloc(1, sizeof *s + count * sizeof *s->slot);
+  wtl_slots *s = allocate(t->kept, WTL_KEPT_SLOTS, t->number, sizeof *s + count * sizeof *s->slot);
   if (s) s->mask = count - 1;
   return s;
 }
@@ -143,10 +175,13 @@ static wtl_site_table *inherit(wtl_profile *p)
 
 static wtl_site_table *new_table(wtl_profile *p)
 {
-  wtl_site_table *t = calloc(1, sizeof *t);
-  if (t && p->on) t->slots = new_slots(FIRST_SLOTS);
-  if (!t || (p->on && !t->slots)) {
-    free(t);
+  uint32_t number = p->n_tables++;
+  wtl_site_table *t = allocate(p->kept, WTL_KEPT_TABLE, number, sizeof *t);
+  if (!t) return NULL;
+  t->kept = p->kept;
+  t->number = number;
+  if (p->on && !(t->slots = new_slots(t, FIRST_SLOTS))) {
+    free_private(p->kept, t);
     return NULL;
   }
   t->partners.n = p->n_partners;
@@ -234,12 +269,13 @@ static wtl_site *probe(wtl_site *slots, uint32_t mask, const wtl_site *like)
 
 static bool grow(wtl_site_table *t)
 {
-  wtl_slots *old = t->slots, *s = new_slots((old->mask + 1) * 2);
+  wtl_slots *old = t->slots, *s = new_slots(t, (old->mask + 1) * 2);
   if (!s) return false;
   for (uint32_t i = 0; i <= old->mask; i++)
     if (old->slot[i].addr) *probe(s->slot, s->mask, &old->slot[i]) = old->slot[i];
   s->retired = old;
   t->slots = s;
+  for (wtl_slots *r = wtl_kept_has(t->kept, s) ? old : NULL; r; r = r->retired) wtl_kept_replaced(t->kept, r);
   return true;
 }
 
@@ -254,6 +290,7 @@ static wtl_site *find_in_table(wtl_site_table *t, const wtl_site *like)
     s = t->slots;
     site = probe(s->slot, s->mask, like);
   }
+  wtl_kept_note_site(t->kept, like->addr, like->call);
   site->call = like->call;
   site->path = like->path;
   site->addr = like->addr;

@@ -3,6 +3,7 @@
  *
  * DESIGN. A site is a call with its return address and the path of callers above it (call_path.h). Each thread of a PE
  * counts into its own table, without atomics. The tables are added up when the profile is written.
+ * They lie in a file of the node's memory (kept.h), so that they outlive a process that is killed.
  *
  * A thread remembers the paths that it has seen, by call and return address. A call compares the words of the stack
  * that its last path was read from, and reads the path again only if one has changed. A short call (wtl_enter_to, up to
@@ -109,6 +110,7 @@ typedef struct wtl_site {
 } wtl_site;
 
 typedef struct wtl_profile wtl_profile;
+typedef struct wtl_kept wtl_kept;
 
 /* Open addressing; the size is a power of two. */
 typedef struct wtl_slots {
@@ -125,6 +127,8 @@ typedef struct wtl_site_table {
   wtl_partners partners;  /* calls by partner and by size */
   wtl_timeline *timeline; /* NULL: no timeline */
   struct wtl_site_table *next;
+  wtl_kept *kept;    /* of the profile */
+  uint32_t number;   /* of its blocks in `kept` */
   _Atomic bool idle; /* its thread has ended */
   wtl_site spare;    /* for calls that are not counted: profile off, or no memory */
 } wtl_site_table;
@@ -141,11 +145,20 @@ struct wtl_profile {
   int depth;                                 /* of call paths, at most WTL_PATH_DEEPEST; 0: none */
   uint64_t generation;                       /* distinguishes this profile from an earlier one of the same process */
   struct wtl_profile *next_live;             /* the other profiles that have not stopped */
+  wtl_kept *kept;                            /* the file of the tables; NULL: they are in private memory */
+  _Atomic uint32_t n_tables;
 };
 
 /* `depth`: callers of a call path, from 0 to WTL_PATH_DEEPEST. */
 void wtl_profile_start(wtl_profile *p, bool on, int depth);
 void wtl_profile_stop(wtl_profile *p);
+
+/* Keeps the tables in a file (kept.h), as far as possible. To be called before any call is counted. `folder`:
+ * WATTLE_PROFILE_DIR. */
+void wtl_profile_keep(wtl_profile *p, const char *folder);
+
+/* Makes the head of that file valid, which the caller has filled, and notes the sites so far. */
+void wtl_profile_keep_begin(wtl_profile *p, const wtl_call_info *const *calls);
 
 /* This thread's table for `p`, made on first use, or the handlers' table while it runs a handler. `pe`: target of
  * `call`, or -1. */

@@ -16,6 +16,7 @@
 #include "os/os.h"
 #include "power/figure.h"
 #include "profile/call_path.h"
+#include "profile/kept.h"
 #include "profile/modules.h"
 #include "record/caller_list.h"
 #include "record/recorded.h"
@@ -39,6 +40,23 @@ typedef struct writer {
   size_t n_modules;
   wtl_caller_list paths;
 } writer;
+
+/* Returns the module of an address; -1: none. Only the process itself can look for further ones. */
+static int module_of(writer *w, uintptr_t addr)
+{
+  if (!w->self->past) return wtl_module_of(addr, &w->modules, &w->n_modules);
+  for (size_t i = 0; i < w->n_modules; i++)
+    if (addr >= w->modules[i].low && addr < w->modules[i].high) return (int)i;
+  return -1;
+}
+
+/* Writes the place of an address: its module and the offset in that. */
+static void write_place(writer *w, uintptr_t addr, int module)
+{
+  uintptr_t base = module >= 0 ? w->modules[module].base : 0;
+  fprintf(w->f, "\"addr\":\"0x%jx\",\"module\":%d,\"offset\":\"0x%jx\"", (uintmax_t)addr, module,
+          (uintmax_t)(addr - base - 1));
+}
 
 static double site_wait_s(const writer *w, const wtl_site *s)
 {
@@ -108,10 +126,8 @@ static void write_site(writer *w, const wtl_site *s)
   const wtl_call_info *call = wtl_record_call(w->self, s->call);
   FILE *f = w->f;
   wtl_path_node node = s->path == WTL_NO_PATH ? (wtl_path_node){s->addr, WTL_NO_PATH, -1} : wtl_path_node_of(s->path);
-  int module = node.module >= 0 ? module_of_node(w, &node) : wtl_module_of(s->addr, &w->modules, &w->n_modules);
-  uintptr_t base = module >= 0 ? w->modules[module].base : 0;
-  fprintf(f, "{\"addr\":\"0x%jx\",\"module\":%d,\"offset\":\"0x%jx\"", (uintmax_t)s->addr, module,
-          (uintmax_t)(s->addr - base - 1));
+  putc('{', f);
+  write_place(w, s->addr, node.module >= 0 ? module_of_node(w, &node) : module_of(w, s->addr));
   fprintf(f, ",\"path\":%ld", wtl_caller_list_place(&w->paths, node.parent));
   wtl_json_text_field(f, "call", call->name, 0);
   wtl_json_text_field(f, "kind", kinds[call->kind], 0);
@@ -140,7 +156,8 @@ static void write_times(const writer *w)
     bytes[call->direction] += (double)w->sites[i].bytes;
   }
   wtl_json_number_field(f, "wall_s", a->wall_s, 0);
-  wtl_json_number_field(f, "cpu_s", wtl_os_cpu_seconds() - w->self->start_cpu_s, 0);
+  double cpu_s = w->self->past ? w->self->past->cpu_s : wtl_os_cpu_seconds() - w->self->start_cpu_s;
+  wtl_json_number_field(f, "cpu_s", cpu_s, 0);
   wtl_json_number_field(f, "cpu_init_s", w->self->start_cpu_s, 0);
   wtl_json_number_field(f, "wake_s", w->share ? w->share->wake_s : NAN, 0);
   wtl_json_number_field(f, "second_s", w->share ? w->share->second_s : NAN, 0);
@@ -149,13 +166,13 @@ static void write_times(const writer *w)
   wtl_json_number_field(f, "spin", a->spin_s, 0);
   wtl_json_number_field(f, "yield", a->yield_s, 0);
   wtl_json_number_field(f, "asleep", a->asleep_s, 0);
-  wtl_json_number_field(f, "no_core", a->no_core_s, 0);
+  wtl_json_number_field(f, "no_core", w->self->past ? NAN : a->no_core_s, 0);
   fputs("},\"time_s\":{", f);
   double compute = a->active_s - transfer; /* rounding may leave a rest, or make it negative */
   wtl_json_number_field(f, "compute", w->sites ? (compute > 1e-12 * a->wall_s ? compute : 0) : NAN, 1);
   wtl_json_number_field(f, "transfer", w->sites ? transfer : NAN, 0);
   wtl_json_number_field(f, "wait", wait, 0);
-  wtl_json_number_field(f, "no_core", a->no_core_s, 0);
+  wtl_json_number_field(f, "no_core", w->self->past ? NAN : a->no_core_s, 0);
   fputs("},\"bytes\":{", f);
   wtl_json_number_field(f, "put", w->sites ? bytes[WTL_DIR_PUT] : NAN, 1);
   wtl_json_number_field(f, "get", w->sites ? bytes[WTL_DIR_GET] : NAN, 0);
@@ -164,12 +181,13 @@ static void write_times(const writer *w)
   wtl_json_number_field(f, "sleeps", (double)w->self->door->sleeps, 0);
   wtl_json_number_field(f, "rings", (double)w->self->door->rings, 0);
   wtl_json_number_field(f, "rescues", (double)w->self->door->rescues, 0);
-  wtl_json_number_field(f, "handled", (double)w->self->door->handled, 0);
+  wtl_json_number_field(f, "handled", w->self->past ? NAN : (double)w->self->door->handled, 0);
   wtl_json_number_field(f, "wake_price_s", w->self->door->stages.learns ? w->self->door->stages.price_s : NAN, 0);
 }
 
 static void write_cores(const writer *w)
 {
+  if (w->self->past) return; /* not known from outside */
   wtl_json_key(w->f, "no_core", 0);
   wtl_record_cores_write(&w->self->cores, &w->self->door->no_core, w->states->wall_s, w->f);
 }
@@ -204,40 +222,63 @@ static void write_pe_joules(const writer *w)
   fputs(",\"idle\":", w->f);
   wtl_figures_json(w->f, w->node->idle, d);
   fputs(",\"nested\":", w->f);
-  wtl_figures_json(w->f, nested, wtl_meter_nested(self->meter, nested));
+  wtl_figures_json(w->f, nested, self->meter ? wtl_meter_nested(self->meter, nested) : 0);
   fputs(",\"others\":", w->f);
   wtl_figures_json(w->f, w->node->others, w->node->others_cpu_s > 0 ? d : 0);
   wtl_json_number_field(w->f, "others_cpu_s", w->node->others_cpu_s, 0);
   fputs("},\"meter\":{", w->f);
-  wtl_json_text_field(w->f, "name", wtl_meter_name(self->meter), 1);
-  wtl_json_text_field(w->f, "why", wtl_meter_why(self->meter), 0);
+  wtl_json_text_field(w->f, "name", self->past ? self->past->meter : wtl_meter_name(self->meter), 1);
+  wtl_json_text_field(w->f, "why", self->past ? "the job was ended" : wtl_meter_why(self->meter), 0);
   putc('}', w->f);
 }
 
-/* The machine's id. It prevents that one sensor of a machine is counted for each of its nodes. */
-static void write_machine_id(FILE *f)
-{
-  char id[40];
-  wtl_os_machine_id(id, sizeof id);
-  wtl_json_text_field(f, "boot_id", id, 0);
-}
-
+/* The boot id is the machine's. It prevents that one sensor of a machine is counted for each of its nodes. */
 static void write_identity(writer *w)
 {
   const wtl_record *self = w->self;
-  char host[256] = "", program[4096];
-  int exe =
-      wtl_module_of(getauxval(AT_PHDR), &w->modules, &w->n_modules); /* by the program headers that the kernel states */
-  gethostname(host, sizeof host - 1);
-  wtl_os_program(program, sizeof program);
-  fprintf(w->f, "{\"schema\":2,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, (long)getpid());
-  wtl_json_text_field(w->f, "host", host, 0);
-  write_machine_id(w->f);
+  char host[256] = "", program[4096], id[40];
+  const wtl_past here = {.pid = (long)getpid(), .host = host, .boot_id = id, .program = program}, *p = self->past;
+  const char *build_id = p ? p->build_id : "";
+  if (!p) {
+    int exe = module_of(w, getauxval(AT_PHDR)); /* by the program headers that the kernel states */
+    if (exe >= 0) build_id = w->modules[exe].build_id;
+    gethostname(host, sizeof host - 1);
+    wtl_os_program(program, sizeof program);
+    wtl_os_machine_id(id, sizeof id);
+    p = &here;
+  }
+  fprintf(w->f, "{\"schema\":2,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, p->pid);
+  wtl_json_text_field(w->f, "host", p->host, 0);
+  wtl_json_text_field(w->f, "boot_id", p->boot_id, 0);
   wtl_json_number_field(w->f, "node_number", self->node < 0 ? NAN : self->node, 0);
-  wtl_json_text_field(w->f, "program", program, 0);
-  wtl_json_text_field(w->f, "build_id", exe >= 0 ? w->modules[exe].build_id : "", 0);
+  wtl_json_text_field(w->f, "program", p->program, 0);
+  wtl_json_text_field(w->f, "build_id", build_id, 0);
   wtl_json_text_field(w->f, "wattle_version", WTL_VERSION, 0);
   wtl_json_text_field(w->f, "api", self->api, 0);
+}
+
+/* Writes how a process ended that could not write its profile itself. */
+static void write_end(writer *w)
+{
+  if (!w->self->past) return;
+  const wtl_end *e = &w->self->past->end;
+  wtl_json_key(w->f, "ended", 0);
+  putc('{', w->f);
+  wtl_json_number_field(w->f, "signal", e->signal < 0 ? NAN : e->signal, 1);
+  wtl_json_number_field(w->f, "exit_code", e->exit_code < 0 ? NAN : e->exit_code, 0);
+  wtl_json_text_field(w->f, "time", e->time, 0);
+  wtl_json_number_field(w->f, "realtime_s", e->realtime_s, 0);
+  fprintf(w->f, ",\"partial\":%s,\"wait\":", e->is_partial ? "true" : "false");
+  if (e->wait_addr) {
+    putc('{', w->f);
+    write_place(w, e->wait_addr, module_of(w, e->wait_addr));
+    wtl_json_text_field(w->f, "call", wtl_record_call(w->self, e->wait_call)->name, 0);
+    wtl_json_number_field(w->f, "for_s", e->wait_s, 0);
+    putc('}', w->f);
+  } else {
+    fputs("null", w->f);
+  }
+  putc('}', w->f);
 }
 
 static void write_modules(const writer *w)
@@ -377,6 +418,7 @@ static void add_up_transfer(writer *w)
 static void write_all(writer *w)
 {
   write_identity(w);
+  write_end(w);
   write_times(w);
   write_cores(w);
   write_pe_joules(w);
@@ -396,41 +438,70 @@ static void write_all(writer *w)
   write_modules(w);
 }
 
-void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
+static void print(FILE *out, wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
 {
-  const char *dir = self->settings->profile_dir.text;
-  char path[WTL_NEW_FILE_PATH];
-  wtl_new_file file;
   wtl_activity states;
-  writer w = {.self = self,
+  writer w = {.f = out,
+              .self = self,
               .states = &states,
               .node = node,
               .share = share,
               .seconds_per_tick = self->door->stages.ns_per_tick * 1e-9};
-  wtl_live_stop(self->door->live);
-  self->door->live = NULL;
-  if (!*dir) {
+  if (self->past) {
+    states = self->past->states;
+    w.modules = self->past->modules;
+    w.n_modules = self->past->n_modules;
+  } else {
+    wtl_record_states(self, &states);
     wtl_no_core_stop(&self->door->no_core);
-    wtl_operations_stop(&self->operations);
-    wtl_interfaces_stop(&self->interfaces);
-    return;
   }
-  wtl_record_states(self, &states);
-  wtl_no_core_stop(&self->door->no_core);
-  snprintf(path, sizeof path, "%s/pe-%05d.json", dir, self->me);
-  if (!wtl_new_file_open(&file, path)) {
-    wtl_message_print("cannot write the profile %s: %s", path, strerror(errno));
-    return;
-  }
-  w.f = file.out;
   w.sites = wtl_profile_merge(self->profile, &w.n_sites);
   wtl_caller_list_make(&w.paths, w.sites, w.n_sites);
   add_up_transfer(&w);
   write_all(&w);
-  if (!wtl_new_file_close(&file)) wtl_message_print("cannot write the profile %s: %s", path, strerror(errno));
   free(w.sites);
-  free(w.modules);
   wtl_caller_list_free(&w.paths);
+  if (!self->past) free(w.modules);
+}
+
+/* Writes the profile's file. Returns false, and reports why, if that fails. */
+static bool write_file(wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
+{
+  char path[WTL_NEW_FILE_PATH];
+  wtl_new_file file;
+  snprintf(path, sizeof path, "%s/pe-%05d.json", self->settings->profile_dir.text, self->me);
+  bool good = wtl_new_file_open(&file, path);
+  if (good) {
+    print(file.out, self, share, node);
+    good = wtl_new_file_close(&file);
+  }
+  if (!good) wtl_message_print("cannot write the profile %s: %s", path, strerror(errno));
+  return good;
+}
+
+void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
+{
+  wtl_live_stop(self->door->live);
+  self->door->live = NULL;
+  self->door->kept = NULL;
+  if (!*self->settings->profile_dir.text) {
+    wtl_no_core_stop(&self->door->no_core);
+    wtl_operations_stop(&self->operations);
+    wtl_interfaces_stop(&self->interfaces);
+    wtl_kept_remove(self->profile->kept);
+    return;
+  }
+  if (write_file(self, share, node)) wtl_kept_remove(self->profile->kept);
   wtl_record_write_timeline(self);
   if (node) wtl_record_write_power(self); /* otherwise the meter is still being read */
+}
+
+bool wtl_record_write_past(wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
+{
+  return write_file(self, share, node);
+}
+
+void wtl_record_print_past(FILE *out, wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
+{
+  print(out, self, share, node);
 }

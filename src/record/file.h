@@ -9,4 +9,10 @@
  * change the program's result. */
 void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_joules *node);
 
+/* Writes the file of a process that has ended (`self->past` is set). Returns false if that failed, and reports why. */
+bool wtl_record_write_past(wtl_record *self, const wtl_share *share, const wtl_node_joules *node);
+
+/* Writes the same to `out`. */
+void wtl_record_print_past(FILE *out, wtl_record *self, const wtl_share *share, const wtl_node_joules *node);
+
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "record/recall.h"
 
 void wtl_record_govern(wtl_record *r, const wtl_clocks *clocks)
 {
@@ -31,6 +32,7 @@ void wtl_record_start(wtl_record *r)
   wtl_no_core_start(&r->door->no_core, NULL, r->door->stages.ns_per_tick);
   wtl_record_cores_start(&r->cores);
   if (r->profile->on) wtl_profile_keep_partners(r->profile, r->n);
+  wtl_record_keep(r);
   if (r->settings->counters.on) wtl_operations_start(&r->operations, NULL);
   if (r->settings->counters.on && r->meter) wtl_interfaces_start(&r->interfaces, r->settings->sysfs.text);
   if (r->settings->timeline.bytes > 0 && r->profile->on) {
@@ -69,8 +71,7 @@ void wtl_record_states(const wtl_record *r, wtl_activity *a)
   put_off_clock(r->off, a, s);
 }
 
-/* Converts one interval of wall-clock time to time on a core. */
-static void put_on_core(wtl_activity *a, double cpu_s)
+void wtl_record_put_on_core(wtl_activity *a, double cpu_s)
 {
   double awake_s = a->active_s + a->spin_s + a->yield_s, share;
   a->asleep_s += a->no_core_s;
@@ -132,7 +133,7 @@ void wtl_record_activity(wtl_record *r, wtl_activity *out)
   wtl_activity now, step;
   wtl_record_states(r, &now);
   step = between(&l->states, &now);
-  put_on_core(&step, cpu_s - l->cpu_s);
+  wtl_record_put_on_core(&step, cpu_s - l->cpu_s);
   l->states = now;
   l->cpu_s = cpu_s;
   add(&l->on_core, &step);
@@ -146,7 +147,7 @@ bool wtl_record_noted(const wtl_record *r, wtl_activity *out)
   if (!r->noted) return false;
   *out = r->so_far.states;
   put_off_clock(r->noted, out, r->door->stages.ns_per_tick * 1e-9);
-  put_on_core(out, r->so_far.cpu_s - r->start_cpu_s);
+  wtl_record_put_on_core(out, r->so_far.cpu_s - r->start_cpu_s);
   out->bytes = r->so_far.on_core.bytes;
   return true;
 }

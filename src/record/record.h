@@ -14,6 +14,7 @@
 #include "base/settings.h"
 #include "govern/clocks.h"
 #include "power/power.h"
+#include "profile/modules.h"
 #include "profile/profile.h"
 #include "record/cores_used.h"
 #include "record/interfaces.h"
@@ -48,6 +49,28 @@ typedef struct wtl_share {
   double wake_s, second_s;     /* as in wtl_activity */
 } wtl_share;
 
+/* How a process ended that wrote no profile. The texts are static. */
+typedef struct wtl_end {
+  int signal, exit_code; /* -1: not known */
+  const char *time;      /* how its end is known: "seen", "job" (the end of the job), "record" (its last record) */
+  double realtime_s;     /* CLOCK_REALTIME of it */
+  bool is_partial;       /* some call sites are missing */
+  uintptr_t wait_addr;   /* the site of the wait in progress; 0: none */
+  uint32_t wait_call;
+  double wait_s;
+} wtl_end;
+
+/* The facts about a process that has ended, which only it could look up while it ran. */
+typedef struct wtl_past {
+  long pid;
+  const char *host, *boot_id, *program, *build_id, *meter;
+  wtl_activity states;
+  double cpu_s; /* NaN: not known */
+  wtl_module *modules;
+  size_t n_modules;
+  wtl_end end;
+} wtl_past;
+
 /* One process of a job: a PE, or a rank of an MPI program. The pointers belong to its owner. */
 typedef struct wtl_record {
   int me, n;
@@ -76,6 +99,7 @@ typedef struct wtl_record {
   wtl_cores_used cores;
   wtl_operations operations; /* only with WATTLE_COUNTERS */
   wtl_interfaces interfaces; /* only with WATTLE_COUNTERS, on the node's reader */
+  const wtl_past *past;      /* of a process that has ended (recall.h); NULL: this process */
 } wtl_record;
 
 static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t call)
@@ -101,6 +125,9 @@ void wtl_record_states(const wtl_record *r, wtl_activity *out);
  * has no core draws nothing. So if it used less CPU time than it was awake, the rest counts as asleep. If threads of
  * the program used more, the rest counts as active. */
 void wtl_record_activity(wtl_record *r, wtl_activity *out);
+
+/* Converts one interval of wall-clock time to time on a core, by its CPU seconds. */
+void wtl_record_put_on_core(wtl_activity *a, double cpu_s);
 
 /* Time on a core up to the last call of wtl_record_activity, with the time at recorded clocks apart. False if no clock
  * was recorded. */

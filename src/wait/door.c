@@ -140,7 +140,15 @@ bool wtl_door_publish(wtl_door *d, const wtl_site *site)
   for (int stage = 0; stage < WTL_N_STAGES; stage++)
     ns[stage] =
         (uint64_t)((double)atomic_load_explicit(&d->ticks[stage], memory_order_relaxed) * d->stages.ns_per_tick);
-  return wtl_live_enter(d->live, site->addr ? wtl_call_of(d->calls, site->call)->name : "finish", site, ns);
+  if (!wtl_live_enter(d->live, site->addr ? wtl_call_of(d->calls, site->call)->name : "finish", site, ns)) return false;
+  wtl_door_keep_wait(d, site);
+  return true;
+}
+
+void wtl_door_unpublish(wtl_door *d)
+{
+  if (d->kept) atomic_store_explicit(&d->kept->addr, 0, memory_order_release);
+  wtl_live_leave(d->live);
 }
 
 /* Reads the time without a core before the wait, which has turned out to be long. */
@@ -338,6 +346,7 @@ static void sleep_until_ready(wait *w)
       continue;
     }
     uint64_t asleep_at = wtl_ticks();
+    wtl_door_keep_sleep(d);
     wtl_os_set_idle_mode(WTL_OS_SLEEPS);
     enum wtl_sleep how = w->naps && WTL_OS_IS_SIMULATED
                              ? sleep_in_naps(w, sleeper, longest)
@@ -481,7 +490,7 @@ static void wait_once(wait *w)
     wait_by_rounds(w, o->seconds, ask_overdue, w);
   else
     wait_on(w);
-  if (WTL_UNLIKELY(w->published) && w->door->live) wtl_live_leave(w->door->live);
+  if (WTL_UNLIKELY(w->published) && w->door->live) wtl_door_unpublish(w->door);
 }
 
 void wtl_door_wait_for(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg, int pe)
@@ -507,7 +516,7 @@ void wtl_door_wait_with_checks(wtl_door *d, wtl_site *site, wtl_watch watch, boo
   wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .awaited = -1};
   site->waits++;
   wait_by_rounds(&w, seconds, late, arg);
-  if (w.published && d->live) wtl_live_leave(d->live);
+  if (w.published && d->live) wtl_door_unpublish(d);
 }
 
 void wtl_door_wait_on_sleeper(wtl_door *d, wtl_site *site, const wtl_sleeper *sleeper, bool (*ready)(void *), void *arg)

@@ -18,6 +18,7 @@
 
 #include "govern/stages.h"
 #include "os/yielder.h"
+#include "profile/kept.h"
 #include "profile/profile.h"
 #include "wait/doorbell.h"
 #include "wait/live.h"
@@ -94,6 +95,7 @@ typedef struct wtl_door {
   wtl_no_core no_core;               /* time without a core, in waits and outside them */
   wtl_live *live;                    /* the page that shows long waits; NULL: none */
   const wtl_call_info *const *calls; /* tables of the names of calls, for `live` */
+  wtl_kept_waits *kept;              /* where the totals below and the long wait in progress outlive a kill; or NULL */
   const wtl_profile *noted;          /* the profile whose timeline records the waits; NULL: none */
   /* Totals of the PE. Several threads may add to them. */
   _Atomic uint64_t ticks[WTL_N_STAGES]; /* of the threads of the program */
@@ -130,8 +132,9 @@ void wtl_door_wait_on_sleeper(wtl_door *d, wtl_site *site, const wtl_sleeper *sl
                               void *arg);
 
 /* Shows a long wait of this site on the live page (live.h). Returns true if it does; the caller then ends it by
- * wtl_live_leave. */
+ * wtl_door_unpublish. */
 bool wtl_door_publish(wtl_door *d, const wtl_site *site);
+void wtl_door_unpublish(wtl_door *d);
 
 /* --- conditions that ring no doorbell --- */
 

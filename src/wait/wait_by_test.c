@@ -124,6 +124,7 @@ static void sleep_step(wtl_door *d, wtl_site *site, wtl_test_wait *t)
   if (!t->is_shown && d->live) t->is_shown = wtl_door_publish(d, site);
   if (t->may_have_progressed) wtl_wakeup_others(&d->ring);
   t->may_have_progressed = false;
+  wtl_door_keep_sleep(d);
   t->rung = t->can_be_woken && wtl_wakeup_sleep(&d->ring, (double)ns * 1e-9);
   if (!t->can_be_woken) nanosleep(&s, NULL);
   wtl_door_record(d, site, WTL_STAGE_ASLEEP, &t->recorded);
@@ -219,7 +220,7 @@ void wtl_door_test_wait_end(wtl_door *d, wtl_site *site, wtl_test_wait *t, bool 
   if (WTL_UNLIKELY(t->recorded - t->began >= d->no_core.long_ticks))
     wtl_no_core_note_wait(&d->no_core, t->recorded - t->began);
   if (WTL_UNLIKELY(t->governed) && d->governor) wtl_governor_continue(d->governor, site, t->began, t->recorded);
-  if (t->is_shown && d->live) wtl_live_leave(d->live);
+  if (t->is_shown && d->live) wtl_door_unpublish(d);
   t->idle = 0;
 }
 

@@ -17,6 +17,27 @@ static inline bool wtl_door_is_in_agent(void)
   return wtl_thread_sites.generation == WTL_IN_AGENTS_HANDLER;
 }
 
+/* Keeps the long wait in progress for readers of the profile's file. */
+static inline void wtl_door_keep_wait(wtl_door *d, const wtl_site *site)
+{
+  wtl_kept_waits *k = d->kept;
+  if (!k) return;
+  atomic_store_explicit(&k->call, site->call, memory_order_relaxed);
+  atomic_store_explicit(&k->since_ns, wtl_clock_ns(), memory_order_relaxed);
+  atomic_store_explicit(&k->addr, site->addr ? site->addr : 1, memory_order_release);
+}
+
+/* Keeps that the thread sleeps from now on, and the rarer counts. */
+static inline void wtl_door_keep_sleep(wtl_door *d)
+{
+  wtl_kept_waits *k = d->kept;
+  if (!k) return;
+  atomic_store_explicit(&k->sleeps, atomic_load_explicit(&d->sleeps, memory_order_relaxed), memory_order_relaxed);
+  atomic_store_explicit(&k->rescues, atomic_load_explicit(&d->rescues, memory_order_relaxed), memory_order_relaxed);
+  atomic_store_explicit(&k->rings, atomic_load_explicit(&d->rings, memory_order_relaxed), memory_order_relaxed);
+  atomic_store_explicit(&k->asleep, 1, memory_order_relaxed);
+}
+
 /* Ends a stage that began at tick *since, and begins the next. Its time goes to the site and the timeline. The time
  * of a wait of the program also goes to the PE and the governor. */
 static inline void wtl_door_record(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t *since)
@@ -32,6 +53,12 @@ static inline void wtl_door_record(wtl_door *d, wtl_site *site, enum wtl_stage s
     atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
   else /* no atomic add here: it would delay the thread whose wait has just ended */
     atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
+  if (d->kept) {
+    atomic_store_explicit(&d->kept->ticks[stage], atomic_load_explicit(all, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&d->kept->last_tick, now, memory_order_relaxed);
+    atomic_store_explicit(&d->kept->asleep, 0, memory_order_relaxed);
+  }
   if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_record(d->governor, stage, began, now);
 }
 

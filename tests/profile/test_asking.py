@@ -94,6 +94,10 @@ def check(job: subprocess.Popen[str], program: Path, call: str, go: Path, whole:
         assert waiting["pe"] == 0
         assert not pes[1]["waits"]
         assert waiting["where"]
+        counts = [pe["counts"] for pe in pes]
+        assert all(0 <= one["cpu_s"] <= one["wall_s"] * 1.1 + 0.1 for one in counts)
+        assert counts[0]["waiting_s"] > 0 and counts[0]["calls"] > 0
+        assert counts[0]["joules"][0]["provenance"] == "modelled"
         os.kill(job.pid if whole else waiting["pid"], signal.SIGQUIT)  # notified, not ended
         assert job.stderr
         for line in job.stderr:

@@ -17,7 +17,7 @@ from wattle.provenance import Joules, Provenance, amount, joule_unit, significan
 from wattle.report import power_figures, traffic_figures
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
-from wattle.run import counts
+from wattle.run import counts, ended
 from wattle.run.view import Line, View
 from wattle.run.view import view as view_of
 from wattle.sites import MergedSite
@@ -55,6 +55,7 @@ def build(directory: Path) -> Page:
             "run": view.run,
             "view": view,
             "lost": _lost(view),
+            "ended_heads": ended.HEADS,
             "nodes": node_rows(view),
             "network": network_rows(profile) if profile is not None else [],
             "cards": _cards(view),
@@ -83,6 +84,7 @@ def _share(part: float, whole: float) -> str:
 
 def _nav(view: View, traffic: bool) -> list[tuple[str, str]]:
     nav = [("summary", "Summary")]
+    nav += [("ended", "How it ended")] if view.ends else []
     if view.lines:
         nav += [("pes", f"By {view.noun}"), ("joules", "Joules"), ("balance", "Balance")]
         nav += [("counters", "Counters")] if counts.asked(view) else []
@@ -104,12 +106,13 @@ def _nav(view: View, traffic: bool) -> list[tuple[str, str]]:
 
 def summary(view: View) -> str:
     """One paragraph with numbers from the profiles."""
-    ended = f"It ended with exit code {view.exit_code}." if view.exit_code else ""
+    end = f"It ended with exit code {view.exit_code}." if view.exit_code else ""
+    end = f"{view.ended} {end}".strip()
     if not view.lines:
         why = "no profile was asked for" if view.profile is None else f"but no {view.noun} left a profile"
         mark = ";" if view.profile is None else ","
-        return f"The program ran for {units.seconds(view.run.manifest.wall_s)}{mark} {why}. {ended}".strip()
-    parts = [view.verdict, _time_words(view), _joules_words(view), *view.nested, _site_words(view.sites), ended]
+        return f"The program ran for {units.seconds(view.run.manifest.wall_s)}{mark} {why}. {end}".strip()
+    parts = [view.verdict, _time_words(view), _joules_words(view), *view.nested, _site_words(view.sites), end]
     return " ".join(p for p in parts if p)
 
 

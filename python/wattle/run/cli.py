@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wattle import carbon as carbons
-from wattle import console, extras, info, launchers, limits, manifest, openmetrics, paths, runs, stopping, units
+from wattle import (
+    console,
+    extras,
+    info,
+    launchers,
+    leftovers,
+    limits,
+    manifest,
+    openmetrics,
+    paths,
+    runs,
+    stopping,
+    units,
+)
 from wattle.checked import shown
 from wattle.clocks import file as plans
 from wattle.errors import WattleError
@@ -129,6 +142,7 @@ def run(
         raise mpi_jobs.without_launcher(command[0], found.mpi, asked)
     environment = {**os.environ, **chosen}
     environment.pop("WATTLE_PROFILE_DIR", None)
+    environment["OSHRUN_LEAVES_PROFILES"] = "1"  # this command writes them, and knows more about the ends
     known = info.ask(environment)
     for name in chosen:
         info.check_name(name, list(known.values))
@@ -266,8 +280,11 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
         console.note(f"ended {outcome.remains} process(es) that the job had left behind")
     record.wall_s, record.exit_code = outcome.wall_s, outcome.exit_code
     record.extra |= {"job_cpu_s": outcome.cpu_s, "interrupted": outcome.interrupts > 0}
+    if outcome.asked_by:
+        record.extra["asked_by"] = outcome.asked_by
     finish.add_slurm_energy(record, None, began, began + outcome.wall_s)
     if plan.profile:
+        _collect(where, environment, outcome, record)
         finish.add_found(where, record)
     if plan.mpi and outcome.asked_by and not (outcome.exit_code == 0 and _all_finished(where, plan.profile)):
         record.exit_code = stopping.BY_SIGNAL + outcome.asked_by
@@ -276,6 +293,20 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
         _write_timeline(plan, where, record)
         manifest.keep(where, record)
     return record
+
+
+def _collect(where: Path, environment: dict[str, str], outcome: job.Outcome, record: Manifest) -> None:
+    """Writes the profiles of processes that could not do so, and records the first one that failed."""
+    folder = where / "profile"
+    try:
+        found = leftovers.collect(folder, environment, outcome.ends, job_has_ended=True)
+    except WattleError as error:
+        console.error(str(error))
+        return
+    for words in found.why.splitlines():
+        console.error(words)
+    if first := outcome.first_failed:
+        record.extra["first_end"] = {"pid": first.pid, "signal": first.signal, "exit_code": first.exit_code}
 
 
 def _read_meter(session: Session, where: Path, record: Manifest) -> None:
@@ -328,7 +359,8 @@ def _all_finished(where: Path, profile: bool) -> bool:
     does not show it: Open MPI returns 1, MPICH 0, 2, 11, 15 or 129.
     """
     try:
-        return profile and runs.profiles.load(where, allow_damaged=True).complete
+        found = runs.profiles.load(where, allow_damaged=True) if profile else None
+        return found is not None and found.complete and not any(pe.ended for pe in found.pes)
     except WattleError:
         return False
 

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wattle.errors import WattleError
+from wattle.leftovers import End
+from wattle.run.ends import Ends
 from wattle.top import page
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -36,7 +39,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Outcome:
     """The end of a job. `exit_code` is 128 + n where signal n killed the launcher. `cpu_s`: CPU seconds of all
     processes that were waited for, including the launcher. `interrupts`: number of requests to stop. `asked_by`: the
-    signal of the first request, or 0. `remains`: number of processes that had to be ended.
+    signal of the first request, or 0. `remains`: number of processes that had to be ended. `ends`: the ends of its PEs.
+    `first_failed`: the first of them that failed, if that is known.
     """
 
     exit_code: int
@@ -45,6 +49,8 @@ class Outcome:
     interrupts: int
     remains: int
     asked_by: int
+    ends: list[End] = field(default_factory=list)
+    first_failed: End | None = None
 
 
 def run(
@@ -82,6 +88,8 @@ class _Job:
         _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, the kernel would reap the children
         before = signal.pthread_sigmask(signal.SIG_BLOCK, self.watched)
+        self.ends = Ends(descendants)
+        self.signalled = _descriptor_of(self.watched)
         try:
             started = time.monotonic()
             self.launcher = self._start(before)
@@ -89,12 +97,16 @@ class _Job:
             wall_s = time.monotonic() - started
             remains = self._end_remains()
         finally:
+            ends = self.ends.close()
+            os.close(self.signalled)
             _drain(self.watched)
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             _libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
         assert self.status is not None
         code = os.waitstatus_to_exitcode(self.status)
-        return Outcome(128 - code if code < 0 else code, wall_s, self.cpu_s, self.interrupts, remains, self.asked_by)
+        code = 128 - code if code < 0 else code
+        first = self.ends.first_failed()
+        return Outcome(code, wall_s, self.cpu_s, self.interrupts, remains, self.asked_by, ends, first)
 
     def _start(self, mask: set[signal.Signals]) -> int:
         us = os.getpid()
@@ -121,10 +133,23 @@ class _Job:
 
     def _until_launcher_ends(self) -> None:
         while self.status is None:
-            info = signal.sigtimedwait(self.watched, LOOK_AGAIN_S)
+            self._look(LOOK_AGAIN_S)
+            info = signal.sigtimedwait(self.watched, 0)
             if info is not None and info.si_signo != signal.SIGCHLD:
                 self._pass_on(info)
             self._reap()
+
+    def _look(self, limit_s: float) -> None:
+        """Waits for a signal, at most `limit_s`. Notes processes that begin or end meanwhile."""
+        until = time.monotonic() + limit_s
+        while (left_s := until - time.monotonic()) > 0:
+            watched = select.poll()
+            for fd in (self.signalled, *self.ends.descriptors()):
+                watched.register(fd, select.POLLIN)
+            readable = [fd for fd, _ in watched.poll(left_s * 1000)]
+            self.ends.look()
+            if self.signalled in readable:
+                return
 
     def _pass_on(self, info: Any) -> None:
         if info.si_signo == signal.SIGQUIT and info.si_code != FROM_KERNEL and self._ask():
@@ -178,6 +203,7 @@ class _Job:
         while True:
             gone = not descendants()
             self._reap()
+            self.ends.look()
             if gone:
                 return True
             if time.monotonic() >= until:
@@ -220,6 +246,19 @@ def _signal(pids: Iterable[int], number: int) -> None:
             os.kill(pid, number)
         except (ProcessLookupError, PermissionError):  # the process has ended, or runs with other rights (sudo)
             continue
+
+
+def _descriptor_of(signals: Iterable[Any]) -> int:
+    """A descriptor that is readable while one of the blocked signals waits. It is only watched: sigtimedwait takes the
+    signal.
+    """
+    mask = bytearray(128)  # sigset_t
+    for number in signals:
+        mask[(number - 1) // 8] |= 1 << (number - 1) % 8
+    fd = _libc.signalfd(-1, bytes(mask), os.O_CLOEXEC | os.O_NONBLOCK)
+    if fd < 0:
+        raise WattleError(f"signalfd: {os.strerror(ctypes.get_errno())}")
+    return fd
 
 
 def _drain(watched: set[Any]) -> None:

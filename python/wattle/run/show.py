@@ -11,6 +11,7 @@ from wattle.metrics import Spread
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, joule_unit, significant
 from wattle.run import counts
+from wattle.run.ended import ended_table
 from wattle.run.node_table import node_table
 from wattle.run.pe_tables import PES_SHOWN, joules_fit, joules_table, pe_table, shown_domains
 from wattle.run.site_table import SITES_SHOWN, site_table
@@ -37,6 +38,8 @@ def show(run: Run, console: Console, depth: int | None = None, by: str = "path")
         console.print("No profile was requested, so there is nothing to show by process or call site.")
         return
     _show_lost(view, profile, console)
+    if view.ended:
+        console.print(styled("[bad]{}[/bad]", view.ended), soft_wrap=True)
     if view.lost.dropped:
         console.print(styled("[bad]Careful:[/bad] {}", view.lost.dropped), soft_wrap=True)
     if not profile.pes:
@@ -45,6 +48,11 @@ def show(run: Run, console: Console, depth: int | None = None, by: str = "path")
         console.print(plain(view.verdict))
     console.print()
     console.print(pe_table(view, console.width))
+    if view.ends:
+        console.print()
+        console.print(ended_table(view.ends, view.noun))
+        for words in view.end_remarks:
+            console.print(plain(words, "partly"), soft_wrap=True)
     if not joules_fit(view, console.width):
         console.print()
         console.print(joules_table(view))

@@ -12,6 +12,7 @@ from wattle.metrics import metrics, spread
 from wattle.pe import MOVES, PE, SPENT, TIMES, Cores, Network, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules
+from wattle.run import ended
 from wattle.runs import Run
 from wattle.sites import MergedSite, merge
 
@@ -45,6 +46,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
     domains = profile.domains
     return {
         "pes": [_pe(pe) for pe in profile.pes],
+        "ended": [row.as_dict() for row in ended.rows(profile)],
         "missing": profile.missing,
         "damaged": [{"pe": pe, "wrong": wrong} for pe, wrong in sorted(profile.damaged.items())],
         "total": {
@@ -94,6 +96,7 @@ def _pe(pe: PE) -> dict[str, Any]:
         "joules": _figures(pe.joules),
         "network": _network(pe.network),
         "clocks": asdict(pe.clocks) if pe.clocks else None,
+        "ended": asdict(pe.ended) if pe.ended else None,
         "operations": asdict(pe.operations) if pe.operations else None,
         "partners": asdict(pe.partners) if pe.partners else None,
         "sizes": pe.sizes,

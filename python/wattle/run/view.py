@@ -23,7 +23,7 @@ from wattle.pe import NO_CORE, PE, add, find
 from wattle.pop import Factors
 from wattle.profile import RunProfile
 from wattle.provenance import Joules
-from wattle.run import verdicts
+from wattle.run import ended, verdicts
 from wattle.run.summary import node_domains
 from wattle.runs import Run
 from wattle.sites import MergedSite, merge
@@ -115,6 +115,9 @@ class View:
     short: Shortage | None = None  # processes without a core
     pop: Factors | None = None
     verdict: str = ""  # the most important fact of the run, in one sentence or two
+    ended: str = ""  # how the job ended, where processes could not write their profiles
+    ends: list[ended.Row] = field(default_factory=list)
+    end_remarks: list[str] = field(default_factory=list)
 
     @property
     def exit_code(self) -> int | None:
@@ -176,6 +179,9 @@ def view(run: Run) -> View:
         short=short,
         pop=factors,
         verdict=verdicts.verdict(profile, sites, short, factors),
+        ended=ended.words(profile, run.middle.manifest),
+        ends=ended.rows(profile),
+        end_remarks=ended.remarks(profile),
     )
 
 

@@ -12,8 +12,10 @@ import typer
 
 from wattle import console, elf, paths, symbols, units
 from wattle.errors import WattleError
+from wattle.pe import PE, add
+from wattle.sites import key_of_wait, merge
 from wattle.tables import Table, table
-from wattle.top import page
+from wattle.top import page, rates, tables
 from wattle.top.page import Live
 
 
@@ -27,11 +29,12 @@ def top(
     all_users: Annotated[bool, typer.Option("--all", help="Include PEs of other users (root only).")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
-    """Show the call and source line in which each PE of this node waits now, and for how long.
+    """Show where each PE of this node waits now, how it spends its time and joules, and in which call sites.
 
-    Use it for a job that makes no progress. It reads shared memory of the PEs and does not disturb them. For PEs of
-    another node, run it there. It shows only your own processes. With --all, root sees those of all users, without
-    source lines, because it opens no file of another user.
+    Use it for a job that makes no progress, or to look at a long one. It reads shared memory of the PEs and does not
+    disturb them. Rates are those since the start of the job, and with --every those of the last interval. Joules are
+    modelled. For PEs of another node, run it there. It shows only your own processes. With --all, root sees those of
+    all users, without source lines and rates, because it opens no file of another user.
     """
     if all_users and os.geteuid() != 0:
         raise WattleError("--all: only root may see other users' processes; leave it out for your own")
@@ -39,31 +42,62 @@ def top(
         raise WattleError(f"--every {every}: allowed are 0.1 to 3600 seconds")
     if every is not None and json:
         raise WattleError("--every and --json cannot be combined; leave one of them out")
+    before: dict[int, PE] | None = None
     while True:
         found = page.chosen_of(page.find(all_users), pid)
+        now = rates.read(found)
         if json:
-            console.print_json({"pes": [document(live, place) for live, place in with_places(found)]})
+            console.print_json(_document(found, now))
             return
         if not found:
             which = f" in the job of process {pid}" if pid is not None else ""
             whose = "" if all_users else " of this user's"
             raise WattleError(f"no PE{whose} runs on this node{which}")
-        console.out.print(shown(with_places(found), all_users))
+        if every is not None and console.out.is_terminal:
+            console.out.clear()
+        console.out.print(shown(with_places(found, now), all_users))
+        _show_rates(rates.jobs(found, now, before), "since its start" if before is None else f"in {every:g} s")
         if every is None:
             return
         time.sleep(every)
+        before = now
         console.out.print()
 
 
-def with_places(found: list[Live]) -> list[tuple[Live, str]]:
-    """The PEs with their lines of source, where debug information has them. Files of other users' processes are not
-    opened, because their owners could have made them up.
+def _show_rates(jobs: list[rates.Job], when: str) -> None:
+    for job in jobs:
+        whose = f"Job of process {job.parent}, {when}" if len(jobs) > 1 else f"The job {when}"
+        console.out.print()
+        console.out.print(tables.rates_table(job, whose))
+        if (sites := tables.sites_table(job)) is not None:
+            console.out.print(sites)
+
+
+def _document(found: list[Live], now: dict[int, PE]) -> dict[str, Any]:
+    """The PEs, and the call sites of each job, since its start."""
+    return {
+        "pes": [document(live, place, now.get(live.pid)) for live, place in with_places(found, now)],
+        "jobs": [
+            {"process": job.parent, "sites": [site.as_dict() for site in merge(job.profile)]}
+            for job in rates.jobs(found, now)
+        ],
+    }
+
+
+def with_places(found: list[Live], now: dict[int, PE] | None = None) -> list[tuple[Live, str]]:
+    """The PEs with their lines of source, where debug information has them. `now`: their counts, which know the shared
+    library of a call site. Files of other users' processes are not opened, because their owners could have made them
+    up.
     """
     keys = {
         live.pid: (live.program, elf.build_id(live.program) or "", live.offset)
         for live in found
         if live.call and live.offset is not None and live.uid == os.geteuid() and _is_program(live)
     }
+    for live in found:
+        pe = (now or {}).get(live.pid)
+        if live.call and live.offset is None and pe is not None and (key := key_of_wait(pe)) is not None:
+            keys[live.pid] = key
     places = symbols.resolve(keys.values())
     return [(live, _where(live, places.get(keys.get(live.pid)))) for live in found]
 
@@ -84,8 +118,21 @@ def _where(live: Live, place: symbols.Place | None) -> str:
     return f"{live.addr:#x}" if live.addr > 1 else ""
 
 
-def document(live: Live, place: str) -> dict[str, Any]:
-    return {**live.__dict__, "waits": bool(live.call), "where": place or None}
+def document(live: Live, place: str, pe: PE | None = None) -> dict[str, Any]:
+    return {**live.__dict__, "waits": bool(live.call), "where": place or None, "counts": _counts(pe) if pe else None}
+
+
+def _counts(pe: PE) -> dict[str, Any]:
+    return {
+        "wall_s": pe.wall_s,
+        "cpu_s": pe.cpu_s,
+        "time_s": pe.time_s,
+        "state_s": pe.state_s,
+        "bytes": pe.bytes,
+        "calls": sum(site.calls for site in pe.sites),
+        "waiting_s": add(pe.state_s[key] for key in ("spin", "yield", "asleep")),
+        "joules": [figure.as_dict() for figure in pe.joules],
+    }
 
 
 def shown(found: list[tuple[Live, str]], all_users: bool = False) -> Table:

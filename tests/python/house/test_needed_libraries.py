@@ -16,7 +16,17 @@ BUILD = ROOT / "build" / "release"
 PROGRAM = BUILD / "bin/tests/boot"
 BINARIES = [
     *(f"lib/lib{name}.so" for name in ("wattle", "wattle-shmem", "wattle-mpi", "armci")),
-    *(f"bin/{name}" for name in ("oshrun", "wattle-info", "wattle-meter", "wattle-calibrate", "wattle-clock-guard")),
+    *(
+        f"bin/{name}"
+        for name in (
+            "oshrun",
+            "wattle-info",
+            "wattle-meter",
+            "wattle-profiles",
+            "wattle-calibrate",
+            "wattle-clock-guard",
+        )
+    ),
     *(f"bin/wattle-bench-{name}" for name in ("am", "network", "patterns")),
 ]
 OF_THE_SYSTEM = re.compile(r"(libc|libm)\.so\.6|ld-linux[-\w]*\.so\.\d")

@@ -1,0 +1,139 @@
+"""Reads the counts of running PEs, and what they did between two readings.
+
+Each PE keeps its counts in a file that it has open (src/profile/kept.h). The tool wattle-profiles prints them as the
+profile that the PE would write now, with joules by the model.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wattle import limits, paths
+from wattle.checked import Checked, parse_json
+from wattle.errors import WattleError
+from wattle.leftovers import KEPT, PREFIX
+from wattle.pe import PE, Numbers, Site, find
+from wattle.pe_file import pe_of
+from wattle.profile import RunProfile
+from wattle.provenance import Joules, Provenance
+from wattle.top.page import Live
+
+WITHOUT_A_NAME = "/memfd:wattle-profile (deleted)"
+TICKS = os.sysconf("SC_CLK_TCK")
+AT_ONCE = 500  # processes for one call of the tool
+
+
+@dataclass(frozen=True)
+class Job:
+    """The PEs of a job on this node, with their counts in an interval, or since their start."""
+
+    parent: int
+    profile: RunProfile
+
+
+def read(found: Iterable[Live]) -> dict[int, PE]:
+    """The present profile of each PE, by process. Without those of other users, and those that keep no counts."""
+    words = [word for live in found if live.uid == os.geteuid() and (word := _word(live.pid)) is not None]
+    tool = paths.find_home().root / "bin" / "wattle-profiles"
+    if not words or not tool.exists():
+        return {}
+    pes: dict[int, PE] = {}
+    for first in range(0, len(words), AT_ONCE):
+        done = subprocess.run([tool, "live", *words[first : first + AT_ONCE]], capture_output=True, check=False)
+        if done.returncode != 0:
+            raise WattleError(f"wattle-profiles: {done.stderr.decode(errors='replace').strip() or 'failed'}")
+        for entry in _documents(done.stdout):
+            pe = pe_of(entry)
+            pes[pe.pid] = pe
+    return pes
+
+
+def _documents(text: bytes) -> list[Checked]:
+    if len(text) > limits.JSON_BYTES:
+        raise WattleError("the PEs keep more counts than can be read at once; choose a job by its PID")
+    return parse_json("wattle-profiles", b'{"pes":' + text + b"}").items("pes")
+
+
+def _word(pid: int) -> str | None:
+    """A process and its file, as wattle-profiles reads it. None where it has no such file, or has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        cpu_s = (int(fields[11]) + int(fields[12])) / TICKS
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            name = str(descriptor.readlink())
+            if name == WITHOUT_A_NAME or name.startswith(f"{KEPT}/{PREFIX}"):
+                return f"{pid}={cpu_s:.6f}:{descriptor}"
+    except (OSError, ValueError, IndexError):
+        pass
+    return None
+
+
+def jobs(found: Iterable[Live], now: dict[int, PE], before: dict[int, PE] | None = None) -> list[Job]:
+    """The jobs of the PEs. `before`: an earlier reading, from which on their counts are; None: since their start."""
+    groups: dict[int, list[PE]] = {}
+    for live in found:
+        pe = now.get(live.pid)
+        if pe is not None:
+            groups.setdefault(live.parent, []).append(between((before or {}).get(live.pid), pe))
+    return [Job(parent, _profile(pes)) for parent, pes in groups.items()]
+
+
+def _profile(pes: list[PE]) -> RunProfile:
+    """PEs of other nodes are missing. They are not counted here, because the job's size is not asked for."""
+    return RunProfile(Path(), len(pes), sorted(pes, key=lambda pe: pe.pe))
+
+
+def between(before: PE | None, now: PE) -> PE:
+    """The activity of a PE from one reading to the next."""
+    if before is None:
+        return now
+    earlier = {(site.addr, site.call): site for site in before.sites}
+    sites = [_site(earlier.get((site.addr, site.call)), site) for site in now.sites]
+    return replace(
+        now,
+        wall_s=_less(now.wall_s, before.wall_s),
+        cpu_s=_less(now.cpu_s, before.cpu_s),
+        state_s=_all_less(now.state_s, before.state_s),
+        time_s=_all_less(now.time_s, before.time_s),
+        bytes=_all_less(now.bytes, before.bytes),
+        sleeps=(now.sleeps or 0) - (before.sleeps or 0),
+        joules=[_joules(find(before.joules, figure.domain), figure) for figure in now.joules],
+        sites=[site for site in sites if site.calls or any(site.wait_s.values())],
+    )
+
+
+def _less(now: float | None, before: float | None) -> float | None:
+    """Never below 0: estimates of two readings may cross."""
+    return None if now is None or before is None else max(0.0, now - before)
+
+
+def _all_less(now: Numbers, before: Numbers) -> Numbers:
+    return {key: _less(value, before.get(key)) for key, value in now.items()}
+
+
+def _joules(before: Joules, now: Joules) -> Joules:
+    """The model is linear, so the uncertainty of a difference has the same share as that of the whole."""
+    if before.joules is None or now.joules is None or not now.joules:
+        return now
+    part = max(0.0, now.joules - before.joules)
+    uncertainty = None if now.uncertainty is None else now.uncertainty * part / now.joules
+    return replace(now, joules=part, uncertainty=uncertainty, provenance=Provenance.MODELLED)
+
+
+def _site(before: Site | None, now: Site) -> Site:
+    if before is None:
+        return now
+    return replace(
+        now,
+        calls=now.calls - before.calls,
+        bytes=now.bytes - before.bytes,
+        timed_calls=now.timed_calls - before.timed_calls,
+        waits=now.waits - before.waits,
+        time_s=_less(now.time_s, before.time_s),
+        wait_s=_all_less(now.wait_s, before.wait_s),
+        joules=_all_less(now.joules, before.joules),
+    )

@@ -1,0 +1,94 @@
+"""The tables of `wattle top`: rates of the PEs, and the call sites in which they spend most time."""
+
+from __future__ import annotations
+
+from wattle import units
+from wattle.console import Text, styled
+from wattle.pe import PE, add
+from wattle.provenance import Joules, amount, total
+from wattle.sites import MergedSite, merge
+from wattle.tables import Table, table
+from wattle.top.rates import Job
+
+PES_SHOWN = 64
+SITES_SHOWN = 8
+SHARES = ("compute", "transfer", "wait")
+
+
+def rates_table(job: Job, title: str) -> Table:
+    """How each PE spent its time, and its calls, bytes and joules a second."""
+    pes, noun = job.profile.pes, job.profile.noun
+    result = table(title=title)
+    result.add_column(styled("\n{}", noun), no_wrap=True)
+    for name in SHARES:
+        result.add_column(styled("\n{}", name), justify="right", no_wrap=True)
+    for over, name in (("on", "a core"), ("", "calls/s"), ("", "bytes/s"), ("watts", "modelled")):
+        result.add_column(styled("{}\n{}", over, name), justify="right", no_wrap=True)
+    for pe in pes[:PES_SHOWN]:
+        result.add_row(str(pe.pe), *_cells([pe]))
+    if len(pes) > 1:
+        result.add_section()
+        result.add_row("all", *_cells(pes))
+    if len(pes) > PES_SHOWN:
+        result.caption = f"{PES_SHOWN} of {len(pes)} {noun}s"
+    return result
+
+
+def _cells(pes: list[PE]) -> list[str]:
+    wall_s = add(pe.wall_s for pe in pes)
+    if not wall_s:
+        return [units.UNKNOWN] * 7
+    longest_s = max(pe.wall_s or 0.0 for pe in pes)
+    times = [add(pe.time_s[key] for pe in pes) for key in SHARES]
+    calls = sum(site.calls for pe in pes for site in pe.sites)
+    moved = add(pe.bytes[key] for pe in pes for key in pe.bytes)
+    joules = total(figure for pe in pes for figure in pe.joules)
+    return [
+        *(_share(seconds, wall_s) for seconds in (*times, add(pe.cpu_s for pe in pes))),
+        units.count(round(calls / longest_s)),
+        units.UNKNOWN if moved is None else units.size(moved / longest_s),
+        _watts(joules, longest_s),
+    ]
+
+
+def _share(seconds: float | None, whole_s: float) -> str:
+    return units.UNKNOWN if seconds is None else units.share(seconds / whole_s)
+
+
+def _watts(joules: Joules, seconds: float) -> str:
+    if joules.joules is None:
+        return units.UNKNOWN
+    doubt = None if joules.uncertainty is None else joules.uncertainty / seconds
+    return amount(joules.joules / seconds, doubt)
+
+
+def sites_table(job: Job) -> Table | None:
+    """The call sites with the longest time, waiting included. None where there are none."""
+    noun = job.profile.noun
+    sites = sorted(merge(job.profile), key=_time, reverse=True)
+    whole_s = add(pe.wall_s for pe in job.profile.pes)
+    if not sites or not whole_s:
+        return None
+    result = table(title=f"Call sites, by share of the {noun}s' time")
+    result.add_column(styled("{}", "call site"), overflow="fold")
+    for name in ("calls", "bytes", "time", "share", "waiting"):
+        result.add_column(styled("{}", name), justify="right", no_wrap=True)
+    for site in sites[:SITES_SHOWN]:
+        result.add_row(*_site_cells(site, whole_s))
+    return result
+
+
+def _time(site: MergedSite) -> float:
+    return site.time_s if site.time_s is not None else site.waiting_s or 0.0
+
+
+def _site_cells(site: MergedSite, whole_s: float) -> list[str | Text]:
+    function = f" {site.place.function}()" if site.place.function else ""
+    return [
+        styled("{}[faint]{}[/faint] {}", site.place.label, function, site.call),
+        units.count(site.calls),
+        units.size(site.bytes) if site.bytes else "",
+        units.seconds(_time(site)),
+        units.share(_time(site) / whole_s),
+        units.seconds(site.waiting_s),
+    ]

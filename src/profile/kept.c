@@ -1,0 +1,272 @@
+/* kept.c - makes the file in which a process keeps its counts, and lets it grow. */
+#include "profile/kept.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory_file.h"
+#include "node/process.h"
+#include "os/os.h"
+#include "profile/modules.h"
+
+enum { MOST_BLOCKS = 4096, NOTES_BYTES = 16384, STALE_S = 7 * 86400, MOST_CALLS = WTL_N_FRONTS * WTL_CALLS_A_FRONT };
+
+struct wtl_kept {
+  int fd;
+  pid_t owner; /* a forked child does not change the file */
+  char path[128];
+  dev_t device;
+  ino_t inode;
+  uint64_t length; /* of the file */
+  wtl_kept_head *head;
+  pthread_mutex_t lock; /* of all below */
+  size_t n_blocks;
+  wtl_kept_block *block[MOST_BLOCKS];
+  char *notes, *notes_end; /* the free part of the last block of notes */
+  const wtl_call_info *const *calls;
+  bool called[MOST_CALLS]; /* calls that are noted */
+  wtl_module *modules;
+  size_t n_modules;
+};
+
+/* --- the file --- */
+
+/* Programs may close descriptors that they did not open, and the number then belongs to another file. */
+static bool is_still_ours(const wtl_kept *k)
+{
+  struct stat st;
+  return k->owner == getpid() && fstat(k->fd, &st) == 0 && st.st_dev == k->device && st.st_ino == k->inode;
+}
+
+/* Allocates the pages of [from, from + bytes). Beyond the limit on the size of files the kernel would send SIGXFSZ. */
+static bool allocate_pages(int fd, uint64_t from, uint64_t bytes)
+{
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && from + bytes > limit.rlim_cur)
+    return false;
+  int rc;
+  do rc = fallocate(fd, 0, (off_t)from, (off_t)bytes);
+  while (rc != 0 && errno == EINTR);
+  return rc == 0;
+}
+
+static void *add_block(wtl_kept *k, enum wtl_kept_kind kind, uint32_t number, size_t bytes)
+{
+  uint64_t whole = (sizeof(wtl_kept_block) + bytes + WTL_KEPT_PAGE - 1) / WTL_KEPT_PAGE * WTL_KEPT_PAGE;
+  if (k->n_blocks == MOST_BLOCKS || !is_still_ours(k) || !allocate_pages(k->fd, k->length, whole)) return NULL;
+  wtl_kept_block *b = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, k->fd, (off_t)k->length);
+  if (b == MAP_FAILED) return NULL;
+  b->number = number;
+  b->bytes = whole;
+  k->length += whole;
+  k->block[k->n_blocks++] = b;
+  atomic_store_explicit(&b->kind, kind, memory_order_release);
+  return b + 1;
+}
+
+static int open_file(wtl_kept *k, const char *folder)
+{
+  static _Atomic unsigned serial;
+  if (!folder || !*folder) return wtl_memory_file_make("wattle-profile", 0, 0);
+  snprintf(k->path, sizeof k->path, WTL_KEPT_FOLDER WTL_KEPT_PREFIX "%ld.%ld.%llu.%u", (long)geteuid(), (long)getpid(),
+           (unsigned long long)wtl_process_start_of(getpid()), serial++);
+  unlink(k->path); /* of this process before an exec */
+  return open(k->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+}
+
+static void give_up(wtl_kept *k)
+{
+  if (k->fd >= 0) close(k->fd);
+  if (k->fd >= 0 && k->path[0]) unlink(k->path);
+  free(k);
+}
+
+wtl_kept *wtl_kept_start(const char *folder)
+{
+  struct stat st;
+  wtl_kept *k = WTL_OS_PES_ARE_PROCESSES ? calloc(1, sizeof *k) : NULL;
+  if (!k) return NULL;
+  pthread_mutex_init(&k->lock, NULL);
+  k->owner = getpid();
+  k->fd = open_file(k, folder);
+  if (k->fd < 0 || fstat(k->fd, &st) != 0) {
+    give_up(k);
+    return NULL;
+  }
+  k->device = st.st_dev;
+  k->inode = st.st_ino;
+  k->head = add_block(k, WTL_KEPT_HEAD, 0, sizeof *k->head);
+  if (!k->head) {
+    give_up(k);
+    return NULL;
+  }
+  if (folder && *folder && !realpath(folder, k->head->folder)) k->head->folder[0] = '\0';
+  return k;
+}
+
+wtl_kept_head *wtl_kept_head_of(wtl_kept *k)
+{
+  return k ? k->head : NULL;
+}
+
+void *wtl_kept_allocate(wtl_kept *k, enum wtl_kept_kind kind, uint32_t number, size_t bytes)
+{
+  if (!k) return NULL;
+  pthread_mutex_lock(&k->lock);
+  void *at = add_block(k, kind, number, bytes);
+  pthread_mutex_unlock(&k->lock);
+  if (!at) k->head->is_partial = 1;
+  return at;
+}
+
+bool wtl_kept_has(wtl_kept *k, const void *at)
+{
+  const char *byte = at;
+  bool found = false;
+  if (!k) return false;
+  pthread_mutex_lock(&k->lock);
+  for (size_t i = 0; !found && i < k->n_blocks; i++)
+    found = byte >= (const char *)k->block[i] && byte < (const char *)k->block[i] + k->block[i]->bytes;
+  pthread_mutex_unlock(&k->lock);
+  return found;
+}
+
+void wtl_kept_replaced(wtl_kept *k, const void *at)
+{
+  if (wtl_kept_has(k, at)) atomic_store_explicit(&((wtl_kept_block *)at - 1)->kind, WTL_KEPT_OLD, memory_order_release);
+}
+
+/* --- notes --- */
+
+/* Returns space for a note of `bytes`. The caller sets its kind last. */
+static void *new_note(wtl_kept *k, size_t bytes)
+{
+  bytes = (bytes + 7) / 8 * 8;
+  if (!k->notes || bytes + sizeof(wtl_kept_note) > (size_t)(k->notes_end - k->notes)) {
+    size_t block = NOTES_BYTES - sizeof(wtl_kept_block);
+    char *at = add_block(k, WTL_KEPT_NOTES, 0, block);
+    if (!at) return NULL;
+    k->notes = at;
+    k->notes_end = at + block;
+  }
+  wtl_kept_note *n = (void *)k->notes;
+  k->notes += bytes;
+  n->bytes = (uint32_t)bytes;
+  return n;
+}
+
+static void note_call(wtl_kept *k, uint32_t call)
+{
+  if (call >= MOST_CALLS || k->called[call] || !k->calls[call / WTL_CALLS_A_FRONT]) return;
+  const wtl_call_info *info = wtl_call_of(k->calls, call);
+  wtl_kept_call *n = new_note(k, sizeof *n + strlen(info->name) + 1);
+  if (!n) return;
+  k->called[call] = true;
+  n->call = call;
+  n->kind = (uint16_t)info->kind;
+  n->direction = (uint16_t)info->direction;
+  memcpy(n->name, info->name, strlen(info->name) + 1);
+  atomic_store_explicit(&n->note.kind, WTL_KEPT_CALL, memory_order_release);
+}
+
+static void note_module(wtl_kept *k, uintptr_t addr)
+{
+  size_t known = k->n_modules;
+  if (!addr || wtl_module_of(addr, &k->modules, &k->n_modules) < 0 || k->n_modules == known) return;
+  const wtl_module *m = &k->modules[known];
+  wtl_kept_module *n = new_note(k, sizeof *n + strlen(m->path) + 1);
+  if (!n) return;
+  n->base = m->base;
+  n->low = m->low;
+  n->high = m->high;
+  snprintf(n->build_id, sizeof n->build_id, "%s", m->build_id);
+  memcpy(n->path, m->path, strlen(m->path) + 1);
+  atomic_store_explicit(&n->note.kind, WTL_KEPT_MODULE, memory_order_release);
+}
+
+void wtl_kept_note_site(wtl_kept *k, uintptr_t addr, uint32_t call)
+{
+  if (!k) return;
+  pthread_mutex_lock(&k->lock);
+  if (k->calls) { /* otherwise wtl_profile_kept_begin notes it later */
+    note_call(k, call);
+    note_module(k, addr);
+  }
+  pthread_mutex_unlock(&k->lock);
+}
+
+void wtl_kept_begin(wtl_kept *k, const wtl_call_info *const *calls)
+{
+  if (!k) return;
+  pthread_mutex_lock(&k->lock);
+  k->calls = calls;
+  pthread_mutex_unlock(&k->lock);
+  k->head->layout = WTL_KEPT_LAYOUT;
+  k->head->site_bytes = sizeof(wtl_site);
+  k->head->pid = getpid();
+  k->head->pid_start = wtl_process_start_of(getpid());
+  atomic_thread_fence(memory_order_release);
+  memcpy(k->head->mark, "WTLKEPT", sizeof k->head->mark);
+}
+
+/* --- the end --- */
+
+void wtl_kept_remove(wtl_kept *k)
+{
+  if (!k || !k->path[0] || k->owner != getpid()) return;
+  unlink(k->path);
+  k->path[0] = '\0';
+}
+
+/* Whether no reader will want the file any more. */
+static bool is_stale(const char *path)
+{
+  char folder[WTL_KEPT_TEXT] = "";
+  struct stat st;
+  bool stale = false;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return false;
+  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid()) {
+    off_t at = (off_t)(sizeof(wtl_kept_block) + offsetof(wtl_kept_head, folder));
+    ssize_t n = pread(fd, folder, sizeof folder - 1, at);
+    stale = time(NULL) - st.st_mtime > STALE_S || (n > 0 && *folder && access(folder, F_OK) != 0 && errno == ENOENT);
+  }
+  close(fd);
+  return stale;
+}
+
+void wtl_kept_remove_stale(void)
+{
+  char prefix[64], path[sizeof(struct dirent) + sizeof WTL_KEPT_FOLDER];
+  snprintf(prefix, sizeof prefix, WTL_KEPT_PREFIX "%ld.", (long)geteuid());
+  DIR *all = wtl_process_sees_all() ? opendir(WTL_KEPT_FOLDER) : NULL;
+  for (struct dirent *entry; all && (entry = readdir(all)) != NULL;) {
+    long pid;
+    unsigned long long start;
+    if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
+        sscanf(entry->d_name + strlen(prefix), "%ld.%llu.", &pid, &start) != 2 || wtl_process_start_of(pid) == start)
+      continue;
+    snprintf(path, sizeof path, WTL_KEPT_FOLDER "%s", entry->d_name);
+    if (is_stale(path)) unlink(path);
+  }
+  if (all) closedir(all);
+}
+
+void wtl_kept_stop(wtl_kept *k)
+{
+  if (!k) return;
+  if (is_still_ours(k)) close(k->fd);
+  for (size_t i = 0; i < k->n_blocks; i++) munmap(k->block[i], k->block[i]->bytes);
+  free(k->modules);
+  free(k);
+}

@@ -1,0 +1,64 @@
+"""The profiles that `oshrun` writes of PEs that could not do so themselves."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jobs import OSHRUN, Job, oshrun, program
+
+WAYS = {"global_exit_7": 7, "exit_3": 3, "_exit_4": 4, "abort": 134, "segfault": 139}
+
+
+def profiles(folder: Path) -> list[dict]:
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("pe-*.json"))]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_pe_of_a_job_that_failed_has_a_profile(way: str, tmp_path: Path) -> None:
+    result = oshrun(3, "ends", way, 1, "wait", env={"WATTLE_PROFILE_DIR": str(tmp_path), "WATTLE_METER": "model"})
+    assert result.code == WAYS[way], result
+    pes = profiles(tmp_path)
+    assert [pe["pe"] for pe in pes] == [0, 1, 2], result
+    for pe in pes:
+        barriers = [site for site in pe["sites"] if site["call"] == "shmem_barrier_all"]
+        assert sum(site["calls"] for site in barriers) == 1
+        assert sum(s for s in pe["state_s"].values() if s) == pytest.approx(pe["wall_s"], rel=1e-3, abs=1e-3)
+        assert pe["api"] == "shmem"
+    for pe in (pes[0], pes[2]):
+        assert pe["ended"]["time"] == "job"
+        assert pe["joules"][0]["provenance"] == "modelled"
+    assert pes[0]["node"]["joules"]
+    assert ("ended" in pes[1]) == (way != "global_exit_7")
+
+
+def test_a_job_that_asked_for_a_sensor_gets_no_modelled_joules(tmp_path: Path) -> None:
+    settings = {"WATTLE_PROFILE_DIR": str(tmp_path), "WATTLE_METER": "none"}
+    oshrun(2, "ends", "abort", 1, "wait", env=settings)
+    assert [(pe["joules"], pe["node"]) for pe in profiles(tmp_path)] == [([], None)] * 2
+
+
+def test_a_job_that_ends_well_leaves_no_trace_of_this(tmp_path: Path) -> None:
+    result = oshrun(2, "ends", "finalize", env={"WATTLE_PROFILE_DIR": str(tmp_path)})
+    assert result.code == 0, result
+    assert ["ended" in pe for pe in profiles(tmp_path)] == [False, False]
+
+
+def test_a_pe_that_is_killed_from_outside_leaves_the_figures_of_all(tmp_path: Path) -> None:
+    with Job([OSHRUN, "-n", "2", program("victim"), "wait"], env={"WATTLE_PROFILE_DIR": str(tmp_path)}) as job:
+        job.until(lambda: len(list(kept(job))) == 2, "two PEs with counts")
+        time.sleep(0.3)
+        job.signal(job.find("victim")[0])
+        job.wait()
+        job.all_gone()
+    found = profiles(tmp_path)
+    assert [pe["pe"] for pe in found] == [0, 1]
+    assert all("ended" in pe for pe in found)
+
+
+def kept(job: Job) -> Iterator[Path]:
+    for pid in job.find("victim"):
+        yield from Path("/dev/shm").glob(f"wattle-profile.*.{pid}.*")

@@ -1,0 +1,96 @@
+"""The rates that `wattle top` shows, and call sites in shared libraries."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fakes
+import pytest
+from jobs import HOME, clean_environment
+from tree import PACKAGE
+from wattle.checked import Checked
+from wattle.pe import PE
+from wattle.pe_file import pe_of
+from wattle.top.rates import between
+
+LIBRARY = "#include <shmem.h>\nvoid meet(void) { shmem_barrier_all(); }\n"
+PROGRAM = """
+#include <shmem.h>
+#include <unistd.h>
+void meet(void);
+static long flag;
+int main(void)
+{
+  shmem_init();
+  for (int i = 0; i < 10; i++) shmem_barrier_all();
+  if (shmem_my_pe() == 0) meet();
+  sleep(60);
+  return 0;
+}
+"""
+
+
+def made(**changes: object) -> PE:
+    return pe_of(Checked("made up", fakes.pe_profile(0, 1, **changes)))
+
+
+def test_the_rates_of_an_interval_are_the_differences_of_two_readings() -> None:
+    sites = fakes.pe_profile(0, 1)["sites"]
+    more = [{**site, "calls": site["calls"] + 7, "bytes": site["bytes"] + 70} for site in sites]
+    before = made()
+    now = made(wall_s=3.0, cpu_s=before.cpu_s + 0.5, sites=more, joules=[fakes.figure("cpu", 15.0)])
+    found = between(before, now)
+    assert found.wall_s == pytest.approx(1.0)
+    assert found.cpu_s == pytest.approx(0.5)
+    assert [site.calls for site in found.sites] == [7, 7]
+    assert [site.bytes for site in found.sites] == [70, 70]
+    assert found.joules[0].joules == pytest.approx(5.0)
+    assert found.joules[0].uncertainty == pytest.approx(now.joules[0].uncertainty / 3)
+
+
+def test_a_site_without_new_calls_is_left_out_and_the_first_reading_is_whole() -> None:
+    assert between(made(), made()).sites == []
+    assert between(None, made()) == made()
+
+
+def top(*words: object) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "wattle", "top", *map(str, words)],
+        env={**clean_environment(), "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE), "COLUMNS": "130"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_a_wait_in_a_shared_library_has_its_line(tmp_path: Path) -> None:
+    (tmp_path / "meet.c").write_text(LIBRARY)
+    (tmp_path / "program.c").write_text(PROGRAM)
+    compiler, library, program = HOME / "bin/oshcc", tmp_path / "libmeet.so", tmp_path / "meets"
+    subprocess.run([compiler, "-g", "-shared", "-fPIC", tmp_path / "meet.c", "-o", library], check=True)
+    subprocess.run(
+        [compiler, "-g", tmp_path / "program.c", library, f"-Wl,-rpath,{tmp_path}", "-o", program], check=True
+    )
+    job = subprocess.Popen(
+        [HOME / "bin/oshrun", "-n", "2", program], env={**clean_environment(), "WATTLE_METER": "model"}
+    )
+    try:
+        until, found = time.monotonic() + 60, {}
+        while not found.get("call") and time.monotonic() < until:
+            pes = json.loads(top(job.pid, "--json"))["pes"] if job.poll() is None else []
+            found = next((pe for pe in pes if pe["pe"] == 0), {})
+        assert found["call"] == "shmem_barrier_all"
+        assert found["where"].startswith("meet.c:2 meet"), found
+        assert found["counts"]["calls"] == 11
+        words = " ".join(top(job.pid).split())
+        assert "meet.c:2 meet() shmem_barrier_all" in words
+        assert "The job since its start" in words
+    finally:
+        job.terminate()
+        job.wait(60)
