@@ -12,7 +12,13 @@ from pathlib import Path
 
 from tree import ROOT
 
-MOUNTED = ("proc", "sys", "dev", "dev/pts", "dev/shm")
+# Devices and processes of this machine, in a mount namespace of each command. So a test that is killed leaves no mount,
+# and removing its folder removes nothing of this machine.
+ENTER = """
+for place in proc sys dev dev/pts dev/shm; do mount --bind "/$place" "$0/$place"; done
+exec chroot "$0" sh -ec "$1"
+"""
+IN_NAMESPACE = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", ENTER]
 # Where package managers of the host keep their sources, for a system that has no other.
 SETTINGS = (
     "etc/apt/sources.list.d",
@@ -45,7 +51,7 @@ class BareSystem:
             "LANG": "C.UTF-8",
         }
         done = subprocess.run(
-            ["chroot", self.root, "sh", "-ec", command],
+            [*IN_NAMESPACE, self.root, command],
             env=passed_variables() | environment | {"DEBIAN_FRONTEND": "noninteractive"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -94,17 +100,12 @@ def passed_variables() -> dict[str, str]:
 
 @contextlib.contextmanager
 def bare_system(folder: Path) -> Iterator[BareSystem]:
-    """A copy of a minimal system, with devices and processes of this machine."""
+    """A copy of a minimal system. Its commands see devices and processes of this machine."""
     copy_base(folder)
     try:
-        for name in MOUNTED:
-            subprocess.run(["mount", "--bind", f"/{name}", folder / name], check=True)
         yield BareSystem(folder)
     finally:
-        for name in reversed(MOUNTED):
-            subprocess.run(["umount", "-l", folder / name], check=False, capture_output=True)
-        if not any(os.path.ismount(folder / name) for name in MOUNTED):
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def mirror() -> list[str]:
