@@ -45,6 +45,11 @@ class Home:
             raise WattleError(f"{path} is missing ({self.how}); build it with `make build`, or set WATTLE_HOME")
         return path
 
+    @property
+    def runtime(self) -> Path:
+        """The folder of libraries that oshrun adds to the end of LD_LIBRARY_PATH. A build tree has none."""
+        return self.root / "lib" / "wattle" / "runtime"
+
     def shared(self, name: str) -> Path:
         """A folder of shared files: `machines`, `bench`, `examples` and others. Raises WattleError where it is
         missing.

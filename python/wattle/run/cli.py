@@ -137,7 +137,7 @@ def run(
     if plan is not None:
         clocks = plans.read(plan)
         chosen |= _clocks_of(plan, clocks, None if mpi else n, chosen)
-    found = target.find(command[0]) if by_name else target.look_at(command[0])
+    found = target.find(command[0]) if by_name else target.look_at(command[0], paths.find_home().runtime)
     if found.mpi:
         raise mpi_jobs.without_launcher(command[0], found.mpi, asked)
     environment = {**os.environ, **chosen}

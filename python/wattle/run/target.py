@@ -29,12 +29,14 @@ def find(program: str) -> Target:
     return Target(_find(program))
 
 
-def look_at(program: str) -> Target:
-    """Finds the program, and examines its libraries. Raises WattleError with the reason where it cannot be started."""
+def look_at(program: str, runtime: Path | None = None) -> Target:
+    """Finds the program, and examines its libraries as the loader finds them, which searches the folder `runtime` last.
+    Raises WattleError with the reason where the program cannot be started.
+    """
     path = _find(program)
     if not elf.is_elf(path):
         return Target(path)  # a script may start any program
-    libraries = elf.libraries(str(path.absolute()))
+    libraries = elf.libraries(str(path), runtime)
     if libraries is None:
         return Target(path, f"{path} loads no shared libraries; if it uses another OpenSHMEM, there will be no profile")
     ours = next((name for name in libraries if name.startswith(elf.LIBRARY)), None)

@@ -307,7 +307,7 @@ def test_an_mpi_program_without_a_launcher_is_an_error_that_names_one(monkeypatc
     )
     fakes.script(tmp_path / "bin/mpirun", f"#!/bin/sh\necho '{says}'\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setattr(target.elf, "libraries", lambda path: {library: f"/x/{library}"})
+    monkeypatch.setattr(target.elf, "libraries", lambda path, last: {library: f"/x/{library}"})
     monkeypatch.chdir(tmp_path)
     for options, n in ((["-n", "2"], "2"), (["--mpi"], "N"), (["--no-profile"], "N")):
         with pytest.raises(SystemExit) as ended:
@@ -404,11 +404,44 @@ def test_a_program_whose_library_is_gone_is_an_error_before_it_starts(monkeypatc
     program = tmp_path / "prog"
     program.write_bytes(b"\x7fELF")
     program.chmod(0o755)
-    monkeypatch.setattr(target.elf, "libraries", lambda path: {"libwattle-shmem.so.0": None})
+    monkeypatch.setattr(target.elf, "libraries", lambda path, last: {"libwattle-shmem.so.0": None})
     with pytest.raises(target.WattleError, match=r"libwattle-shmem\.so\.0 is not found"):
         target.look_at(str(program))
-    monkeypatch.setattr(target.elf, "libraries", lambda path: {"libwattle-shmem.so.0": "/x/libwattle-shmem.so.0"})
+    monkeypatch.setattr(target.elf, "libraries", lambda path, last: {"libwattle-shmem.so.0": "/x/libwattle-shmem.so.0"})
     assert target.look_at(str(program)).warning == ""
+
+
+def test_a_program_is_refused_only_where_its_loader_does_not_find_the_library(monkeypatch, tmp_path):
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    built, moved, program = tmp_path / "built", tmp_path / "moved", tmp_path / "prog"
+    built.mkdir()
+    library = built / "libwattle-shmem.so.0"
+    words = ["cc", "-shared", "-Wl,-soname,libwattle-shmem.so.0", "-x", "c", "-", "-o", str(library)]
+    subprocess.run(words, input="int pes(void) { return 1; }", text=True, check=True)
+
+    def link(runpath: Path | str) -> None:
+        words = ["cc", "-x", "c", "-", "-x", "none", str(library), f"-Wl,-rpath,{runpath}", "-o", str(program)]
+        subprocess.run(words, input="int pes(void); int main(void) { return !pes(); }", text=True, check=True)
+
+    link(built)
+    assert target.look_at(str(program)).warning == ""
+    link("$ORIGIN/moved")
+    (tmp_path / "other").mkdir()
+    link_to_it, elsewhere = tmp_path / "other/link", tmp_path / "other/prog"
+    elsewhere.write_bytes(program.read_bytes())
+    elsewhere.chmod(0o755)
+    built.rename(moved)
+    link_to_it.symlink_to(program)
+    for path in (program, link_to_it):
+        assert target.look_at(str(path)).warning == ""
+        assert subprocess.run([path], check=False).returncode == 0
+    with pytest.raises(target.WattleError, match=r"libwattle-shmem\.so\.0 is not found"):
+        target.look_at(str(elsewhere))
+    assert target.look_at(str(elsewhere), moved).warning == ""
+    assert os.environ.get("LD_LIBRARY_PATH") is None
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/nowhere:{moved}")
+    assert target.look_at(str(elsewhere)).warning == ""
+    assert subprocess.run([elsewhere], check=False).returncode == 0
 
 
 def start(environment, folder, shell, *options, **settings):
