@@ -25,7 +25,7 @@ COMMANDS = {
     "run": "Run a program and show where its time and joules went.",
     "collect": "Complete the manifest of a run that another launcher started, and show its figures.",
     "energy": "Run any program and show the joules of its process tree.",
-    "top": "Show the call and source line in which each PE of this node waits now, and for how long.",
+    "top": "Show where each PE of this node waits now, how it spends its time and joules, and in which call sites.",
     "study": "Run a study of the papers here, and compare the results with the published figures.",
     "compare": "Compare two runs or two studies: time, CPU seconds, waiting, joules.",
     "report": "Write one HTML file with interactive figures, tables, provenance and manifest. It needs no network.",
