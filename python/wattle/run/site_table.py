@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from wattle import call_paths, units
 from wattle.call_paths import Row
-from wattle.console import Text, styled
+from wattle.console import Text, plain, styled
 from wattle.pe import NO_CORE, add
 from wattle.provenance import Provenance, joule_unit, significant, total
 from wattle.run.view import View
@@ -96,12 +96,13 @@ def _site_cells(row: Row, wide: bool) -> list[str | Text]:
     site, place = row.site, row.place
     function = f" {place.function}()" if place.function and not place.is_name else ""
     called = [] if site.call == place.label else [site.call]
-    words = "{}[faint]{}" + "\n  < {}" * len(row.callers) + "[/faint]" + "\n  {}" * len(called)
+    name = styled("{}[faint]{}[/faint]", place.label, function)
+    callers = [styled("[faint]  < {}[/faint]", caller) for caller in row.callers]
     waits = list(site.wait_s.values()) if wide else [site.waiting_s]
     joules = total(site.joules)
     figure = str(joules).removesuffix(f" {joules.provenance}") if joules.known else units.UNKNOWN
     return [
-        styled(words, place.label, function, *row.callers, *called),
+        Text("\n").join([name, *callers, *(plain(f"  {call}") for call in called)]),
         units.count(site.calls),
         units.size(site.bytes) if site.bytes else "",
         units.seconds(site.time_s),
