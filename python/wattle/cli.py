@@ -110,7 +110,7 @@ def _add_commands(arguments: list[str]) -> None:
     """
     asked = arguments[0] if arguments else None
     if asked in COMMANDS:
-        _add((asked,))
+        _add((asked,), next((word for word in arguments[1:] if not word.startswith("-")), ""))
     elif asked != "version":
         _begin_list()
         for name, words in COMMANDS.items():
@@ -129,10 +129,13 @@ def _begin_list() -> None:
     app.registered_commands[:] = [known for known in app.registered_commands if known.callback is version]
 
 
-def _add(names: Iterable[str]) -> None:
+def _add(names: Iterable[str], part: str | None = None) -> None:
+    """Adds commands. `part` is the requested study of `study`; None: all."""
     _begin_list()
     for name in names:
         loaded = importlib.import_module(f"wattle.{name}.cli")
+        if name == "study":
+            loaded.choose(part)
         if name in GROUPS:
             app.add_typer(getattr(loaded, f"{name}_app"), name=name)
         else:

@@ -13,12 +13,10 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, paths, stopping, units
-from wattle.acceptance import steps as acceptance_steps
-from wattle.acceptance import trial
+from wattle import console, extras, paths, stopping, units
 from wattle.console import plain, styled
 from wattle.errors import Interrupted, WattleError
-from wattle.reproduce import archive, page, plan, state
+from wattle.reproduce import plan, state
 from wattle.reproduce.plan import Step
 from wattle.reproduce.state import DONE, FAILED, Result, State
 from wattle.run import directory as directories
@@ -56,6 +54,9 @@ def reproduce(
     of all columns, for citation. Ctrl-C ends it; the same command with -o DIR continues with the studies that are not
     complete.
     """
+    extras.require("wattle reproduce", *extras.LAB)
+    from wattle.reproduce import archive, page
+
     known = state.read(output) if output is not None else None
     if known is None:
         wanted = _begin(hosts, on, quick, only, author)
@@ -134,6 +135,8 @@ def _is_done(wanted: State, step: Step) -> bool:
 
 def _run_all(wanted: State, todo: list[Step]) -> KeyboardInterrupt | None:
     """Runs the steps that are not complete. Returns the interruption that ended them early, if any."""
+    from wattle.acceptance import steps, trial
+
     base = wanted.directory / "studies"
     base.mkdir(exist_ok=True)
     with console.progress("studies", len(todo), estimates=False) as bar:
@@ -144,7 +147,7 @@ def _run_all(wanted: State, todo: list[Step]) -> KeyboardInterrupt | None:
             shutil.rmtree(wanted.folder(step), ignore_errors=True)
             bar.advance(0, now=f"{step.name}; {_left(wanted, todo)}")
             command = [sys.executable, "-m", "wattle", "study", *step.options(wanted.quick)]
-            named = acceptance_steps.Step(step.name, "", "", lambda out, words=command: [*words, "-o", str(out)])
+            named = steps.Step(step.name, "", "", lambda out, words=command: [*words, "-o", str(out)])
             try:
                 found = trial.run(named, base, math.inf)
             except KeyboardInterrupt as stop:

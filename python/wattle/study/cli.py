@@ -10,8 +10,7 @@ from typing import Any
 import typer
 
 from wattle import console
-from wattle.study import measuring, place, registry
-from wattle.study.options import Hosts
+from wattle.study import registry
 
 study_app = typer.Typer(
     help="Run a study of the papers here, and compare the results with the published figures.",
@@ -28,6 +27,9 @@ def placed(command: Callable[..., None]) -> Callable[..., None]:
     """The command of a study with the option `--hosts`, which gives the study's `on` the form `hosts:A,B`. Without
     `--on` and `--hosts`, the place is where the launcher would start PEs.
     """
+    from wattle.study import place
+    from wattle.study.options import Hosts
+
     signature = inspect.signature(command, eval_str=True)
     usual = signature.parameters["on"].default
 
@@ -49,5 +51,23 @@ def placed(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for _name in registry.commands():
-    study_app.command(_name)(placed(measuring.with_options(registry.part(_name, "command").command)))
+def choose(asked: str | None) -> None:
+    """Adds the command of one study, or those of all where `asked` is None. Where it is no study, all are added for the
+    list of `--help`, by name only, because the packages of studies take most of a second to import.
+    """
+    known = registry.commands()
+    study_app.registered_commands.clear()
+    for name in [asked] if asked in known else known:
+        add = study_app.command(name, help=registry.words(name))
+        add(_listed if asked not in (None, name) else whole(name))
+
+
+def whole(name: str) -> Callable[..., None]:
+    """The command of a study with all its options."""
+    from wattle.study import measuring
+
+    return placed(measuring.with_options(registry.part(name, "command").command))
+
+
+def _listed() -> None:
+    """Takes the place of a study in the list of `--help`."""

@@ -2,7 +2,8 @@
 computes the results of a directory.
 
 Its `page.py` has `build`, which makes the page of a directory. With a `command.py`, its `command` is `wattle study
-NAME`. With `COMPARED` in `samples.py`, `wattle compare` accepts its directories.
+NAME`, and the docstring of its `__init__.py` is the help. With `COMPARED` in `samples.py`, `wattle compare` accepts its
+directories.
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ def names() -> tuple[str, ...]:
 def commands() -> list[str]:
     """The studies that are commands."""
     return [name for name in names() if (HERE / name / "command.py").exists()]
+
+
+def words(name: str) -> str:
+    """The help of a study's command: the first words of its folder, so that a list of studies imports none of them."""
+    text = importlib.import_module(f"wattle.study.{name}").__doc__ or ""
+    return " ".join(text.split())
 
 
 def compared() -> list[str]:

@@ -99,7 +99,7 @@ def test_a_run_shows_its_tables(core: Core, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "needs"),
     [
-        (["study", "--help"], "wattle study needs the Python package"),
+        (["study", "slack", "--help"], "wattle study needs the Python package"),
         (["reproduce"], "wattle reproduce needs the Python package"),
         (["report", "run"], "wattle report needs the Python package"),
         (["plan", "run", "--by", "sim"], "wattle plan needs the Python package numpy"),
@@ -118,7 +118,14 @@ def test_a_command_that_needs_the_extra_says_so_in_one_line(core: Core, argument
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["version"], ["run", "/bin/true"], ["energy", "--help"]], ids=" ".join
+    "arguments",
+    [
+        ["--help"],
+        ["version"],
+        ["run", "/bin/true"],
+        *([name, "--help"] for name in cli.COMMANDS),
+    ],
+    ids=" ".join,
 )
 def test_a_command_of_the_core_loads_no_package_of_the_extra(
     environment: dict[str, str], tmp_path: Path, arguments: list[str]

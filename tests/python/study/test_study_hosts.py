@@ -55,6 +55,7 @@ def test_wrong_lists_of_hosts_are_named(listed: str, words: str):
 
 
 def test_every_study_has_the_option_and_a_wrong_list_is_one_line(wattle: Wattle):
+    cli.choose(None)
     callbacks = {command.name: command.callback for command in cli.study_app.registered_commands}
     assert sorted(callbacks) == sorted(registry.commands())
     for callback in callbacks.values():

@@ -28,7 +28,7 @@ def manifest_of(directory: Path) -> dict:
 def test_every_study_has_the_options(wattle: Wattle):
     assert registry.commands()
     for name in registry.commands():
-        command = cli.placed(measuring.with_options(registry.part(name, "command").command))
+        command = cli.whole(name)
         assert {"shield", "meter_log", "meter_set"} <= set(inspect.signature(command).parameters), name
     assert "--shield" in wattle("study", "barrier", "--help").stdout
 

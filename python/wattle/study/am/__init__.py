@@ -1,1 +1,1 @@
-"""Active messages beside puts, MPI and UCX: bandwidth, message rate and a token ring."""
+"""Active messages beside puts, MPI and UCX: bandwidth, message rate, a token ring, energy a message."""

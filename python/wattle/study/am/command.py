@@ -33,7 +33,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Active messages beside puts, MPI and UCX: bandwidth, message rate, a token ring, energy a message."""
+    """The command with the options of its own."""
     plan = make_plan(repeat, min_time, quick, check_place(on, link, simulates=True))
     info.check_machine(info.ask())
     conduct(study.NAME, output, lambda *at: study.run(plan, *at), study.load, study.results, _show, as_json)

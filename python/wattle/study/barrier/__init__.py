@@ -1,1 +1,1 @@
-"""The study of waiting at a barrier: by the length of the wait, and by the number of PEs that wait."""
+"""Waiting at a barrier, in time and in scale, under each wait policy and mode; straight lines with r2."""

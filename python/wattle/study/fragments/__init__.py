@@ -1,1 +1,1 @@
-"""The study of payload and fragments: the cost of the same bytes by one call or by many."""
+"""Payloads of 1 B to 2 MiB in 1 fragment up to one a byte: energy, power, bandwidth, counters."""

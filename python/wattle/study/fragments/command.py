@@ -39,7 +39,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Payloads of 1 B to 2 MiB in 1 fragment up to one a byte: energy, power, bandwidth, counters."""
+    """The command with the options of its own."""
     place = check_place(on, link, None, simulates=True)
     plan = make_plan(most, repeat, min_time, quick, place)
     info.check_machine(info.ask())

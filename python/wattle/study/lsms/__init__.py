@@ -1,1 +1,1 @@
-"""The study of LSMS: the transfers and the waits of a real application's pattern, by MPI and OpenSHMEM."""
+"""The two stages of LSMS by MPI and OpenSHMEM: transfers in five access patterns, waits in each governor mode."""

@@ -3,7 +3,4 @@
 from wattle.study.lsms.study import SWEEP
 from wattle.study.sweep.command import of
 
-command = of(
-    SWEEP,
-    "The two stages of LSMS by MPI and OpenSHMEM: transfers in five access patterns, waits in each governor mode.",
-)
+command = of(SWEEP)

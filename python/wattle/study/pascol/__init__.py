@@ -1,3 +1,1 @@
-"""The study of a power-aware one-sided library: from which size sleeping and a lower clock save energy in a
-transfer.
-"""
+"""A power-aware one-sided library: displaced rings of put, get, accumulate and strided put, in four schemes."""

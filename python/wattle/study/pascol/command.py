@@ -6,6 +6,5 @@ from wattle.study.sweep.command import of
 
 command = of(
     SWEEP,
-    "A power-aware one-sided library: displaced rings of put, get, accumulate and strided put, in four schemes.",
     lambda on: f"{SIMULATED}:{CLUSTER}" if on == SIMULATED else on,
 )

@@ -1,3 +1,1 @@
-"""The study of data-access patterns: five ways of writing the same bytes to another PE, and the savings between
-them.
-"""
+"""Five patterns of one-sided writes, four transformations: energy, latency, bandwidth, message rate, EDP."""

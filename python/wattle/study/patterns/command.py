@@ -41,7 +41,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Five patterns of one-sided writes, four transformations: energy, latency, bandwidth, message rate, EDP."""
+    """The command with the options of its own."""
     place = check_place(on, link, pes, simulates=True)
     plan = make_plan(None if payload is None else parse_size(payload), repeat, min_time, quick, place)
     info.check_machine(info.ask())

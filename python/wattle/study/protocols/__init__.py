@@ -1,1 +1,1 @@
-"""The study of two-sided messages by TCP and InfiniBand, eager and rendezvous, in bytes per joule. Simulated."""
+"""Two-sided messages, eager and rendezvous, by Open MPI and MPICH or simulated: bytes per joule, power."""

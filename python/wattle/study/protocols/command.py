@@ -15,8 +15,4 @@ def _where(on: str) -> str:
     return on
 
 
-command = of(
-    SWEEP,
-    "Two-sided messages, eager and rendezvous, by Open MPI and MPICH or simulated: bytes per joule, power.",
-    _where,
-)
+command = of(SWEEP, _where)

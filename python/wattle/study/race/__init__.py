@@ -1,1 +1,1 @@
-"""The study of race to halt: jobs, processes and phases at each clock."""
+"""Race to halt: jobs, processes and phases, or a program of your own, at each available clock."""

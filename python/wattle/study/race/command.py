@@ -31,7 +31,7 @@ def command(
     rounds: Rounds = None,
     as_json: AsJson = False,
 ) -> None:
-    """Race to halt: jobs, processes and phases, or a program of your own, at each available clock."""
+    """The command with the options of its own."""
     if not program:
         if n is not None:
             raise WattleError(f"-n {n}: is for a program of your own, as in `wattle study race -n 4 -- ./app`")

@@ -1,1 +1,1 @@
-"""The study of clocks under a put: three ways of receiving, by the receiver's wait policy and clock."""
+"""Clocks under a put: three ways of receiving, by the receiver's wait policy and clock."""

@@ -1,1 +1,1 @@
-"""The study of slack: early and late PEs at a barrier, under each wait policy, mode and scaling."""
+"""Early and late PEs at a barrier, under each wait policy, mode and scaling."""

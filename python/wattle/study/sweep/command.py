@@ -18,8 +18,8 @@ from wattle.study.sweep.words import summary
 from wattle.tables import table
 
 
-def of(made: Sweep, words: str, where: Callable[[str], str] = str) -> Callable[..., None]:
-    """`wattle study NAME` with the usual options. `words`: its help. `where`: the place that a value of `--on` names;
+def of(made: Sweep, where: Callable[[str], str] = str) -> Callable[..., None]:
+    """`wattle study NAME` with the usual options. `where`: the place that a value of `--on` names;
     it raises WattleError for one that the study does not have.
     """
 
@@ -33,7 +33,6 @@ def of(made: Sweep, words: str, where: Callable[[str], str] = str) -> Callable[.
     ) -> None:
         study(made, plan_of(quick, rounds, check_place(where(on), link, simulates=True)), output, as_json)
 
-    command.__doc__ = words
     return command
 
 

@@ -1,1 +1,1 @@
-"""The study of the travelling salesman by MPI, buckets, active messages and work stealing."""
+"""The travelling salesman by MPI, buckets, active messages and work stealing: time, CPU seconds, joules, waits."""

@@ -20,8 +20,8 @@ from wattle.study.versions.words import summary
 from wattle.tables import Table, table
 
 
-def of(app: App, words: str) -> Callable[..., None]:
-    """`wattle study NAME` of this mini-app. `words` is its help."""
+def of(app: App) -> Callable[..., None]:
+    """`wattle study NAME` of this mini-app."""
 
     def command(
         quick: Quick = False,
@@ -37,7 +37,6 @@ def of(app: App, words: str) -> Callable[..., None]:
         load, results, show = (partial(of_all, app) for of_all in (course.load, course.results, _show))
         conduct(app.name, output, lambda *at: course.run(plan, *at), load, results, show, as_json)
 
-    command.__doc__ = words
     return command
 
 
