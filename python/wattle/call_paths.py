@@ -131,16 +131,19 @@ def stacks(sites: Iterable[MergedSite], of: str) -> list[tuple[tuple[str, ...], 
     """Each path from the outermost frame to the call, with its weight; paths of the same names are added up. Raises
     WattleError where no site's weight is known.
     """
+    weighed = [(site, weight(site, of)) for site in sites]
+    if all(value is None for _, value in weighed):
+        raise WattleError(f"no call site has a known {'joule' if of == 'joules' else 'time'}; choose another --weight")
+    return added(weighed)
+
+
+def added(weighed: Iterable[tuple[MergedSite, float | None]]) -> list[tuple[tuple[str, ...], float]]:
+    """The sums by path of the sites' numbers; None counts as none, and sums of 0 are left out."""
     found: dict[tuple[str, ...], float] = {}
-    known = False
-    for site in sites:
-        value = weight(site, of)
-        known |= value is not None
+    for site, value in weighed:
         names = (*((site.path_end,) if site.path_end else ()), *(f.name for f in reversed(site.frames)), site.call)
         if value:
             found[names] = found.get(names, 0.0) + value
-    if not known:
-        raise WattleError(f"no call site has a known {'joule' if of == 'joules' else 'time'}; choose another --weight")
     return sorted(found.items())
 
 

@@ -10,7 +10,8 @@ from wattle.pe import CUT, OTHER, PE, SIGNAL, STAGES, Numbers, Site, add, find
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, total, unavailable
 
-ENDS = {CUT: "(deeper callers)", OTHER: "(other paths)", SIGNAL: "(signal handler)"}
+CUT_WORDS = "(deeper callers)"
+ENDS = {CUT: CUT_WORDS, OTHER: "(other paths)", SIGNAL: "(signal handler)"}
 
 
 @dataclass(frozen=True)

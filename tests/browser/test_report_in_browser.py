@@ -8,6 +8,7 @@ from pathlib import Path
 import am_studies
 import benches
 import fakes
+import made_paths
 import mini_apps
 import pytest
 import studies
@@ -35,6 +36,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "am": write(am_studies.make_study(root / "am", am_studies.frame(noise=0.03))),
         "run": write(fakes.make_run(root / "run")),
         "nodes": write(fakes.make_run(root / "nodes", fakes.on_nodes(3, boot_id="same"))),
+        "paths": write(fakes.make_run(root / "paths", [made_paths.phases(0), made_paths.phases(1)])),
+        "many": write(fakes.make_run(root / "many", [made_paths.many(0, 5000), made_paths.many(1, 5000)])),
         "bench": write(benches.make(root / "bench.json")),
         "across": write(studies.make_study(root / "across", studies.frame(noise=0.03), Place("two-nodes", "1gbit"))),
         "versions": write(mini_apps.make_study(root / "versions")),
@@ -43,7 +46,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize(
     ("name", "figures"),
-    [("study", 22), ("am", 9), ("run", 3), ("nodes", 4), ("bench", 3), ("across", 22), ("versions", 10)],
+    [("study", 22), ("am", 9), ("run", 3), ("nodes", 4), ("paths", 3), ("bench", 3), ("across", 22), ("versions", 10)],
 )
 def test_every_figure_is_drawn_with_data_and_the_console_is_silent(browser: Browser, pages, name, figures):
     browser.shape(1280, "light")
@@ -76,7 +79,7 @@ def test_hovering_over_a_point_shows_its_value(browser: Browser, pages, name, fi
     assert browser.complaints() == []
 
 
-@pytest.mark.parametrize("name", ["study", "am", "run", "nodes", "across", "versions"])
+@pytest.mark.parametrize("name", ["study", "am", "run", "nodes", "paths", "many", "across", "versions"])
 @pytest.mark.parametrize("width", [360, 800, 1600])
 def test_the_page_never_scrolls_sideways(browser: Browser, pages, name, width):
     browser.shape(width, "light")
@@ -107,3 +110,67 @@ def test_each_section_of_the_navigation_exists(browser: Browser, pages):
             "return [...document.querySelectorAll('nav a')].map(a => a.hash).filter(h => !document.querySelector(h))"
         )
         assert browser.run(missing) == [], page
+
+
+FOCUSED = "return document.activeElement.textContent"
+TOLD = "return document.querySelector('#flame .told').textContent"
+SHOWN = "return [...document.querySelectorAll('#flame .frames > div')].filter(b => !b.hidden).map(b => b.textContent)"
+
+
+def press(browser: Browser, *keys: str) -> None:
+    for key in keys:
+        for kind in ("keyDown", "keyUp"):
+            browser.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {"type": kind, "key": key, "code": key})
+
+
+def open_flame(browser: Browser, page: Path, width: int = 1280) -> None:
+    browser.shape(width, "light")
+    browser.open(page)
+    browser.until("return document.querySelector('#flame .frames > div')")
+
+
+def test_the_flame_graph_answers_to_the_keyboard(browser: Browser, pages):
+    open_flame(browser, pages["paths"])
+    assert browser.run("return document.querySelectorAll('#flame [tabindex=\"0\"]').length") == 1
+    browser.run("document.querySelector('#flame [tabindex=\"0\"]').focus()")
+    press(browser, "ArrowDown")
+    assert browser.run(FOCUSED) == "halo+0x10"
+    assert browser.run(TOLD).startswith("halo+0x10: 600 ms, 50")
+    press(browser, "ArrowRight", "Enter")
+    assert browser.run(SHOWN) == ["all PEs", "halo+0x11", "halo+0x30", "halo+0x90", "MPI_Recv"]
+    press(browser, "ArrowRight")  # a frame that was hidden is shown again
+    assert browser.run(FOCUSED) == "halo+0x12" and len(browser.run(SHOWN)) == 14
+    press(browser, "ArrowDown", "Enter", "Escape")
+    assert browser.run(FOCUSED) == "halo+0x40" and len(browser.run(SHOWN)) == 14
+    assert browser.complaints() == []
+
+
+def test_the_flame_graph_tells_the_frame_under_the_pointer_and_widens_it(browser: Browser, pages):
+    open_flame(browser, pages["paths"], 400)
+    box = "[...document.querySelectorAll('#flame .frames > div')].find(b => b.textContent === 'halo+0x40')"
+    browser.run(f"{box}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+    x, y = browser.run(f"const r = {box}.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]")
+    browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": x, "y": y})
+    assert browser.run(TOLD).startswith("halo+0x40: 200 ms, 16")
+    narrow = browser.run(f"return {box}.getBoundingClientRect().width")
+    for kind in ("mousePressed", "mouseReleased"):
+        event = {"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1}
+        browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+    wide = browser.run(f"return {box}.getBoundingClientRect().width")
+    board = browser.run("return document.querySelector('#flame .frames').getBoundingClientRect().width")
+    assert wide > 5 * narrow and wide == pytest.approx(board, abs=1)
+
+
+def test_the_flame_graph_changes_its_weight(browser: Browser, pages):
+    open_flame(browser, pages["paths"])
+    found = []
+    for weight in ("waiting", "time", "joules"):
+        browser.run(
+            "const s = document.querySelector('#flame select'); s.value = arguments[0];"
+            "s.dispatchEvent(new Event('change'))",
+            weight,
+        )
+        found.append(browser.run(TOLD))
+    assert found[:2] == ["all PEs: 1.20 s, 100 %", "all PEs: 2.40 s, 100 %"]
+    assert found[2].startswith("all PEs: 6.00 ± 1.5 J modelled")
+    assert "model sandybridge" in browser.run("return document.querySelector('#flame .note').textContent")

@@ -6,11 +6,11 @@ from itertools import cycle
 from typing import Any
 
 from wattle import units
+from wattle.call_paths import Row
 from wattle.html.figures import Figure, Trace, hover_text
 from wattle.pe import PE
 from wattle.provenance import Joules, total
 from wattle.run.view import View
-from wattle.sites import MergedSite
 
 # (words, colour, column of the view)
 STACK = (
@@ -148,16 +148,17 @@ def _joules_hover(name: str, figure: Joules) -> str:
     )
 
 
-def site_figures(sites: list[MergedSite], noun: str) -> list[Figure]:
+def site_figures(rows: list[Row], noun: str) -> list[Figure]:
     """Time in the costliest call sites, divided into waiting and the rest."""
-    shown = [site for site in sites[:SITES_DRAWN] if site.time_s is not None]
+    rows = [row for row in rows[:SITES_DRAWN] if row.site.time_s is not None]
+    shown = [row.site for row in rows]
     if not shown:
         return []
-    # Several calls may have the same place. The number keeps two sites of one line apart.
-    names = [f"{i + 1}. {site.place.label} {site.call}" for i, site in enumerate(shown)]
+    # Several calls and paths may have the same place. The number keeps rows of one line apart.
+    names = [f"{i + 1}. {row.place.label} {row.site.call}" for i, row in enumerate(rows)]
     waiting = [min(site.waiting_s or 0.0, site.time_s or 0.0) for site in shown]
     working = [(site.time_s or 0.0) - w for site, w in zip(shown, waiting, strict=True)]
-    hover = [_site_hover(site, noun) for site in shown]
+    hover = [_site_hover(row, noun) for row in rows]
     traces = [
         bar("in the call", names, list(working), "--transfer", hover),
         bar("waiting", names, list(waiting), "--asleep", hover),
@@ -174,11 +175,13 @@ def site_figures(sites: list[MergedSite], noun: str) -> list[Figure]:
     ]
 
 
-def _site_hover(site: MergedSite, noun: str) -> str:
+def _site_hover(row: Row, noun: str) -> str:
+    site = row.site
     cost = total(site.joules)
     return hover_text(
-        f"{site.call} at {site.place.label}",
+        f"{site.call} at {row.place.label}",
         [
+            *(("called from", caller) for caller in row.callers),
             (
                 "calls",
                 f"{units.count(site.calls)} by {units.several(site.pes, noun)}, {units.count(site.timed_calls)} timed",

@@ -6,21 +6,25 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from wattle import runs, units, waiting
+from markupsafe import Markup
+
+from wattle import call_paths, runs, units, waiting
+from wattle.call_paths import Row
 from wattle.html.figures import Figure
-from wattle.html.page import Page
+from wattle.html.page import Page, script_json
 from wattle.manifest import machine_words
 from wattle.metrics import Spread
 from wattle.pe import add
 from wattle.power import Power
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total, unavailable
-from wattle.report import power_figures, traffic_figures
+from wattle.report import flame, power_figures, traffic_figures
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
 from wattle.run import counts, ended
 from wattle.run.view import Line, View
 from wattle.run.view import view as view_of
 from wattle.sites import MergedSite
+from wattle.symbols import Place
 from wattle.timeline import watts
 
 SITES_SHOWN = 25
@@ -35,19 +39,21 @@ def build(directory: Path) -> Page:
     view = view_of(runs.load(directory))
     profile = view.profile
     traffic = traffic_figures.figures(profile)
+    rows = call_paths.rows(view.sites, view.program)
+    paths = flame.weights(view.sites, view.program, view.noun)
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
         title=view.title or "a run",
         subtitle=f"{view.pes or f'unknown number of {view.noun}s'}{view.extent}, {view.took}",
-        summary=summary(view),
+        summary=summary(view, rows),
         record=view.run.manifest,
         noun=view.noun,
-        nav=_nav(view, bool(traffic)),
+        nav=_nav(view, bool(traffic), bool(paths)),
         figures=[
             *drawn.figures(view),
             *_power(view),
             *node_figures(view),
-            *drawn.site_figures(view.sites, view.noun),
+            *drawn.site_figures(rows, view.noun),
             *traffic,
         ],
         power=_power_words(view),
@@ -70,8 +76,10 @@ def build(directory: Path) -> Page:
             "waiting": _waiting_rows(view),
             "imbalances": _imbalance_rows(view),
             "traffic": [figure.id for figure in traffic],
-            "sites": _site_rows(view.sites[:SITES_SHOWN]),
-            "hidden_sites": max(0, len(view.sites) - SITES_SHOWN),
+            "sites": _site_rows(rows[:SITES_SHOWN]),
+            "hidden_sites": max(0, len(rows) - SITES_SHOWN),
+            "paths": paths,
+            "paths_json": Markup(script_json(paths)),
             "repeats": [_repeat_row(label, found) for label, found in view.repeats],
             "meters": view.meters or [(view.run.manifest.meter, [])],
         },
@@ -82,7 +90,7 @@ def _share(part: float, whole: float) -> str:
     return f"{part / whole * 100:.0f} %"
 
 
-def _nav(view: View, traffic: bool) -> list[tuple[str, str]]:
+def _nav(view: View, traffic: bool, paths: bool) -> list[tuple[str, str]]:
     nav = [("summary", "Summary")]
     nav += [("ended", "How it ended")] if view.ends else []
     if view.lines:
@@ -94,6 +102,7 @@ def _nav(view: View, traffic: bool) -> list[tuple[str, str]]:
     nav += [("traffic", "Communication")] if traffic else []
     if view.sites:
         nav.append(("sites", "Call sites"))
+    nav += [("paths", "Call paths")] if paths else []
     if view.repeats:
         nav.append(("repeats", "Repeats"))
     nav += [("settings", "Settings"), ("method", "How measured")]
@@ -104,7 +113,7 @@ def _nav(view: View, traffic: bool) -> list[tuple[str, str]]:
 # ---- text ----
 
 
-def summary(view: View) -> str:
+def summary(view: View, rows: list[Row]) -> str:
     """One paragraph with numbers from the profiles."""
     end = f"It ended with exit code {view.exit_code}." if view.exit_code else ""
     end = f"{view.ended} {end}".strip()
@@ -112,7 +121,7 @@ def summary(view: View) -> str:
         why = "no profile was asked for" if view.profile is None else f"but no {view.noun} left a profile"
         mark = ";" if view.profile is None else ","
         return f"The program ran for {units.seconds(view.run.manifest.wall_s)}{mark} {why}. {end}".strip()
-    parts = [view.verdict, _time_words(view), _joules_words(view), *view.nested, _site_words(view.sites), end]
+    parts = [view.verdict, _time_words(view), _joules_words(view), *view.nested, _site_words(rows), end]
     return " ".join(p for p in parts if p)
 
 
@@ -141,13 +150,13 @@ def _joules_words(view: View) -> str:
     return f"The {view.noun}s' share comes to {whole}{reason}, over {', '.join(view.domains)}.{model}"
 
 
-def _site_words(sites: list[MergedSite]) -> str:
-    if not sites:
+def _site_words(rows: list[Row]) -> str:
+    if not rows:
         return ""
-    first = sites[0]
+    first, place = rows[0].site, rows[0].place
     cost = total(first.joules)
     what = str(cost) if cost.known else units.seconds(first.time_s)
-    return f"The costliest call is {first.call} at {first.place.label}, {units.count(first.calls)} calls, {what}."
+    return f"The costliest call is {first.call} at {place.label}, {units.count(first.calls)} calls, {what}."
 
 
 def _lost(view: View) -> list[str]:
@@ -330,24 +339,25 @@ def _plain(value: float | None) -> str | None:
     return None if value is None else significant(value, 3)
 
 
-def _site_rows(sites: list[MergedSite]) -> list[dict[str, Any]]:
-    return [
-        {
-            "place": site.place.label,
-            "full": f"{site.place.file}:{site.place.line}" if site.place.file else site.place.why,
-            "function": site.place.function,
-            "call": site.call,
-            "kind": site.kind,
-            "pes": site.pes,
-            "calls": units.count(site.calls),
-            "bytes": units.size(site.bytes),
-            "time": units.seconds(site.time_s),
-            "waiting": units.seconds(site.waiting_s),
-            "joules": _joules_cell(total(site.joules)),
-            "provenance": str(total(site.joules).provenance),
-        }
-        for site in sites
-    ]
+def _site_rows(rows: list[Row]) -> list[dict[str, Any]]:
+    return [_site_row(row.place, row.callers, row.site) for row in rows]
+
+
+def _site_row(place: Place, callers: Iterable[str], site: MergedSite) -> dict[str, Any]:
+    return {
+        "place": place.label,
+        "full": f"{place.file}:{place.line}" if place.file else place.why,
+        "function": place.function,
+        "callers": callers,
+        "call": site.call,
+        "pes": site.pes,
+        "calls": units.count(site.calls),
+        "bytes": units.size(site.bytes),
+        "time": units.seconds(site.time_s),
+        "waiting": units.seconds(site.waiting_s),
+        "joules": _joules_cell(total(site.joules)),
+        "provenance": str(total(site.joules).provenance),
+    }
 
 
 def _repeat_row(label: str, found: Spread) -> dict[str, str]:

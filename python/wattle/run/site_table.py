@@ -21,8 +21,7 @@ def site_table(view: View, width: int, depth: int | None = None, by: str = "path
     """The costliest call sites, summed over the processes, and the rest of the processes' time, so that the shares add
     up to 100 %. `depth`, `by`: as for `call_paths.rows`.
     """
-    program = view.profile.pes[0].program if view.profile else ""
-    rows, noun = call_paths.rows(view.sites, program, depth, by), view.noun
+    rows, noun = call_paths.rows(view.sites, view.program, depth, by), view.noun
     sites = [row.site for row in rows]
     shown = sites[:SITES_SHOWN]
     known = total([total(s.joules) for s in shown]).known

@@ -124,6 +124,11 @@ class View:
         return self.run.manifest.exit_code
 
     @property
+    def program(self) -> str:
+        """The path of the program; empty where no process left a profile."""
+        return self.profile.pes[0].program if self.profile and self.profile.pes else ""
+
+    @property
     def interval(self) -> str:
         """The name of the shown run among the intervals of an external meter."""
         return self.run.middle.directory.name if self.run.manifest.repeats else ""
