@@ -22,7 +22,11 @@ AT_ONCE = 16  # hosts that are tried at the same time
 # Variables that name Open MPI's default host file, of versions 4 and 5. The value "none" turns the file off.
 DEFAULTS = ("OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile")
 NO_DEFAULT = dict.fromkeys(DEFAULTS, "none")
-ASKS = (("ompi_info", "orte"), ("prte_info", "prte"))  # programs that print the value in force, and its component
+# Commands of Open MPI 4 and 5 that print the file in force, and where it stands in their output.
+ASKS = (
+    ("ompi_info --parsable --param orte all --level 9", r":param:orte_default_hostfile:value:(.+)$"),
+    ("prte_info --param prte:all", r'"prte_default_hostfile" \(current value:\s*"([^"]*)"'),
+)
 
 
 def given(listed: str) -> tuple[str, ...]:
@@ -75,17 +79,16 @@ def default_file() -> Path | None:
 
 def _asked() -> str:
     """The path of the default host file that Open MPI's own files or its build give."""
-    for tool, component in ASKS:
-        if not shutil.which(tool):
+    for line, pattern in ASKS:
+        words = line.split()
+        if not shutil.which(words[0]):
             continue
         try:
-            said = run_quietly(
-                [tool, "--parsable", "--param", component, "all", "--level", "9"], limit_s=REACH_S
-            ).stdout
+            said = run_quietly(words, limit_s=REACH_S).stdout
         except (OSError, subprocess.TimeoutExpired):
             continue
-        if found := re.search(rf":param:{component}_default_hostfile:value:(.+)$", said, re.MULTILINE):
-            return found[1].strip()
+        if found := re.search(pattern, said, re.MULTILINE):
+            return " ".join(found[1].split())  # prte_info wraps its lines at spaces
     return ""
 
 

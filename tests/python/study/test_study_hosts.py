@@ -123,6 +123,37 @@ def test_a_default_host_file_is_the_place_by_default(nowhere, monkeypatch, tmp_p
     assert of_options(None, None, "local") == ("local", "")
 
 
+PRTE_INFO = """\
+                MCA prte: "prte_default_hostfile" (current value:
+                          "FILE",
+                          data source: default, type: string)
+                          Name of the default hostfile (relative or absolute
+                          path, "none" to ignore environmental or default MCA
+                          param setting)
+"""
+OMPI_INFO = "mca:orte:base:param:orte_default_hostfile:value:FILE\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "options", "said"),
+    [
+        ("ompi_info", "--parsable --param orte all --level 9", OMPI_INFO),
+        ("prte_info", "--param prte:all", PRTE_INFO),  # of PRRTE 3.0, which refuses the options of ompi_info
+    ],
+)
+def test_each_open_mpi_is_asked_for_its_default_host_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tool: str, options: str, said: str
+):
+    file = tmp_path / "default-hostfile"
+    file.write_text("n1\nn2\n")
+    answer = f"/bin/cat <<'END'\n{said.replace('FILE', str(file))}END\n"
+    fakes.script(tmp_path / "bin" / tool, f'#!/bin/sh\n[ "$*" = "{options}" ] || exit 1\n{answer}')
+    for name in ("SLURM_JOB_ID", *hosts.DEFAULTS):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert hosts.by_default() == (("n1", "n2"), f"the default host file {file}")
+
+
 def test_pes_are_distributed_evenly_in_blocks_and_two_are_on_two_hosts():
     three = Place("hosts", hosts=("a", "b", "c"))
     assert [three.share(n) for n in (1, 2, 3, 7)] == [[1], [1, 1], [1, 1, 1], [3, 2, 2]]
