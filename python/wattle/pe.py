@@ -82,6 +82,22 @@ class Network:
 
 
 @dataclass(frozen=True)
+class Region:
+    """The program between a barrier and the next one, as the governor saw it. `addr`: where that barrier returns.
+    `follows`: the share of its computing time that follows the clock, at most; None where it is not known.
+    """
+
+    addr: int
+    instances: int
+    seen: int
+    acted: int
+    compute_s: float | None
+    slack_s: float | None
+    lost_s: float | None
+    follows: float | None = None
+
+
+@dataclass(frozen=True)
 class Clocks:
     """The governor's changes to this PE's clock. `changes` and later fields are None where nothing was governed.
     `memory_bound_s`: seconds computed at a lower clock because memory set the pace. `counters`: why that is not found.
@@ -100,6 +116,7 @@ class Clocks:
     hints: bool = False  # the knob only suggests clocks, so the real ones are not known
     memory_bound_s: float | None = None
     counters: str = ""
+    regions: tuple[Region, ...] = ()
 
 
 @dataclass(frozen=True)

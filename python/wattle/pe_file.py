@@ -33,6 +33,7 @@ from wattle.pe import (
     Partners,
     PathNode,
     Recorded,
+    Region,
     Site,
     Wait,
 )
@@ -202,7 +203,14 @@ def _read_clocks(entry: Checked) -> Clocks:
     hints = entry.has("sets") and entry.choice("sets", ("clocks", "hints")) == "hints"
     bound = entry.number("memory_bound_s") if entry.has("memory_bound_s") else None  # earlier versions had none
     counters = entry.text("counters") if entry.has("counters") else ""
-    return Clocks(*said, entry.count("changes"), *times, entry.text("failed"), hints, bound, counters)
+    regions = tuple(map(_read_region, entry.items("regions"))) if entry.has("regions") else ()
+    return Clocks(*said, entry.count("changes"), *times, entry.text("failed"), hints, bound, counters, regions)
+
+
+def _read_region(entry: Checked) -> Region:
+    counts = (entry.integer(key) for key in ("instances", "seen", "acted"))
+    seconds = (entry.number(key, lo=None if key == "lost_s" else 0.0) for key in ("compute_s", "slack_s", "lost_s"))
+    return Region(entry.address("addr"), *counts, *seconds, entry.number("follows") if entry.has("follows") else None)
 
 
 def _read_meter(document: Checked) -> dict[str, str]:

@@ -81,7 +81,8 @@ def merge(profile: RunProfile) -> list[MergedSite]:
     return sorted(merged, key=lambda site: site.cost, reverse=True)
 
 
-def _key(pe: PE, module: int, offset: int) -> symbols.Key:
+def key_of(pe: PE, module: int, offset: int) -> symbols.Key:
+    """The key of a place in the program, for `symbols.resolve`."""
     found = pe.modules[module] if 0 <= module < len(pe.modules) else None
     return (found.path, found.build_id, offset) if found else ("", "", offset)
 
@@ -91,7 +92,7 @@ def _keys(pe: PE, site: Site) -> tuple[tuple[symbols.Key, ...], str]:
     nodes = pe.callers_of(site)
     end = ENDS.get(nodes[-1].module, "") if nodes else ""
     callers = nodes[:-1] if end else nodes
-    return (_key(pe, site.module, site.offset), *(_key(pe, n.module, n.offset) for n in callers)), end
+    return (key_of(pe, site.module, site.offset), *(key_of(pe, n.module, n.offset) for n in callers)), end
 
 
 def key_of_wait(pe: PE) -> symbols.Key | None:
@@ -141,13 +142,13 @@ def _sum(members: list[tuple[PE, Site]], domain: str) -> Joules:
 
 
 def _share(pe: PE, site: Site, domain: str) -> Joules:
-    joules, whole = site.joules.get(domain), _whole(pe, domain)
+    joules, whole = site.joules.get(domain), pe_figure(pe, domain)
     if joules is None and whole.joules == 0:
         joules = 0.0  # a share of zero joules
     return unavailable(domain) if joules is None else whole.share(joules)
 
 
-def _whole(pe: PE, domain: str) -> Joules:
+def pe_figure(pe: PE, domain: str) -> Joules:
     """The figure that a site's joules are a share of: the PE's figure of the domain, or the sum of a sensor's finer
     domains. Accelerators are not divided among sites.
     """

@@ -8,16 +8,17 @@ from typing import Any
 
 from markupsafe import Markup
 
-from wattle import call_paths, runs, units, waiting
+from wattle import call_paths, regions, runs, units, waiting
 from wattle.call_paths import Row
 from wattle.html.figures import Figure
 from wattle.html.page import Page, script_json
 from wattle.manifest import machine_words
 from wattle.metrics import Spread
 from wattle.pe import add
+from wattle.pe_power import PEAK_S
 from wattle.power import Power
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total, unavailable
-from wattle.report import flame, power_figures, traffic_figures
+from wattle.report import flame, pe_watts, power_figures, traffic_figures
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
 from wattle.run import counts, ended
@@ -30,6 +31,7 @@ from wattle.timeline import watts
 SITES_SHOWN = 25
 PES_SHOWN = 64
 IMBALANCES_SHOWN = 10
+REGIONS_SHOWN = 15
 
 
 def build(directory: Path) -> Page:
@@ -41,6 +43,7 @@ def build(directory: Path) -> Page:
     traffic = traffic_figures.figures(profile)
     rows = call_paths.rows(view.sites, view.program)
     paths = flame.weights(view.sites, view.program, view.noun)
+    power = pe_watts.shown(view)
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
         title=view.title or "a run",
@@ -51,6 +54,7 @@ def build(directory: Path) -> Page:
         nav=_nav(view, bool(traffic), bool(paths)),
         figures=[
             *drawn.figures(view),
+            *power.figures,
             *_power(view),
             *node_figures(view),
             *drawn.site_figures(rows, view.noun),
@@ -68,6 +72,9 @@ def build(directory: Path) -> Page:
             "pes": [_pe_row(line) for line in view.lines[:PES_SHOWN]],
             "hidden_pes": max(0, len(view.lines) - PES_SHOWN),
             "joules": _joules_rows(view),
+            "watts": power.rows,
+            "peak_s": f"{PEAK_S:g} s" if power.peaks else "",
+            "regions": _region_rows(view),
             "balance": _balance_rows(view),
             "counts": counts,
             "counters": [(f"{view.noun} {pe.pe}", pe.host, cells) for pe, cells in counts.rows(view)[:PES_SHOWN]],
@@ -252,6 +259,20 @@ def _joules_cell(figure: Joules) -> str:
         return units.UNKNOWN
     factor, unit = joule_unit(figure.joules)
     return f"{amount(figure.joules, figure.uncertainty, factor)} {unit}"
+
+
+def _region_rows(view: View) -> list[tuple[str, str, list[str], list[tuple[str, str]]]]:
+    """(place, barrier, cells of numbers, joules with their provenance) of the longest regions."""
+    found = regions.merge(view.profile) if view.profile is not None else []
+    return [
+        (
+            one.place.label,
+            one.call,
+            [str(one.pes), units.count(one.instances), units.seconds(one.compute_s), units.seconds(one.slack_s)],
+            [(_joules_cell(figure), str(figure.provenance)) for figure in one.joules],
+        )
+        for one in found[:REGIONS_SHOWN]
+    ]
 
 
 def _balance_rows(view: View) -> list[tuple[str, str, str, str]]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from wattle import balance as balances
-from wattle import carbon, waiting
+from wattle import carbon, pe_power, regions, waiting
 from wattle.meter_log import kept as external
 from wattle.metrics import metrics, spread
 from wattle.pe import MOVES, PE, SPENT, TIMES, Cores, Network, add
@@ -33,6 +33,7 @@ def document(run: Run) -> dict[str, Any]:
     profile = run.middle.profile
     if profile is not None:
         result |= of_profile(profile, merge(profile))
+        result["power"] = pe_power.as_dict(profile, run.middle.manifest)
         grams = run.middle.manifest.extra.get("carbon_g_per_kwh")
         if grams is not None:
             result["carbon"] = carbon.of(balances.of_nodes(profile, node_domains(profile)), grams).as_dict()
@@ -66,6 +67,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
             "others": _figures([f for d in node_domains(profile) if (f := profile.others_joules(d)) is not None]),
         },
         "sites": [site.as_dict() for site in sites],
+        "regions": [found.as_dict() for found in regions.merge(profile)],
         "waiting": [found.as_dict() for found in waiting.by_kind(sites)],
         "imbalance": [found.as_dict() for found in waiting.imbalances(sites, profile.n_pes)],
         **balances.as_dict(profile, node_domains(profile)),

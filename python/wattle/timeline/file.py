@@ -126,7 +126,8 @@ def _time(head: Checked, key: str) -> int:
 
 def _check_times(path: Path, events: np.ndarray, start: int, end: int, ns_per_tick: float) -> None:
     """Checks that each time is near enough to the end of the run to fit nanoseconds in 64 bits."""
-    ticks = [start, *(int(edge) for edge in (events["begin"].min(), events["end"].max()) if len(events))]
+    edges = (int(events["begin"].min()), int(events["end"].max())) if len(events) else ()
+    ticks = [start, *edges]
     if max(abs(end - tick) for tick in ticks) * ns_per_tick > limits.TICKS:
         raise DamagedFile(path, f"holds a time that is more than {limits.TICKS} ns from the end of the run")
 

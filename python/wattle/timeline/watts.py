@@ -23,8 +23,18 @@ def load(folder: Path, hosts: Mapping[int, str]) -> list[Power]:
     for path in sorted(folder.glob("power-*.json")):
         if not (number := NAME.fullmatch(path.name)):
             continue
-        document = read_json(path)
-        require_schema(document, SCHEMA)
         host = f"{hosts.get(int(number[1]), '?')} " if several else ""
-        found += [replace(power, scope=host + power.scope) for power in map(read, document.items("power"))]
+        found += [replace(power, scope=host + power.scope) for power in _read(path)]
     return found
+
+
+def of_reader(folder: Path, pe: int) -> list[Power]:
+    """The watts that one PE read of its node's meter. Empty where it left none. Raises DamagedFile."""
+    path = folder / f"power-{pe:05d}.json"
+    return _read(path) if path.is_file() else []
+
+
+def _read(path: Path) -> list[Power]:
+    document = read_json(path)
+    require_schema(document, SCHEMA)
+    return [read(entry) for entry in document.items("power")]
