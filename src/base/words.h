@@ -14,26 +14,19 @@
 
 #include "os/atomic.h"
 
-/* The order of a store: as strong as a full barrier, which the doorbell's protocol needs (wait/doorbell.h). */
-#if defined(WTL_MUTANT_NO_FENCE)
-#define WTL_STORE_ORDER __ATOMIC_RELEASE
-#else
-#define WTL_STORE_ORDER __ATOMIC_SEQ_CST
-#endif
-
 static inline bool wtl_word_is_aligned(const void *shared, size_t n)
 {
   return (n == 8 || n == 4 || n == 2 || n == 1) && ((uintptr_t)shared & (n - 1)) == 0;
 }
 
-/* `n`: the size of the word at `to`. */
+/* Stores the word after all earlier stores. `n`: the size of the word at `to`. */
 static inline void wtl_store_word(void *to, const void *from, size_t n)
 {
 #define STORE(type)                                                                                                    \
   case sizeof(type): {                                                                                                 \
     type v;                                                                                                            \
     memcpy(&v, from, sizeof v);                                                                                        \
-    __atomic_store_n((type *)to, v, WTL_STORE_ORDER);                                                                  \
+    __atomic_store_n((type *)to, v, __ATOMIC_RELEASE);                                                                 \
     break;                                                                                                             \
   }
   switch (n) {
@@ -63,15 +56,20 @@ static inline void wtl_load_word(void *to, const void *from, size_t n)
 #undef LOAD
 }
 
-/* Stores to shared memory; a full barrier follows. `to` and `from` may be the same. */
+/* Stores to shared memory. `to` and `from` may be the same. */
+static inline void wtl_store_bytes_only(void *shared, const void *from, size_t n)
+{
+  if (WTL_LIKELY(wtl_word_is_aligned(shared, n)))
+    wtl_store_word(shared, from, n);
+  else if (n)
+    memmove(shared, from, n);
+}
+
+/* Does the same; a full barrier follows. */
 static inline void wtl_store_bytes(void *shared, const void *from, size_t n)
 {
-  if (WTL_LIKELY(wtl_word_is_aligned(shared, n))) {
-    wtl_store_word(shared, from, n);
-  } else if (n) {
-    memmove(shared, from, n);
-    wtl_fence();
-  }
+  wtl_store_bytes_only(shared, from, n);
+  wtl_fence();
 }
 
 /* Loads from shared memory, before any later load. `to` and `from` may be the same. */

@@ -554,8 +554,8 @@ static bool is_known(const wtl_governor *g, const wtl_region *r)
   return r->changed.n >= (raises(g) ? FEW_RAISED : FEW);
 }
 
-/* By how many ticks an instance with a changed clock is usually longer, beyond what chance explains. 0 while too few are
- * known, or too few had their clock changed to move the usual length. */
+/* By how many ticks an instance with a changed clock is usually longer, beyond what chance explains. 0 while too few
+ * are known, or too few had their clock changed to move the usual length. */
 static double excess(const wtl_governor *g, const wtl_region *r)
 {
   uint32_t n = known(&r->changed);
@@ -673,8 +673,8 @@ static void settle_suspicion(wtl_governor *g, wtl_region *r, uint64_t now)
   }
 }
 
-/* A longer price than at the start may have been chance, or of another phase. So it shrinks slowly, and is learned again
- * if that was wrong: the more often, the more slowly. */
+/* A longer price than at the start may have been chance, or of another phase. So it shrinks slowly, and is learned
+ * again if that was wrong: the more often, the more slowly. */
 static void doubt_price(wtl_governor *g, const wtl_region *r)
 {
   uint64_t less = g->settle > g->least_settle ? (g->settle - g->least_settle) / 8 : 0;

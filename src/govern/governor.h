@@ -12,9 +12,9 @@
  * The governor measures its own effect. Control instances run at the normal clock: the first ones of a region, instance
  * WTL_CONTROL_FIRST, and one in WTL_CONTROL later. Lost time is the time by which other instances are usually longer
  * (usual.h), or by which this PE's clock can have made it late. Without a region it is the cost of raising the clock
- * after a wait. The cost of a change rises if the PE usually computes longer after one. Once the loss exceeds the user's
- * share of the time, no clock changes until it is at most half of that share. With proactive scaling the waits of some
- * control instances run at the lowest clock: a slow wait does not make an instance with slack longer.
+ * after a wait. The cost of a change rises if the PE usually computes longer after one. Once the loss exceeds the
+ * user's share of the time, no clock changes until it is at most half of that share. With proactive scaling the waits
+ * of some control instances run at the lowest clock: a slow wait does not make an instance with slack longer.
  *
  * While a PE waits in a barrier at the lowest clock, it also votes for the lowest clock of the uncore. In other waits
  * and during transfers bytes may move. Control instances measure the loss of both.
@@ -145,8 +145,8 @@ typedef struct wtl_governor {
 } wtl_governor;
 
 /* `price`: the cost of a change; `settle`: its part after the write. g->vote, g->uncore and g->waited are set before,
- * and g->nodes, g->count and g->watts may be. The caller stops the votes, and `waited` outlives the governor. `clock`: a planned
- * share of the normal clock, or 0 for none. */
+ * and g->nodes, g->count and g->watts may be. The caller stops the votes, and `waited` outlives the governor. `clock`:
+ * a planned share of the normal clock, or 0 for none. */
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now);
 

@@ -22,8 +22,8 @@ double wtl_usual_mean(const wtl_usual *u);
  * of the difference. Both are taken to vary as the one that varies more. 0 if it is not greater. */
 double wtl_usual_excess(const wtl_usual *a, const wtl_usual *b);
 
-/* By how much even the least value of `a` is greater than the median of `b`. 0 if it is not, or if `a` has too few values
- * to show that all of them are. This holds also where many values differ much. */
+/* By how much even the least value of `a` is greater than the median of `b`. 0 if it is not, or if `a` has too few
+ * values to show that all of them are. This holds also where many values differ much. */
 double wtl_usual_shift(const wtl_usual *a, const wtl_usual *b);
 
 #endif

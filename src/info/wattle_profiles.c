@@ -120,8 +120,8 @@ static double clock_of(void *arg)
 }
 
 /*
- * Opens the model as the meter of a past interval. A job that asked for a sensor, or for no meter, gets none: the sensor
- * was not read at the end.
+ * Opens the model as the meter of a past interval. A job that asked for a sensor, or for no meter, gets none: the
+ * sensor was not read at the end.
  */
 static wtl_meter *open_model(wtl_settings *settings, wtl_sys *sys, double *now)
 {

@@ -79,6 +79,8 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   shape.statics_bytes = statics.length;
   if ((rc = wtl_arena_start(&self->arena, &self->boot, &shape, error, size)) != 0) return rc;
   self->shared = (wtl_shared *)self->arena.shared;
+  self->notice = &self->shared->notice;
+  wtl_notice_join(self->notice);
   self->accounts = (wtl_account *)(self->arena.shared + accounts);
   self->rings = self->arena.shared + rings;
   self->votes = (wtl_votes *)(self->arena.shared + votes);
@@ -188,6 +190,7 @@ static void start(wtl_pe *self)
   self->central_barrier = true; /* until the number of cores is known to all PEs */
   wtl_door_start(&self->door, &wtl_control_of(self, self->me)->bell, &self->settings, self->n_local,
                  (wtl_cores){wtl_cores_allowed(), wtl_cores_allowed()});
+  self->door.notice = self->notice;
   if (!wtl_lowpower_choose(self->settings.lowpower.number, &self->door.lowpower, error, sizeof error))
     wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
   self->door.is_shared = self->thread_level >= WTL_THREAD_MULTIPLE;
@@ -210,6 +213,7 @@ static void in_child(void)
 
 __attribute__((constructor)) static void watch_forks(void)
 {
+  wtl_os_join_barriers(); /* fast while the process has one thread */
   pthread_atfork(NULL, NULL, in_child);
 }
 

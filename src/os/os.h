@@ -105,6 +105,16 @@ int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum w
 /* Wakes up to `n` threads that sleep on the word. */
 void wtl_futex_wake(_Atomic uint32_t *word, int n, enum wtl_futex_reach reach);
 
+/* --- a barrier in all processes --- */
+
+/* Lets this process take part in the barriers of others. Returns false if the kernel has none (membarrier(2), Linux
+ * 4.16), and in simulation. Call it early: with several threads the kernel waits for some milliseconds. */
+bool wtl_os_join_barriers(void);
+
+/* Executes a full memory barrier in each thread that runs and whose process has joined, between two instructions of its
+ * program. Costs some microseconds. Returns false if there was none. */
+bool wtl_os_barrier_of_all(void);
+
 /* --- reports to the simulation; without effect elsewhere --- */
 
 /* Sets how the core rests from now on. Returns the previous value. */

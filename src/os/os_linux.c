@@ -1,6 +1,7 @@
 /* os_linux.c - implements the port to Linux, also for the threads build: the functions that need not be inline. */
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -111,6 +112,23 @@ static struct timespec timespec_of(double seconds)
 {
   time_t whole = (time_t)seconds;
   return (struct timespec){.tv_sec = whole, .tv_nsec = (long)((seconds - (double)whole) * 1e9)};
+}
+
+bool wtl_os_join_barriers(void)
+{
+  static _Atomic int joined; /* 0: not tried yet; 1: it has; -1: it cannot */
+  if (joined == 0) {
+    long offered = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+    bool can = offered > 0 && (offered & MEMBARRIER_CMD_GLOBAL_EXPEDITED) &&
+               syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+    joined = can ? 1 : -1;
+  }
+  return joined > 0;
+}
+
+bool wtl_os_barrier_of_all(void)
+{
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
 int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum wtl_futex_reach reach)

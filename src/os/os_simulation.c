@@ -29,6 +29,16 @@ int wtl_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *
 void wtl_thread_be_prompt(void) {}
 
 /* Charges a wake-up only if the core slept. A core that polls needs none. */
+bool wtl_os_join_barriers(void)
+{
+  return false;
+}
+
+bool wtl_os_barrier_of_all(void)
+{
+  return false;
+}
+
 int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum wtl_futex_reach reach)
 {
   (void)reach;

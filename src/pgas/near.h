@@ -2,9 +2,9 @@
  * near.h - operations on PEs of this node: a copy or an atomic instruction, and the target's doorbell. rma.h chooses
  * them.
  *
- * Order. A store of 1, 2, 4 or 8 aligned bytes is one atomic store with the strength of a full barrier. So flags that
- * are written by put work as the standard says, and the doorbell's protocol holds (wait/doorbell.h). A full barrier
- * follows each longer store.
+ * Order. A store of 1, 2, 4 or 8 aligned bytes is one atomic store, so flags that are written by put work as the
+ * standard says. A full barrier and a look at the target's doorbell follow only while PEs of the node may be asleep
+ * (wait/sleep_notice.h).
  */
 #ifndef WTL_PGAS_NEAR_H
 #define WTL_PGAS_NEAR_H
@@ -24,7 +24,16 @@ static inline void wtl_touch(const wtl_pe *self, int pe, const void *at, size_t 
     wtl_bell_ring_at(bell, (size_t)((const char *)at - self->slices) - (size_t)self->slot_of[pe] * self->stride, n);
 }
 
-/* Does the same for control data, which a PE watches in barriers. */
+/* Does the same while there is a notice of sleepers, with the barrier that wtl_touch needs. */
+void wtl_touch_with_notice(wtl_pe *self, int pe, const void *at, size_t n);
+
+/* Does the same after plain stores to the `n` bytes at `at`. */
+static inline void wtl_touch_stored(wtl_pe *self, int pe, const void *at, size_t n)
+{
+  if (WTL_UNLIKELY(wtl_notice_is_up(self->notice))) wtl_touch_with_notice(self, pe, at, n);
+}
+
+/* Does the same as wtl_touch for control data, which a PE watches in barriers. */
 static inline void wtl_touch_control(const wtl_pe *self, int pe)
 {
   wtl_bell *bell = &wtl_control_of(self, pe)->bell;
@@ -39,7 +48,7 @@ static inline size_t wtl_near_global_offset(const wtl_pe *self, int slot, const 
   return (size_t)((const char *)at - self->global_map.slices) - (size_t)slot * self->global_map.stride;
 }
 
-/* Does the same for `n` bytes of global memory. */
+/* Does the same as wtl_touch for `n` bytes of global memory. */
 static inline void wtl_touch_global(const wtl_pe *self, int pe, const void *at, size_t n)
 {
   wtl_bell *bell = &wtl_control_of(self, pe)->bell;
@@ -55,11 +64,11 @@ static inline wtl_watch wtl_watch_of(const wtl_pe *self, const void *variable)
 }
 
 /* Stores `n` bytes at `to`, the address of PE `pe`'s memory in this process. Source and target may be the same. */
-static inline void wtl_near_put(const wtl_pe *self, void *to, const void *from, size_t n, int pe)
+static inline void wtl_near_put(wtl_pe *self, void *to, const void *from, size_t n, int pe)
 {
   if (WTL_UNLIKELY(n == 0)) return;
-  wtl_store_bytes(to, from, n);
-  wtl_touch(self, pe, to, n);
+  wtl_store_bytes_only(to, from, n);
+  wtl_touch_stored(self, pe, to, n);
 }
 
 /* Global memory has the same address in all PEs of its node. NULL: PE `pe` is on another node. */
@@ -127,12 +136,11 @@ static inline void wtl_copy_blocks(char *to, size_t to_step, const char *from, s
 #undef WORDS
 }
 
-static inline void wtl_near_put_blocks(const wtl_pe *self, int pe, char *to, const void *from, wtl_blocks b)
+static inline void wtl_near_put_blocks(wtl_pe *self, int pe, char *to, const void *from, wtl_blocks b)
 {
   if (WTL_UNLIKELY(b.bytes == 0 || b.n == 0)) return;
   wtl_copy_blocks(to, b.to_step, from, b.from_step, b.bytes, b.n);
-  wtl_fence();
-  wtl_touch(self, pe, to, (b.n - 1) * b.to_step + b.bytes);
+  wtl_touch_stored(self, pe, to, (b.n - 1) * b.to_step + b.bytes);
 }
 
 static inline void wtl_near_get_blocks(void *to, const char *from, wtl_blocks b)
@@ -144,7 +152,12 @@ static inline void wtl_near_get_blocks(void *to, const char *from, wtl_blocks b)
 /* Sends a signal to `word`, the address of the target's word in this process. Earlier stores are visible before it. */
 static inline __attribute__((always_inline)) void wtl_near_signal(const wtl_op *op, char *word, wtl_signal s)
 {
-  wtl_near_amo(op, word, (wtl_atomic){s.adds ? WTL_AMO_ADD : WTL_AMO_SET, sizeof s.value, s.value, 0}, NULL);
+  if (s.adds) {
+    wtl_near_amo(op, word, (wtl_atomic){WTL_AMO_ADD, sizeof s.value, s.value, 0}, NULL);
+    return;
+  }
+  __atomic_store_n((uint64_t *)(void *)word, s.value, __ATOMIC_RELEASE);
+  wtl_touch_stored(op->self, op->pe, word, sizeof s.value);
 }
 
 #endif

@@ -79,6 +79,7 @@ typedef struct wtl_control {
 typedef struct wtl_shared {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived;
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
+  wtl_sleep_notice notice;
   _Alignas(WTL_CACHE_LINE) size_t n_domains; /* at the end: the domains of the meter */
 } wtl_shared;
 
@@ -108,15 +109,16 @@ struct wtl_pe {
   size_t statics_bytes;
   char *slices;
   size_t stride;
-  char *rings;        /* of active messages (am_ring.h) */
-  char *controls;     /* n_local blocks of sizeof(wtl_control) */
-  const int *slot_of; /* by PE; -1: on another node */
+  wtl_sleep_notice *notice; /* PEs of the node may be asleep */
+  char *controls;           /* n_local blocks of sizeof(wtl_control) */
+  const int *slot_of;       /* by PE; -1: on another node */
   int me, n, slot, n_local;
   bool check, compares;  /* checks arguments; compares the arguments of the PEs of a collective */
   const char *constants; /* of the program (node/statics.h) */
   size_t constants_bytes;
   wtl_profile profile;
   /* The other fields. */
+  char *rings;             /* of active messages (am_ring.h) */
   char *entries;           /* by team entry, then by slot: so the entries of one team lie on few pages */
   wtl_team *world, *teams; /* WTL_MOST_TEAMS by entry (team/team_entry.h); include the world and the node */
   _Atomic uint64_t entries_taken, splits; /* splits: the entries of teams that threads of this PE are splitting */
@@ -126,8 +128,10 @@ struct wtl_pe {
   wtl_shared *shared;
   struct wtl_account *accounts; /* by slot, in the arena: job/account.h */
   wtl_door door;
-  struct wtl_votes *votes;  /* in the arena, for the governor */
-  wtl_clocks *clocks;       /* NULL without a governor and without limits of packages */
+  _Atomic uint32_t stores_with_notice; /* so far (near.c) */
+  _Atomic uint64_t notice_checked;     /* tick at which this PE last tried to withdraw the notice */
+  struct wtl_votes *votes;             /* in the arena, for the governor */
+  wtl_clocks *clocks;                  /* NULL without a governor and without limits of packages */
   wtl_transfers *transfers; /* the policy for waits of ARMCI's transfers to other nodes; NULL: the common one */
   bool *apart;              /* by slot: true if that PE shares no core with this one */
   bool central_barrier;

@@ -14,8 +14,8 @@
  * at a frame without a rule, at the frame of a signal handler, and where the stack is not the thread's own. All reads
  * stay within that stack.
  *
- * MEMORY. At most WTL_PATH_LEAVES paths have sites of their own, with WTL_PATH_NODES nodes: 3 MiB with their index. Further
- * paths are counted below the node WTL_PATH_OTHER. A thread remembers paths in 128 KiB.
+ * MEMORY. At most WTL_PATH_LEAVES paths have sites of their own, with WTL_PATH_NODES nodes: 3 MiB with their index.
+ * Further paths are counted below the node WTL_PATH_OTHER. A thread remembers paths in 128 KiB.
  */
 #ifndef WTL_PROFILE_CALL_PATH_H
 #define WTL_PROFILE_CALL_PATH_H

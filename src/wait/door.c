@@ -25,6 +25,7 @@ void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, i
   d->is_alone = n_local == 1;
   wtl_yielder_start(&d->yielder, (n_local + cores.usable - 1) / cores.usable);
   d->lowpower_from = (uint64_t)(LOWPOWER_FROM_NS / wtl_clock_ns_per_tick());
+  d->notice_ticks = (uint64_t)(WTL_NOTICE_NS / wtl_clock_ns_per_tick());
   wtl_stages_start(&d->stages, settings, n_local, cores, false, NULL, wtl_clock_ns_per_tick());
 }
 
@@ -245,10 +246,12 @@ static bool yield(wait *w, uint64_t limit)
   return true;
 }
 
-/* Ends a sleep if true. If stores may begin to come without a doorbell, the next sleep is a nap. */
+/* Ends a sleep if true; called when the thread is registered at its bell. If stores may begin to come without a
+ * doorbell, the next sleep is a nap. */
 static bool is_over(void *arg)
 {
   const wait *w = arg;
+  if (w->door->notice && w->watch != WTL_WATCH_CONTROL) wtl_notice_post(w->door->notice, w->door->notice_ticks);
   return is_called(arg) || (!w->naps && is_silent(w));
 }
 

@@ -25,6 +25,7 @@
 #include "wait/lowpower.h"
 #include "wait/no_core.h"
 #include "wait/peer_wakeup.h"
+#include "wait/sleep_notice.h"
 
 /*
  * The functions by which a wait makes progress, and by which it shares that work with a progress agent
@@ -79,7 +80,8 @@ typedef struct wtl_overdue {
 typedef struct wtl_governor wtl_governor;
 
 typedef struct wtl_door {
-  wtl_bell *bell; /* rung by each PE that stores what this PE may wait for */
+  wtl_bell *bell;           /* rung by each PE that stores what this PE may wait for */
+  wtl_sleep_notice *notice; /* posted before a sleep that a plain store may end; NULL: no such stores */
   wtl_stages stages;
   wtl_yielder yielder; /* gives the core to other processes */
   wtl_progress_driver driver;
@@ -89,6 +91,7 @@ typedef struct wtl_door {
   double sleep_max_s;
   enum wtl_lowpower lowpower; /* the instruction with which a spin pauses, after this many ticks of a wait */
   uint64_t lowpower_from;
+  uint64_t notice_ticks;             /* WTL_NOTICE_NS */
   bool is_shared;                    /* several threads of the program may wait at the same time */
   bool is_alone;                     /* no other process rings the doorbell */
   wtl_wakeup ring;                   /* wakes processes that sleep between tests, and is woken by them */

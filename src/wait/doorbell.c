@@ -3,7 +3,7 @@
 
 #include "os/os.h"
 
-enum { COUNT_BITS = 16, COUNT_MASK = (1 << COUNT_BITS) - 1 };
+enum { COUNT_BITS = WTL_BELL_COUNT_BITS, COUNT_MASK = (1 << COUNT_BITS) - 1 };
 
 void wtl_bell_ring(wtl_bell *b)
 {

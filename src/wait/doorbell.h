@@ -13,6 +13,8 @@
  * not sleep. A writer that sees `asleep` increments `rung` after the sleeper has read `seen`, so the kernel refuses the
  * sleep or ends it. Stores through shmem_ptr ring no doorbell; they are found when the sleep reaches its time limit.
  *
+ * Writers by plain stores take both steps after the store only while there is a notice of sleepers (sleep_notice.h).
+ *
  * The watch keeps a PE that sleeps in a barrier from being woken by every store to its data. Several threads of a PE
  * may sleep. The count is their number, and they watch everything unless they all watch the same. Count and watch share
  * one word, so that they change together. WTL_MUTANT_* remove one part each for the litmus tests.
@@ -41,6 +43,9 @@ typedef uint64_t wtl_watch;
 #define WTL_WATCH_CONTROL ((wtl_watch)1)
 #define WTL_WATCH_OFFSET(offset) ((wtl_watch)(offset) / WTL_CACHE_LINE + 2)
 
+/* `asleep` has the watch above the count. */
+enum { WTL_BELL_COUNT_BITS = 16 };
+
 /* Rings: increments `rung` and wakes all sleepers. */
 void wtl_bell_ring(wtl_bell *b);
 
@@ -55,6 +60,13 @@ static inline bool wtl_bell_has_sleeper(const wtl_bell *b)
   /* Sequentially consistent, as the store before it is. Such a store is no full barrier on aarch64, but the two
    * still keep their order. */
   return WTL_UNLIKELY(atomic_load_explicit(&b->asleep, memory_order_seq_cst) != 0);
+}
+
+/* Whether a thread sleeps, or is about to, that a store to data of the program may wake. */
+static inline bool wtl_bell_awaits_stores(const wtl_bell *b)
+{
+  uint64_t asleep = atomic_load_explicit(&b->asleep, memory_order_seq_cst);
+  return asleep && asleep >> WTL_BELL_COUNT_BITS != WTL_WATCH_CONTROL;
 }
 
 /* How a sleep ended: it did not begin, it was woken, or it reached its time limit. */

@@ -151,7 +151,8 @@ std::vector<std::string> location_names()
           "alarm",
           "alarm's count",
           "on_network",
-          "held"};
+          "held",
+          "notice"};
 }
 
 } // namespace model

@@ -41,6 +41,16 @@ enum class mutant : uint8_t {
   armed_with_held,        /* a thread sleeps on the network although an operation is held */
   held_untold,            /* a thread that holds an operation does not wake the sleeper on the network */
   parked_all_night,       /* a waking thread does not notify the agent that others sleep */
+  /* Of the notice of sleepers. */
+  no_barrier_of_all,    /* a sleeper posts the notice without a barrier in the writers */
+  notice_read_early,    /* the writer reads the notice before it stores */
+  posted_after_test,    /* the sleeper tests its condition before it posts */
+  posting_trusted,      /* a sleeper relies on a notice that another one is still posting */
+  withdrawing_trusted,  /* a sleeper relies on a notice that a writer is withdrawing */
+  withdrawn_unlooked,   /* a writer withdraws the notice without looking at the bells */
+  withdrawn_at_once,    /* POSTED -> NONE after the look, without WITHDRAWING */
+  unnumbered,           /* postings have no number */
+  unfenced_with_notice, /* a writer that finds the notice looks at the bell without a barrier */
   /* Of active messages. */
   mail_after_message,   /* has_messages is set without order, and when the message can be seen already */
   mail_relaxed,         /* has_messages is loaded and stored without order */
@@ -106,6 +116,7 @@ enum location {
   ALARM_COUNT,
   IN_BED,
   HELD,
+  NOTICE,
   N_LOCATIONS
 };
 

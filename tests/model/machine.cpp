@@ -27,7 +27,8 @@ static void demand(bool holds, const char *what)
 
 static bool is_store(const step &s)
 {
-  return s.what == act::store || s.what == act::rmw || s.what == act::lock || s.what == act::try_lock;
+  return s.what == act::store || s.what == act::rmw || s.what == act::cas || s.what == act::lock ||
+         s.what == act::try_lock;
 }
 
 machine::machine(memory kind, descriptor fd, const std::vector<program> &programs, const std::vector<uint8_t> &begin)
@@ -40,6 +41,7 @@ machine::machine(memory kind, descriptor fd, const std::vector<program> &program
     demand(p.steps.size() < 256, "a program too long");
     for (const step &s : p.steps) {
       if (is_store(s)) changes[s.loc] = true;
+      fenced_by_others |= s.what == act::fence_of;
       if (s.how != order::seq_cst && (is_store(s) || s.what == act::load || s.what == act::futex_wait))
         always_newest &= ~(1u << s.loc);
     }
@@ -63,7 +65,8 @@ std::vector<machine::ahead> machine::look_ahead(const program &p, uint32_t alway
   for (size_t i = 0; i < all.size(); i++) {
     const step &s = p.steps[i];
     bool reads = s.what == act::load || s.what == act::futex_wait;
-    all[i] = {reads ? 1u << s.loc & ~always_newest : 0, s.what == act::fence, is_store(s) && !releases(s.how)};
+    all[i] = {reads ? 1u << s.loc & ~always_newest : 0, fenced_by_others || s.what == act::fence,
+              is_store(s) && !releases(s.how)};
   }
   while (more) {
     more = false;
@@ -107,6 +110,8 @@ void machine::settle(state &s, int t) const
       me.reg[st.reg] = begin[st.loc];
     else if (st.what == act::copy)
       me.reg[st.reg] = st.to ? (uint8_t)st.to(me.reg[st.value]) : me.reg[st.value];
+    else if (st.what == act::fence_of && st.value >= n_threads)
+      ; /* there is no such thread */
     else if (st.what == act::jump || (st.what == act::branch && !st.when(me.reg))) {
       me.at = (uint8_t)st.target;
       continue;
@@ -297,6 +302,23 @@ void machine::perform(const state &s, int t, const emit &out) const
     if (!drained(s, t)) return;
     fence(to, t);
     return out(e, to);
+  case act::fence_of:
+    if (!drained(s, st.value)) return;
+    fence(to, st.value);
+    return out(e, to);
+  case act::cas: {
+    uint8_t old = newest(s, st.loc);
+    if (!drained(s, t)) return;
+    to.threads[(size_t)t].reg[st.value] = old == s.threads[(size_t)t].reg[st.reg];
+    e.value = old;
+    if (old != s.threads[(size_t)t].reg[st.reg]) return out(e, to);
+    step swap = st;
+    swap.reg = NO_REGISTER;
+    return rmw(s, t, swap, st.to, [&](event got, state &changed) {
+      changed.threads[(size_t)t].reg[st.value] = 1;
+      out(got, changed);
+    });
+  }
   case act::lock:
     if (newest(s, st.loc) != 0) return;
     return rmw(

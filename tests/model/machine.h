@@ -36,7 +36,7 @@ namespace model {
 
 enum class memory : uint8_t { tso, c11 };
 
-enum { MOST_THREADS = 6, MOST_LOCATIONS = 18, MOST_STORES = 12, MOST_BUFFERED = 8 };
+enum { MOST_LOCATIONS = 18, MOST_STORES = 12, MOST_BUFFERED = 8 };
 
 using view = std::array<uint8_t, MOST_LOCATIONS>;
 
@@ -99,6 +99,7 @@ private:
   const std::vector<program> &programs;
   const std::vector<uint8_t> begin;
   int n_threads, n_locations;
+  bool fenced_by_others = false;
   std::vector<bool> changes; /* location: is there a step that stores to it? If not, loading it takes no step */
   /* Actions that a thread may still do from a step on: read an old store of a location (a bit each), fence, store
    * without release order. */

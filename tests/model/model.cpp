@@ -9,6 +9,7 @@
 #include "explore.h"
 #include "litmus.h"
 #include "messages.h"
+#include "notice.h"
 #include "protocol.h"
 
 namespace {
@@ -56,8 +57,8 @@ void print(const char *where, const verdict &v, bool as_it_must)
 
 bool touches(const step &s)
 {
-  return s.what != act::fence && s.what != act::choose && s.what != act::set && s.what != act::copy &&
-         s.what != act::branch && s.what != act::jump && s.what != act::end;
+  return s.what != act::fence && s.what != act::fence_of && s.what != act::choose && s.what != act::set &&
+         s.what != act::copy && s.what != act::branch && s.what != act::jump && s.what != act::end;
 }
 
 bool changes(const step &s)

@@ -16,7 +16,7 @@
 
 namespace model {
 
-enum { MOST_REGISTERS = 8, NO_REGISTER = MOST_REGISTERS };
+enum { MOST_THREADS = 6, MOST_REGISTERS = 8, NO_REGISTER = MOST_REGISTERS };
 
 using registers = std::array<uint8_t, MOST_REGISTERS>;
 using test = std::function<bool(const registers &)>;
@@ -37,7 +37,9 @@ enum class act : uint8_t {
   load,       /* reg = loc */
   store,      /* loc = value, or reg */
   rmw,        /* reg = loc, loc = change(loc): one atomic step; stands for a compare-exchange loop, too */
+  cas,        /* if loc == reg, loc = change(loc); the register `value` says whether it was */
   fence,      /* atomic_thread_fence(seq_cst) */
+  fence_of,   /* such a fence between two steps of the thread with this number, if there is one */
   try_lock,   /* reg = whether it got the mutex at loc */
   lock,       /* waits for the mutex at loc */
   futex_wait, /* sleeps while loc == reg: compared and put to sleep as one, against all wakes of loc */
@@ -88,6 +90,22 @@ public:
   {
     add(act::rmw, loc, reg, how, text);
     steps.back().to = std::move(to);
+  }
+  void cas(int succeeded, int expected, int loc, change to, const std::string &text)
+  {
+    add(act::cas, loc, expected, order::seq_cst, text);
+    steps.back().value = (uint8_t)succeeded;
+    steps.back().to = std::move(to);
+  }
+  /* A barrier in all threads, one after the other. The kernel has one in the caller before and after the others. */
+  void fence_of_all(const std::string &text)
+  {
+    fence(text);
+    for (int thread = 0; thread < MOST_THREADS; thread++) {
+      add(act::fence_of, 0, NO_REGISTER, order::seq_cst, text);
+      steps.back().value = (uint8_t)thread;
+    }
+    fence(text);
   }
   void fence(const std::string &text) { add(act::fence, 0, NO_REGISTER, order::seq_cst, text); }
   void lock(int loc, const std::string &text) { add(act::lock, loc, NO_REGISTER, order::acquire, text); }
