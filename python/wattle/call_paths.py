@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from wattle.errors import WattleError
@@ -31,8 +32,13 @@ class Row:
 
 def is_own(place: Place, program: str) -> bool:
     """Whether a place is in the program itself. An interpreter is not the user's program."""
+    return place.module == program and not _is_interpreter(program)
+
+
+@cache
+def _is_interpreter(program: str) -> bool:
     name = Path(program).name
-    return place.module == program and not any(name == i or name.startswith(f"{i}3") for i in INTERPRETERS)
+    return any(name == i or name.startswith(f"{i}3") for i in INTERPRETERS)
 
 
 def nearest(site: MergedSite, program: str) -> tuple[Place, tuple[Place, ...]]:
