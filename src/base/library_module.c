@@ -9,16 +9,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef WTL_MODULES_BUILT /* names of the modules whose libraries CMake found (src/CMakeLists.txt) */
+#define WTL_MODULES_BUILT ""
+#endif
+#ifdef WTL_WHEEL
+#define COPY "this Wattle is a wheel that"
+#define REMEDY "install Wattle from its sources where that is"
+#else
+#define COPY "this Wattle"
+#define REMEDY "install it and build again"
+#endif
+
 static const struct {
   const char *name;        /* of the file: libwattle-NAME.so */
   const char *symbol;      /* the object or function that it exports */
   const char *use;         /* its purpose, for a message */
   const char *run_package; /* Debian's package of the library that it needs */
   const char *build_package;
+  const char *library; /* its name for users */
 } table[] = {
-    {"boot-pmix", "wtl_pmix_module", "boot by PMIx", "libpmix2", "libpmix-dev"},
-    {"net-ucx", "wtl_transport_ucx", "the network by UCX", "libucx0", "libucx-dev"},
-    {"machine-yaml", "wtl_machine_parse", "machine profiles in files", "libcyaml1", "libcyaml-dev"},
+    {"boot-pmix", "wtl_pmix_module", "boot by PMIx", "libpmix2", "libpmix-dev", "PMIx"},
+    {"net-ucx", "wtl_transport_ucx", "the network by UCX", "libucx0", "libucx-dev", "UCX"},
+    {"machine-yaml", "wtl_machine_parse", "machine profiles in files", "libcyaml1", "libcyaml-dev", "libcyaml"},
 };
 
 void wtl_library_module_path(const char *name, char *path, size_t size)
@@ -42,9 +54,12 @@ void *wtl_library_module_load(const char *name, char *error, size_t size)
   void *found = module ? dlsym(module, table[i].symbol) : NULL;
   if (found) return found;
   const char *why = dlerror();
-  if (access(path, F_OK) != 0)
-    snprintf(error, size, "this Wattle was built without %s (Debian: install %s, then build again): no file %s",
-             table[i].use, table[i].build_package, path);
+  if (access(path, F_OK) != 0 && !strstr(WTL_MODULES_BUILT, name))
+    snprintf(error, size, COPY " was built without %s, so it lacks %s (Debian: %s; " REMEDY ")", table[i].library,
+             table[i].use, table[i].build_package);
+  else if (access(path, F_OK) != 0)
+    snprintf(error, size, COPY " was built with %s, but its module %s is gone; install Wattle again", table[i].library,
+             path);
   else
     snprintf(error, size, "%s is unavailable (Debian: install %s): %s", table[i].use, table[i].run_package, why);
   return NULL;

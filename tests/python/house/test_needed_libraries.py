@@ -196,6 +196,42 @@ def test_the_package_of_a_library_that_is_gone_is_named(damaged: Path) -> None:
     assert "boot by PMIx is unavailable (Debian: install libpmix2): libpmix.so.9: cannot open" in done.stderr, done
 
 
+def test_a_module_that_is_gone_is_named(damaged: Path) -> None:
+    OPEN_MPI.require()
+    (damaged / "libwattle-boot-pmix.so").unlink()
+    done = run(*OPEN_MPI.start(2, PROGRAM), LD_LIBRARY_PATH=str(damaged), WATTLE_BOOT="pmix")
+    module = damaged / "libwattle-boot-pmix.so"
+    assert done.returncode == 69, done
+    assert f"was built with PMIx, but its module {module} is gone; install Wattle again" in done.stderr, done
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (
+            "WTL_SOURCES",
+            "this Wattle was built without PMIx, so it lacks boot by PMIx (Debian: libpmix-dev; install it",
+        ),
+        (
+            "WTL_WHEEL",
+            "this Wattle is a wheel that was built without PMIx, so it lacks boot by PMIx (Debian: libpmix-dev",
+        ),
+    ],
+)
+def test_a_copy_that_was_built_without_a_library_says_so(tmp_path: Path, option: str, words: str) -> None:
+    (tmp_path / "main.c").write_text(
+        '#include <stdio.h>\n#include "base/library_module.h"\n'
+        'int main(void) { char why[999]; if (wtl_library_module_load("boot-pmix", why, sizeof why)) return 1;'
+        " return puts(why) < 0; }\n"
+    )
+    program = tmp_path / "program"
+    sources = (tmp_path / "main.c", ROOT / "src/base/library_module.c")
+    options = ("-D_GNU_SOURCE", f"-D{option}", "-I", ROOT / "src")
+    built = run("cc", *options, *sources, "-o", program)
+    assert built.returncode == 0, built.stderr
+    assert run(program).stdout.startswith(words)
+
+
 def test_without_any_module_each_reason_is_named(damaged: Path) -> None:
     OPEN_MPI.require()
     (damaged / "libwattle-boot-mpi-openmpi.so").unlink()
