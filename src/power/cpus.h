@@ -14,7 +14,7 @@ enum { WTL_CPU_MODELS = 8 };
 
 /* One processor. `threads` are those of a socket. `cache_mb`: its last-level cache, 0 if the table does not have it. */
 typedef struct wtl_processor {
-  const char *name; /* in the name that the CPU reports */
+  const char *name;         /* in the name that the CPU reports */
   double tdp_w, tdp_spread; /* the spread is 0 for a TDP that was verified */
   int cores, threads, cache_mb;
 } wtl_processor;

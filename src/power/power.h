@@ -37,7 +37,7 @@ typedef struct wtl_activity {
    */
   double wake_s, second_s;
   double no_core_s; /* ready to run and without a core, outside waits; of wall-clock time only, no power is drawn */
-  int64_t pid; /* of the process, by which accelerators know their users; 0: unknown */
+  int64_t pid;      /* of the process, by which accelerators know their users; 0: unknown */
 } wtl_activity;
 
 /* A parsed machine profile of machines/. The caller of wtl_machine_load owns it until wtl_machine_free. */

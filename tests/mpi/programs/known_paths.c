@@ -31,19 +31,62 @@ FUNCTION void the_call(void)
 
 void the_call_(void) __attribute__((alias("the_call")));
 
-FUNCTION static void phase_a(void) { the_call(); STAY(); }
-FUNCTION static void phase_b(void) { the_call(); STAY(); }
-FUNCTION static void third(void) { CALL(); STAY(); }
-FUNCTION static void second(void) { third(); STAY(); }
-FUNCTION static void first(void) { second(); STAY(); }
+FUNCTION static void phase_a(void)
+{
+  the_call();
+  STAY();
+}
+FUNCTION static void phase_b(void)
+{
+  the_call();
+  STAY();
+}
+FUNCTION static void third(void)
+{
+  CALL();
+  STAY();
+}
+FUNCTION static void second(void)
+{
+  third();
+  STAY();
+}
+FUNCTION static void first(void)
+{
+  second();
+  STAY();
+}
 
-static inline __attribute__((always_inline)) void inner(void) { CALL(); STAY(); }
-static inline __attribute__((always_inline)) void outer(void) { inner(); STAY(); }
-FUNCTION static void with_inlined(void) { outer(); STAY(); }
+static inline __attribute__((always_inline)) void inner(void)
+{
+  CALL();
+  STAY();
+}
+static inline __attribute__((always_inline)) void outer(void)
+{
+  inner();
+  STAY();
+}
+FUNCTION static void with_inlined(void)
+{
+  outer();
+  STAY();
+}
 
-FUNCTION static void jumped_to(void) { CALL(); STAY(); }
-FUNCTION static void jumps(void) { jumped_to(); } /* a tail call, which leaves no frame */
-FUNCTION static void before_jump(void) { jumps(); STAY(); }
+FUNCTION static void jumped_to(void)
+{
+  CALL();
+  STAY();
+}
+FUNCTION static void jumps(void)
+{
+  jumped_to();
+} /* a tail call, which leaves no frame */
+FUNCTION static void before_jump(void)
+{
+  jumps();
+  STAY();
+}
 
 FUNCTION static void recursive(int n)
 {
@@ -86,10 +129,26 @@ FUNCTION static void with_large(void)
   some[0] = 2;
 }
 
-FUNCTION __attribute__((optimize("no-omit-frame-pointer"))) static void with_fp(void) { the_call(); STAY(); }
-FUNCTION __attribute__((optimize("O0"))) static void unoptimised(void) { the_call(); }
-FUNCTION static void by_pointer(void (*function)(void)) { function(); STAY(); }
-FUNCTION static void variadic(int n, ...) { (void)n; the_call(); STAY(); }
+FUNCTION __attribute__((optimize("no-omit-frame-pointer"))) static void with_fp(void)
+{
+  the_call();
+  STAY();
+}
+FUNCTION __attribute__((optimize("O0"))) static void unoptimised(void)
+{
+  the_call();
+}
+FUNCTION static void by_pointer(void (*function)(void))
+{
+  function();
+  STAY();
+}
+FUNCTION static void variadic(int n, ...)
+{
+  (void)n;
+  the_call();
+  STAY();
+}
 
 static int compares;
 FUNCTION static int compare(const void *a, const void *b)
@@ -105,11 +164,24 @@ FUNCTION static void with_sort(void)
   STAY();
 }
 
-FUNCTION static void handler(int number) { (void)number; the_call(); STAY(); }
-FUNCTION static void interrupted(void) { raise(SIGUSR1); STAY(); }
+FUNCTION static void handler(int number)
+{
+  (void)number;
+  the_call();
+  STAY();
+}
+FUNCTION static void interrupted(void)
+{
+  raise(SIGUSR1);
+  STAY();
+}
 
 static ucontext_t back, own;
-FUNCTION static void coroutine(void) { the_call(); STAY(); }
+FUNCTION static void coroutine(void)
+{
+  the_call();
+  STAY();
+}
 FUNCTION static void with_coroutine(void)
 {
   static char stack[1 << 16];
@@ -123,7 +195,10 @@ FUNCTION static void with_coroutine(void)
 }
 
 static jmp_buf place;
-FUNCTION static void jumps_back(void) { longjmp(place, 1); }
+FUNCTION static void jumps_back(void)
+{
+  longjmp(place, 1);
+}
 FUNCTION static void after_jump(void)
 {
   if (setjmp(place) == 0) jumps_back();
@@ -131,7 +206,12 @@ FUNCTION static void after_jump(void)
   STAY();
 }
 
-FUNCTION static void *in_thread(void *arg) { the_call(); STAY(); return arg; }
+FUNCTION static void *in_thread(void *arg)
+{
+  the_call();
+  STAY();
+  return arg;
+}
 FUNCTION static void with_thread(void)
 {
   pthread_t thread;

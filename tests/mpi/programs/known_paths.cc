@@ -11,7 +11,11 @@ namespace solver {
 
 template <typename T> struct Halo {
   T value;
-  FUNCTION void exchange(int n) { the_call(); STAY(); }
+  FUNCTION void exchange(int n)
+  {
+    the_call();
+    STAY();
+  }
 };
 
 struct Base {
@@ -20,14 +24,25 @@ struct Base {
 };
 
 struct Derived : Base {
-  FUNCTION void step() override { the_call(); STAY(); }
+  FUNCTION void step() override
+  {
+    the_call();
+    STAY();
+  }
 };
 
 struct Leaving {
-  FUNCTION ~Leaving() { the_call(); STAY(); }
+  FUNCTION ~Leaving()
+  {
+    the_call();
+    STAY();
+  }
 };
 
-FUNCTION void throws() { throw std::runtime_error("known"); }
+FUNCTION void throws()
+{
+  throw std::runtime_error("known");
+}
 FUNCTION void unwound()
 {
   Leaving leaving;
