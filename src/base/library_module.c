@@ -14,10 +14,10 @@
 #endif
 #ifdef WTL_WHEEL
 #define COPY "this Wattle is a wheel that"
-#define REMEDY "install Wattle from its sources where that is"
+#define REMEDY "install Wattle from its sources"
 #else
 #define COPY "this Wattle"
-#define REMEDY "install it and build again"
+#define REMEDY "build again"
 #endif
 
 static const struct {
@@ -55,8 +55,8 @@ void *wtl_library_module_load(const char *name, char *error, size_t size)
   if (found) return found;
   const char *why = dlerror();
   if (access(path, F_OK) != 0 && !strstr(WTL_MODULES_BUILT, name))
-    snprintf(error, size, COPY " was built without %s, so it lacks %s (Debian: %s; " REMEDY ")", table[i].library,
-             table[i].use, table[i].build_package);
+    snprintf(error, size, COPY " was built without %s, so it lacks %s (Debian: install %s, then " REMEDY ")",
+             table[i].library, table[i].use, table[i].build_package);
   else if (access(path, F_OK) != 0)
     snprintf(error, size, COPY " was built with %s, but its module %s is gone; install Wattle again", table[i].library,
              path);

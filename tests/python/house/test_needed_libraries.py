@@ -210,11 +210,11 @@ def test_a_module_that_is_gone_is_named(damaged: Path) -> None:
     [
         (
             "WTL_SOURCES",
-            "this Wattle was built without PMIx, so it lacks boot by PMIx (Debian: libpmix-dev; install it",
+            "this Wattle was built without PMIx, so it lacks boot by PMIx (Debian: install libpmix-dev, then build",
         ),
         (
             "WTL_WHEEL",
-            "this Wattle is a wheel that was built without PMIx, so it lacks boot by PMIx (Debian: libpmix-dev",
+            "this Wattle is a wheel that was built without PMIx, so it lacks boot by PMIx (Debian: install",
         ),
     ],
 )
