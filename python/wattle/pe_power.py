@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wattle import limits
 from wattle.by_node import Node
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
@@ -127,7 +128,8 @@ def courses_of(profile: RunProfile, manifest: Manifest) -> Courses | None:
     folder = profile.directory / "profile"
     numbers = {str(row.get("key")): row.get("value") for row in manifest.extra.get("machine_numbers") or []}
     by_state = {state: numbers.get(f"clocks[0].{state}") for state in STATES}
-    if None in by_state.values() or not any(folder.glob("timeline-*.bin")):
+    known = all(isinstance(v, int | float) and 0 <= v <= limits.NUMBER for v in by_state.values())
+    if not known or not by_state["active"] or not any(folder.glob("timeline-*.bin")):
         return None
     try:
         from wattle.timeline.pe_watts import Courses  # needs numpy, which is not there without an extra

@@ -11,6 +11,7 @@ from wattle.timeline.file import Span, Timeline
 from wattle.timeline.rows import STATES, load
 
 NS = 1e-9
+STEPS = 1_000_000  # at most, of a sum over a run
 
 
 class Courses:
@@ -46,13 +47,13 @@ class Courses:
         return float((np.interp(starts + length, at, part) - np.interp(starts, at, part)).max() / length)
 
     def peak_of_sum(self, joules: Mapping[int, float], over_s: float) -> float:
-        """The largest mean of several PEs together over `over_s`, in W. It moves in steps of a tenth of that. `joules`:
-        the total of each PE.
+        """The largest mean of several PEs together over `over_s`, in W. It moves in steps of a tenth of that. Both
+        are longer in a run of more than STEPS of them. `joules`: the total of each PE.
         """
         length = min(over_s, self.end_s)
         if length <= 0:
             return 0.0
-        edges = np.linspace(0.0, self.end_s, max(1, round(10 * self.end_s / length)) + 1)
+        edges = np.linspace(0.0, self.end_s, min(STEPS, max(1, round(10 * self.end_s / length))) + 1)
         so_far = sum(total * np.interp(edges, *self._of[pe]) for pe, total in joules.items() if pe in self._of)
         steps = min(10, len(edges) - 1)
         return float((so_far[steps:] - so_far[:-steps]).max() / (edges[steps] - edges[0]))
