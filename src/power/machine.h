@@ -78,6 +78,7 @@ struct wtl_machine {
   wtl_clock *clocks;
   unsigned n_clocks;
   /* Set by the loader, not from the file: */
+  double table_tdp_w; /* of a package, by the table of CPUs; 0: not known */
   char *file;    /* path of the file */
   char *matched; /* the CPU that it matched; NULL if it was requested by name, or if none matched */
 };

@@ -360,6 +360,7 @@ wtl_machine *wtl_machine_of_cpu(const wtl_cpu *cpu, const wtl_cpu_here *here, ch
     m->title = title_of(cpu, here, &tdp);
     if (asprintf(&m->about, "From the table of CPUs: %s.", cpu->basis) < 0) m->about = NULL;
     m->file = strdup("cpus.toml");
+    m->table_tdp_w = tdp.watts.value * tdp.threads;
     m->sockets = here->is_virtual ? 1 : (unsigned)here->sockets;
     m->cores_per_socket = (unsigned)(here->cores / (int)m->sockets);
     m->clocks = calloc(1, sizeof *m->clocks);

@@ -33,8 +33,9 @@ double wtl_watt_limit_package(const wtl_meter_env *env)
 {
   const wtl_machine *m = env->machine;
   double usual = wtl_watt_limit_default(WATTLE_SCOPE_PACKAGE);
-  if (!m || !m->matched || !m->tdp) return usual;
-  return fmax(LEAST_PACKAGE_W, wtl_watt_limit_rated(m->tdp->value, TDP_MARGIN, usual));
+  double tdp_w = m && m->matched ? (m->tdp ? m->tdp->value : m->table_tdp_w) : 0;
+  if (!(tdp_w > 0)) return usual;
+  return fmax(LEAST_PACKAGE_W, wtl_watt_limit_rated(tdp_w, TDP_MARGIN, usual));
 }
 
 void wtl_watt_limit_remark(char *text, size_t size, const char *domain, unsigned refused, double limit_w)

@@ -24,7 +24,8 @@ double wtl_watt_limit_default(wattle_scope_t scope);
  */
 double wtl_watt_limit_rated(double rated_w, double margin, double otherwise);
 
-/* Returns the limit of a package by the TDP of the profile that matched this CPU; the default if there is none. */
+/* Returns the limit of a package by the TDP of the profile that matched this CPU, or of the table of CPUs; the default
+ * if there is none. */
 double wtl_watt_limit_package(const wtl_meter_env *env);
 
 /*

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "power/machine_cpu.h"
+#include "power/watt_limit.h"
 #include "tree.h"
 
 /* The text of /proc/cpuinfo of a machine with this many processors, two threads a core. */
@@ -23,6 +24,8 @@ static char *cpuinfo(const char *first, int sockets, int threads)
 
 static const char *const GENOA = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n"
                                  "model name\t: AMD EPYC 9654 96-Core Processor\nstepping\t: 1\ncpu MHz\t: 2400.0\n";
+static const char *const TIGER_LAKE = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 140\nstepping\t: 1\n"
+                                      "model name\t: 11th Gen Intel(R) Core(TM) i7-1165G7 @ 2.80GHz\n";
 static const char *const GENOA_GUEST = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n"
                                        "model name\t: AMD EPYC\nstepping\t: 1\nflags\t\t: fpu hypervisor\n";
 static const char *const HIDDEN_XEON =
@@ -72,6 +75,22 @@ static void a_named_processor_has_its_own_tdp(void)
   CHECK(all > 0.4 * 360 && all < 1.3 * 360);
   CHECK(m->idle.cpu.value > 0.05 * 360 && m->idle.cpu.value < 0.5 * 360);
   wtl_machine_free(m);
+}
+
+static double limit_of(const char *cpuinfo)
+{
+  wtl_machine *m = load(cpuinfo, 1, 4);
+  if (!m) exit(1);
+  wtl_meter_env env = {.machine = m};
+  double limit = wtl_watt_limit_package(&env);
+  wtl_machine_free(m);
+  return limit;
+}
+
+static void readings_beyond_the_tdp_of_the_table_are_implausible(void)
+{
+  CHECK_NEAR(limit_of(GENOA), 4 * 360, 1e-9);
+  CHECK_NEAR(limit_of(TIGER_LAKE), 300, 1e-9); /* 28 W */
 }
 
 static void a_virtual_machine_has_its_part_of_the_host(void)
@@ -340,8 +359,9 @@ static void the_version_of_a_processor_is_part_of_its_name(void)
 }
 
 TESTS(TEST(text_of_cpuinfo_gives_sockets_cores_and_threads), TEST(text_of_an_arm_cpu_gives_implementer_and_part),
-      TEST(a_named_processor_has_its_own_tdp), TEST(a_virtual_machine_has_its_part_of_the_host),
-      TEST(cache_tells_the_model_that_a_hypervisor_hides), TEST(every_generation_is_found_by_its_own_numbers),
+      TEST(a_named_processor_has_its_own_tdp), TEST(readings_beyond_the_tdp_of_the_table_are_implausible),
+      TEST(a_virtual_machine_has_its_part_of_the_host), TEST(cache_tells_the_model_that_a_hypervisor_hides),
+      TEST(every_generation_is_found_by_its_own_numbers),
       TEST(a_sleeping_thread_draws_less_at_the_worst_ends_of_every_generation),
       TEST(a_clock_in_turbo_narrows_the_watts_of_a_virtual_server_to_45_per_cent),
       TEST(files_of_the_kernel_tell_tdp_and_sleep_states),

@@ -56,7 +56,8 @@ def list_machines(json: Json = False) -> None:
     for g in of.generations:
         shown.add_row(g.name, g.title, str(g.servers) if "assumed" not in g.basis else "assumed")
     console.out.print(shown)
-    console.out.print(f"\nProfiles of single machines (WATTLE_MACHINE): {', '.join(own)}", soft_wrap=True)
+    console.out.print()
+    console.out.print(f"Profiles of single machines (WATTLE_MACHINE): {', '.join(own)}", soft_wrap=True)
 
 
 @machines_app.command("show")
@@ -71,7 +72,8 @@ def show(name: Annotated[str, typer.Argument(help="A name of `wattle machines li
         if json:
             console.print_json({"profile": name, "text": text})
         else:
-            console.out.print(text.rstrip(), soft_wrap=True)
+            for line in text.rstrip().splitlines():
+                console.out.print(line, soft_wrap=True)
         return
     if json:
         console.print_json(_row(chosen) | {"loads": _loads(of, chosen)})

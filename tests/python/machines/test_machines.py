@@ -46,7 +46,7 @@ def of_cpus():
 def machines(wattle, home):
     (home / "share" / "wattle" / "machines").mkdir(parents=True, exist_ok=True)
     (home / "share" / "wattle" / "machines" / "cpus.toml").write_text(TABLE.read_text())
-    (home / "share" / "wattle" / "machines" / "mine.yaml").write_text("name: mine\n")
+    (home / "share" / "wattle" / "machines" / "mine.yaml").write_text("name: mine\ntitle: a machine\n")
     return lambda *arguments: wattle("machines", *arguments)
 
 
@@ -321,7 +321,7 @@ def test_list_and_show_name_generations_and_profiles(machines):
     assert "mine" in listed.stdout
     assert "EPYC 9654 (360 W)" in machines("show", "amd-epyc-genoa").stdout
     assert "\n\nA socket of typical size" in machines("show", "amd-epyc-genoa").stdout
-    assert machines("show", "mine").stdout == "name: mine\n"
+    assert machines("show", "mine").stdout == "name: mine\ntitle: a machine\n"
     assert json.loads(machines("list", "--json").stdout)["profiles"] == ["mine"]
     assert len(json.loads(machines("show", "amd-epyc-genoa", "--json").stdout)["loads"]) == 11
 
