@@ -34,16 +34,22 @@ static void put_list(const char *key, const wattle_joules_t *list, size_t n)
   wtl_figures_json(stdout, list, n);
 }
 
+static void leave_out(wattle_joules_t *figure)
+{
+  wtl_figure_none(figure, "dram", figure->scope, figure->interval_s);
+}
+
 /*
- * The model needs the bytes that a program moves, but those of this program are not counted. So its memory joules
- * beyond idle are not known, and neither are those of the node.
+ * The model needs the bytes that a program moves, but those of this program and of others are not counted. So modelled
+ * joules of memory beyond idle are not known, and neither are those of the node.
  */
 static void leave_out_bytes(wtl_node_joules *node, wattle_joules_t *part, size_t domains)
 {
   for (size_t d = 0; d < domains; d++) {
-    if (strcmp(part[d].domain, "dram") != 0) continue;
-    wtl_figure_none(&part[d], "dram", part[d].scope, part[d].interval_s);
-    wtl_figure_none(&node->total[d], "dram", node->total[d].scope, node->total[d].interval_s);
+    if (strcmp(part[d].domain, "dram") != 0 || part[d].provenance != WATTLE_MODELLED) continue;
+    leave_out(&part[d]);
+    leave_out(&node->total[d]);
+    if (node->others_cpu_s > 0) leave_out(&node->others[d]);
   }
 }
 
@@ -110,8 +116,7 @@ static bool end_interval(wtl_record *record, char *line, double wall_s, wtl_node
   bool good = read_processes(line, wall_s, &all);
   if (good) {
     size_t domains = wtl_record_split_node(record, all.did, all.n, node, all.part);
-    for (size_t i = 0; i < all.n && !wtl_meter_measures(record->meter); i++)
-      leave_out_bytes(node, all.part + i * domains, domains);
+    for (size_t i = 0; i < all.n; i++) leave_out_bytes(node, all.part + i * domains, domains);
     print_joules(record->meter, node, &all, domains);
   }
   free(all.did);

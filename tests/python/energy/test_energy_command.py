@@ -132,6 +132,18 @@ def test_a_sensor_is_divided_among_the_program_others_and_idle(energy, tmp_path)
     assert figure(found, "node", "package-0")["provenance"] == "measured"
 
 
+def test_memory_without_a_sensor_stays_unavailable_beside_a_sensor_of_packages(energy, tmp_path):
+    zone = tmp_path / "sys/class/powercap/intel-rapl:0"
+    zone.mkdir(parents=True)
+    for name, text in (("name", "package-0"), ("energy_uj", "1000000"), ("max_energy_range_uj", "262143328850")):
+        (zone / name).write_text(f"{text}\n")
+    shell = f"{BUSY}; echo 9000000 >{zone}/energy_uj"
+    found = json.loads(energy("--json", "--meter", "powercap", "--", "sh", "-c", shell).stdout)
+    assert figure(found, "node", "package-0")["provenance"] == "measured"
+    for part in ("program", "node"):
+        assert figure(found, part, "dram")["provenance"] == "unavailable"
+
+
 def test_carbon_and_metrics_are_those_of_the_program(energy, tmp_path):
     file = tmp_path / "energy.prom"
     done = energy("--json", "--carbon", "360g/kWh", "--metrics", file, "--", "sh", "-c", BUSY)
