@@ -246,7 +246,7 @@ def test_scancel_leaves_a_directory_with_the_exit_code(slurm: Slurm, tmp_path: P
         (number,) = slurm.jobs("--states=RUNNING")
         assert slurm.run("scancel", number).returncode == 0
         result = job.wait()
-    assert result.code != 0 and "No PE left a profile (killed, aborted" in result.err, result
+    assert result.code != 0 and "Kept in" in result.err, result
     assert manifest_of(steps_in(tmp_path)[0])["exit_code"] == result.code
 
 
