@@ -491,7 +491,8 @@ void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_j
     wtl_kept_remove(self->profile->kept);
     return;
   }
-  if (write_file(self, share, node)) wtl_kept_remove(self->profile->kept);
+  write_file(self, share, node); /* prints why, if it cannot: a command that collects would only repeat that */
+  wtl_kept_remove(self->profile->kept);
   wtl_record_write_timeline(self);
   if (node) wtl_record_write_power(self); /* otherwise the meter is still being read */
 }

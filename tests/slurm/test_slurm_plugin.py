@@ -258,7 +258,7 @@ def test_srun_that_is_killed_leaves_what_collect_completes(slurm: Slurm, tmp_pat
     (folder,) = steps_in(tmp_path)
     assert manifest_of(folder)["exit_code"] is None
     result = run(command, "collect", folder, "--exit-code", "137")
-    assert result.code == 0 and "No PE left a profile" in result.err, result
+    assert result.code == 0 and "Kept in" in result.err, result
     assert manifest_of(folder)["exit_code"] == 137
 
 
