@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,7 +38,9 @@ void wtl_leftovers_collect(void)
 {
   char tool[PATH_MAX];
   const char *folder = getenv("WATTLE_PROFILE_DIR");
+  struct stat is;
   if (!folder || !*folder || getenv("OSHRUN_LEAVES_PROFILES") || !has_files() || !find_tool(tool, sizeof tool)) return;
+  if (stat(folder, &is) != 0 || !S_ISDIR(is.st_mode)) return; /* each PE has reported that */
   pid_t child = fork();
   if (child == 0) {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
