@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) wtl_frame wtl_enter_frame(uint32_t 
   if (WTL_UNLIKELY(!f.self)) wtl_front_refuse_uninitialised(call);
   f.site = wtl_profile_enter_to(&f.self->profile, from, call, bytes, pe, is_short);
   if (WTL_UNLIKELY(wtl_profile_timed(f.site, bytes))) {
-    if (is_short) f.site = wtl_profile_check(&f.self->profile, f.site, from, bytes);
+    if (is_short) f.site = wtl_profile_check(&f.self->profile, f.site, from, bytes, pe);
     f.waited = wtl_site_waited(f.site);
     f.start = wtl_ticks();
   }

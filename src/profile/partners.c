@@ -32,25 +32,17 @@ static wtl_sizes *sizes_of(wtl_partners *p, uint32_t call)
   return grown;
 }
 
-static void add_run(wtl_partners *p, const wtl_partners *run)
+void wtl_partners_add_run(wtl_partners *p, uint32_t call, uint64_t calls, const wtl_run *run)
 {
-  if (run->times == 0) return;
+  uint64_t times = calls - run->begun_at;
+  if (times == 0) return;
   wtl_partner *row = row_of(p, run->partner);
-  wtl_sizes *sizes = run->size ? sizes_of(p, run->call) : NULL;
+  wtl_sizes *sizes = run->size ? sizes_of(p, call) : NULL;
   if (row) {
-    row->calls += run->times;
-    row->bytes += run->times * run->size;
+    row->calls += times;
+    row->bytes += times * run->size;
   }
-  if (sizes) sizes->count[class_of(run->size)] += run->times;
-}
-
-void wtl_partners_change(wtl_partners *p, uint32_t call, uint64_t bytes, int partner)
-{
-  add_run(p, p);
-  p->times = 0;
-  p->call = call;
-  p->size = bytes;
-  p->partner = partner;
+  if (sizes) sizes->count[class_of(run->size)] += times;
 }
 
 void wtl_partners_waited(wtl_partners *p, int partner, uint64_t ticks)
@@ -73,7 +65,6 @@ void wtl_partners_add(wtl_partners *to, const wtl_partners *from)
     wtl_sizes *t = sizes_of(to, from->sizes[i].call);
     for (int k = 0; t && k < WTL_PARTNERS_SIZES; k++) t->count[k] += from->sizes[i].count[k];
   }
-  add_run(to, from);
 }
 
 void wtl_partners_free(wtl_partners *p)

@@ -155,7 +155,7 @@ void wtl_profile_stop(wtl_profile *p)
 
 /* Used without memory for a table. Calls of such threads are not counted. */
 static wtl_slots no_slots = {.slot = {{0}}};
-static wtl_site_table no_table = {.slots = &no_slots};
+static wtl_site_table no_table = {.slots = &no_slots, .spare.timed_at = UINT64_MAX};
 
 static wtl_slots *new_slots(const wtl_site_table *t, uint32_t count)
 {
@@ -186,7 +186,7 @@ static wtl_site_table *new_table(wtl_profile *p)
   }
   t->partners.n = p->n_partners;
   if (p->timeline_bytes) t->timeline = wtl_timeline_make(p->timeline_bytes);
-  t->spare.calls = WTL_FIRST_CALLS + 1; /* past the first calls and between samples: uncounted calls are not timed */
+  t->spare.timed_at = UINT64_MAX; /* uncounted calls are not timed */
   t->next = p->tables;
   while (!atomic_compare_exchange_weak(&p->tables, &t->next, t)) continue;
   return t;
@@ -201,7 +201,12 @@ void wtl_profile_keep_partners(wtl_profile *p, int n)
 wtl_partners wtl_profile_partners(const wtl_profile *p)
 {
   wtl_partners all = {.n = p->n_partners};
-  for (const wtl_site_table *t = p->tables; t; t = t->next) wtl_partners_add(&all, &t->partners);
+  for (const wtl_site_table *t = p->tables; t; t = t->next) {
+    const wtl_slots *s = t->slots;
+    wtl_partners_add(&all, &t->partners);
+    for (uint32_t i = 0; s && i <= s->mask; i++)
+      if (s->slot[i].addr) wtl_partners_add_run(&all, s->slot[i].call, s->slot[i].calls, &s->slot[i].run);
+  }
   return all;
 }
 
@@ -350,7 +355,7 @@ wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin f
   return site;
 }
 
-wtl_site *wtl_profile_check(const wtl_profile *p, wtl_site *site, wtl_origin from, uint64_t bytes)
+wtl_site *wtl_profile_check(const wtl_profile *p, wtl_site *site, wtl_origin from, uint64_t bytes, int pe)
 {
   wtl_site_table *t = wtl_thread_sites.table;
   if (WTL_OS_IS_SIMULATED || site == &t->spare) return site;
@@ -359,9 +364,37 @@ wtl_site *wtl_profile_check(const wtl_profile *p, wtl_site *site, wtl_origin fro
   site->calls--;
   site->bytes -= bytes;
   site = wtl_profile_find(p, t, from, site->call);
-  site->calls++;
-  site->bytes += bytes;
+  wtl_site_count(t, site, bytes, pe);
   return site;
+}
+
+void wtl_site_begin_run(wtl_site_table *t, wtl_site *site, uint64_t size, int partner)
+{
+  wtl_partners_add_run(&t->partners, site->call, site->calls, &site->run);
+  site->run = (wtl_run){.size = size, .begun_at = site->calls, .partner = partner};
+}
+
+/* The first call after the `n`th that is to be timed. */
+static uint64_t next_timed(uint64_t n)
+{
+  if (n < WTL_FIRST_CALLS) return n + 1;
+  uint64_t period = n < WTL_OFTEN_UNTIL - WTL_OFTEN / 2 ? WTL_OFTEN : WTL_SELDOM;
+  return (n + period / 2) / period * period + period / 2;
+}
+
+void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t waited)
+{
+  uint64_t now = wtl_ticks(), ticks = now - start - (wtl_site_waited(site) - waited);
+  wtl_timeline *timeline = wtl_thread_sites.table->timeline;
+  if (timeline) wtl_timeline_add(timeline, WTL_SPAN_CALL, start, now, site->addr, site->call);
+  if (wtl_profile_exact(site, bytes) || ticks > WTL_HELD_UP) {
+    site->exact_calls++;
+    site->exact_ticks += ticks;
+  } else {
+    site->sampled_calls++;
+    site->sampled_ticks += ticks;
+  }
+  if (site->calls >= site->timed_at) site->timed_at = next_timed(site->calls);
 }
 
 uint64_t wtl_profile_bytes(const wtl_profile *p)

@@ -96,11 +96,13 @@ typedef struct wtl_wait_length {
 } wtl_wait_length;
 
 typedef struct wtl_site {
-  uintptr_t addr;             /* return address in the program; 0: free */
-  uint32_t call;              /* index in the front ends' tables of calls */
-  uint32_t path;              /* node of the return address (call_path.h); WTL_NO_PATH: not known */
-  uint16_t long_at, long_row; /* the last call with a long wait (low bits); how many in a row */
+  uintptr_t addr; /* return address in the program; 0: free */
+  uint32_t call;  /* index in the front ends' tables of calls */
+  uint32_t path;  /* node of the return address (call_path.h); WTL_NO_PATH: not known */
   uint64_t calls, bytes;
+  uint64_t timed_at; /* the next call that is to be timed, counted from 1 */
+  wtl_run run;
+  uint16_t long_at, long_row;            /* the last call with a long wait (low bits); how many in a row */
   uint64_t exact_calls, exact_ticks;     /* calls that are always timed */
   uint64_t sampled_calls, sampled_ticks; /* other timed calls */
   uint64_t waits;                        /* times the wait door was entered */
@@ -227,12 +229,22 @@ static inline bool wtl_profile_exact(const wtl_site *site, uint64_t bytes)
 /* True if the call that was just entered is to be timed. */
 static inline bool wtl_profile_timed(const wtl_site *site, uint64_t bytes)
 {
-  uint64_t n = site->calls;
-  return WTL_UNLIKELY(wtl_profile_exact(site, bytes) || n % WTL_SELDOM == WTL_SELDOM / 2 ||
-                      (n % WTL_OFTEN == WTL_OFTEN / 2 && n <= WTL_OFTEN_UNTIL));
+  return WTL_UNLIKELY(site->calls >= site->timed_at || bytes >= WTL_LONG_BYTES);
 }
 
-/* The site of a call, which is counted already; NULL if the last path seen is another one. `is_short`: a constant. */
+/* Adds the present run of a site to the table's counts by partner and by size, and begins one. */
+void wtl_site_begin_run(wtl_site_table *t, wtl_site *site, uint64_t size, int partner);
+
+/* Counts a call that moves `bytes` to `pe` (-1: no single target). */
+static inline __attribute__((always_inline)) void wtl_site_count(wtl_site_table *t, wtl_site *site, uint64_t bytes,
+                                                                 int pe)
+{
+  if (WTL_UNLIKELY(site->run.size != bytes || site->run.partner != pe)) wtl_site_begin_run(t, site, bytes, pe);
+  site->calls++;
+  site->bytes += bytes;
+}
+
+/* The site of a call; NULL if the last path seen is another one. `is_short`: a constant. */
 static inline __attribute__((always_inline)) wtl_site *wtl_profile_seen(const wtl_slots *slots, wtl_origin from,
                                                                         uint32_t call, bool is_short)
 {
@@ -241,6 +253,7 @@ static inline __attribute__((always_inline)) wtl_site *wtl_profile_seen(const wt
                    *seen->word[0].at != seen->word[0].value))
     return NULL;
   if (!is_short && (seen->n_words > 1 || seen->n_libraries) && WTL_UNLIKELY(!wtl_seen_path_holds(seen))) return NULL;
+  if (!seen->site) __builtin_unreachable();
   return seen->site;
 }
 
@@ -254,17 +267,15 @@ wtl_profile_enter_to(wtl_profile *p, wtl_origin from, uint32_t call, uint64_t by
   if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p, call, pe);
   t->bytes += bytes;
   if (WTL_UNLIKELY(!atomic_load_explicit(&p->on, memory_order_relaxed))) return &t->spare;
-  wtl_partners_count(&t->partners, call, bytes, pe);
   if (!WTL_OS_IS_SIMULATED)
     site = wtl_profile_seen(atomic_load_explicit(&t->slots, memory_order_relaxed), from, call, is_short);
   if (WTL_UNLIKELY(!site)) site = wtl_profile_find(p, t, from, call);
-  site->calls++;
-  site->bytes += bytes;
+  wtl_site_count(t, site, bytes, pe);
   return site;
 }
 
 /* Returns the site of a short call that was counted at `site` by its nearest caller, now by its whole path. */
-wtl_site *wtl_profile_check(const wtl_profile *p, wtl_site *site, wtl_origin from, uint64_t bytes);
+wtl_site *wtl_profile_check(const wtl_profile *p, wtl_site *site, wtl_origin from, uint64_t bytes, int pe);
 
 static inline wtl_site *wtl_profile_enter(wtl_profile *p, wtl_origin from, uint32_t call, uint64_t bytes)
 {
@@ -277,19 +288,7 @@ static inline uint64_t wtl_site_waited(const wtl_site *site)
 }
 
 /* Ends a timed call that began at tick `start`, when the site had waited `waited` ticks. */
-static inline void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t waited)
-{
-  uint64_t now = wtl_ticks(), ticks = now - start - (wtl_site_waited(site) - waited);
-  wtl_timeline *timeline = wtl_thread_sites.table->timeline;
-  if (WTL_UNLIKELY(timeline != NULL)) wtl_timeline_add(timeline, WTL_SPAN_CALL, start, now, site->addr, site->call);
-  if (wtl_profile_exact(site, bytes) || ticks > WTL_HELD_UP) {
-    site->exact_calls++;
-    site->exact_ticks += ticks;
-  } else {
-    site->sampled_calls++;
-    site->sampled_ticks += ticks;
-  }
-}
+void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t waited);
 
 /* Counts by partner from now on, in a job of `n` PEs. To be called before other threads make calls. */
 void wtl_profile_keep_partners(wtl_profile *p, int n);

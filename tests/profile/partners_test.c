@@ -5,11 +5,18 @@
 
 enum { PUT = 3, GET = 5, SUM = 7 };
 
+/* Adds one call, as a run. */
+static void count_one(wtl_partners *p, uint32_t call, uint64_t bytes, int partner)
+{
+  wtl_partners_add_run(p, call, 1, &(wtl_run){.size = bytes, .partner = partner});
+}
+
 static void a_run_counts_like_single_calls(void)
 {
   wtl_partners p = {.n = 4}, all = {.n = 4};
-  for (int i = 0; i < 10; i++) wtl_partners_count(&p, PUT, 8, 1);
-  for (int i = 0; i < 10; i++) wtl_partners_count(&p, i % 2 ? PUT : GET, 1 << i, i % 4);
+  wtl_partners_add_run(&p, PUT, 25, &(wtl_run){.size = 8, .begun_at = 15, .partner = 1});
+  wtl_partners_add_run(&p, PUT, 25, &(wtl_run){.size = 8, .begun_at = 25, .partner = 1});
+  for (int i = 0; i < 10; i++) count_one(&p, i % 2 ? PUT : GET, 1 << i, i % 4);
   wtl_partners_add(&all, &p);
   wtl_partners_add(&all, &p); /* a second thread with the same counts */
   uint64_t calls = 0, bytes = 0;
@@ -28,7 +35,7 @@ static void sizes_have_classes_of_powers_of_two(void)
 {
   wtl_partners p = {.n = 0}, all = {.n = 0};
   const uint64_t size[] = {1, 2, 3, 4, 1023, 1024, UINT64_MAX};
-  for (int i = 0; i < 7; i++) wtl_partners_count(&p, SUM, size[i], -1);
+  for (int i = 0; i < 7; i++) count_one(&p, SUM, size[i], -1);
   wtl_partners_add(&all, &p);
   CHECK(all.n_sizes == 1 && all.sizes[0].call == SUM);
   const uint64_t *count = all.sizes[0].count;
@@ -42,8 +49,8 @@ static void sizes_have_classes_of_powers_of_two(void)
 static void calls_without_bytes_and_partner_are_left_out(void)
 {
   wtl_partners p = {.n = 4}, all = {.n = 4};
-  wtl_partners_count(&p, SUM, 0, -1);
-  wtl_partners_count(&p, PUT, 0, 2); /* a partner without bytes */
+  count_one(&p, SUM, 0, -1);
+  count_one(&p, PUT, 0, 2); /* a partner without bytes */
   wtl_partners_add(&all, &p);
   CHECK(all.row && all.row[2].calls == 1 && all.row[2].bytes == 0);
   CHECK(all.n_sizes == 0);
@@ -54,7 +61,7 @@ static void calls_without_bytes_and_partner_are_left_out(void)
 static void partners_without_a_row_are_left_out(void)
 {
   wtl_partners p = {.n = 2}, all = {.n = 2};
-  wtl_partners_count(&p, PUT, 8, 2);
+  count_one(&p, PUT, 8, 2);
   wtl_partners_waited(&p, 5, 100);
   wtl_partners_waited(&p, -1, 100);
   wtl_partners_waited(&p, 1, 100);

@@ -115,12 +115,41 @@ static void the_right_calls_are_timed(void)
   wtl_profile_start(&p, true, 0);
   for (int i = 1; i <= 10240; i++) {
     wtl_site *site = wtl_profile_enter(&p, at(64), 1, 8);
-    timed += wtl_profile_timed(site, 8);
     exact += wtl_profile_exact(site, 8);
+    if (!wtl_profile_timed(site, 8)) continue;
+    timed++;
+    wtl_profile_leave(site, 8, wtl_ticks(), wtl_site_waited(site));
   }
-  CHECK(exact == WTL_FIRST_CALLS && timed == exact + 63 + 10);
+  CHECK(exact == WTL_FIRST_CALLS && timed == exact + 63 + 9);
   for (int i = 0; i < 100; i++)
     CHECK(wtl_profile_timed(wtl_profile_enter(&p, at(64), 1, WTL_LONG_BYTES), WTL_LONG_BYTES));
+  wtl_profile_stop(&p);
+}
+
+/* Partners and sizes against an oracle that adds up single calls: sites that repeat, alternate, and change. */
+static void partners_and_sizes_are_those_of_single_calls(void)
+{
+  enum { PES = 5, SIZES = 4 };
+  wtl_profile p = {0};
+  uint64_t calls[PES] = {0}, bytes[PES] = {0}, sizes[SIZES] = {0};
+  unsigned random = 7;
+  wtl_profile_start(&p, true, 0);
+  wtl_profile_keep_partners(&p, PES);
+  for (int i = 0; i < 20000; i++) {
+    random = random * 1103515245u + 12345u;
+    bool changes = i % 512 < 64;
+    int pe = changes ? (int)(random >> 16) % PES : i / 512 % PES, class = changes ? (int)(random >> 24) % SIZES : 1;
+    uint64_t size = (1u << class) >> 1;
+    wtl_profile_enter_to(&p, at(16u * (1 + (unsigned)i % 3)), 1, size, pe, i % 2);
+    calls[pe]++;
+    bytes[pe] += size;
+    sizes[class]++;
+  }
+  wtl_partners all = wtl_profile_partners(&p);
+  for (int i = 0; i < PES; i++) CHECK(all.row[i].calls == calls[i] && all.row[i].bytes == bytes[i]);
+  CHECK(all.n_sizes == 1);
+  for (int i = 1; i < SIZES; i++) CHECK(all.sizes[0].count[i] == sizes[i]);
+  wtl_partners_free(&all);
   wtl_profile_stop(&p);
 }
 
@@ -172,5 +201,5 @@ static void addresses_become_files(void)
 
 TESTS(TEST(a_table_grows_and_forgets_nothing), TEST(threads_are_added_up), TEST(a_second_profile_starts_empty),
       TEST(switched_off_it_counts_bytes_alone), TEST(the_right_calls_are_timed),
-      TEST(the_estimate_is_exact_calls_plus_the_mean_of_the_others), TEST(waiting_is_taken_out_of_a_call),
-      TEST(addresses_become_files))
+      TEST(partners_and_sizes_are_those_of_single_calls), TEST(the_estimate_is_exact_calls_plus_the_mean_of_the_others),
+      TEST(waiting_is_taken_out_of_a_call), TEST(addresses_become_files))
