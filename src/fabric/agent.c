@@ -132,10 +132,10 @@ static enum wtl_sleep sleep_on_network(wtl_agent *a, int event, double seconds)
 }
 
 /* Does another thread make progress, or did it do so a moment ago and may do so again? But a thread that sleeps needs
- * the agent. In simulation the agent serves every arrival. */
+ * the agent, and so does a ring that is owed. In simulation the agent serves every arrival. */
 static bool others_serve(const wtl_agent *a, bool polled)
 {
-  return !WTL_OS_IS_SIMULATED && (a->others > 0 || (polled && a->sleepers == 0));
+  return !WTL_OS_IS_SIMULATED && (a->others > 0 || (polled && a->sleepers == 0 && !wtl_net_owes_rings(a->net)));
 }
 
 static void *serve(void *arg)
@@ -243,6 +243,11 @@ static bool is_silent(void *agent)
   return wtl_net_is_silent(((wtl_agent *)agent)->net);
 }
 
+static void ask_for_rings(void *agent)
+{
+  wtl_net_ask_for_rings(((wtl_agent *)agent)->net);
+}
+
 static void stand_by(void *agent)
 {
   wtl_agent *a = agent;
@@ -275,8 +280,8 @@ static void resume(void *agent)
 {
   wtl_agent *a = agent;
   a->others--;
-  if (a->sleepers > 0 || a->pause_ns > LONGEST_PAUSE_NS)
-    nudge(a); /* another thread that sleeps was served by this one, or the agent makes its longest pause */
+  /* Another thread that sleeps was served by this one, or a ring is owed, or the agent makes its longest pause. */
+  if (a->sleepers > 0 || wtl_net_owes_rings(a->net) || a->pause_ns > LONGEST_PAUSE_NS) nudge(a);
 }
 
 /* --- sleep of a PE's thread on the network ------------------------------------------------------------------------ */
@@ -317,6 +322,7 @@ wtl_progress_driver wtl_agent_driver(wtl_agent *a)
   return (wtl_progress_driver){.agent = a,
                                .progress = progress,
                                .silent = is_silent,
+                               .ask_for_rings = WTL_OS_IS_SIMULATED ? NULL : ask_for_rings, /* there it naps */
                                .stand_by = stand_by,
                                .take_over = take_over,
                                .relieved = relieved,

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "fabric/net_state.h"
 #include "node/lifeline.h"
+#include "os/atomic.h"
 #include "os/os.h"
 
 void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why)
@@ -199,6 +200,7 @@ int wtl_net_progress_interval_ms(const wtl_net *net)
 
 void wtl_net_unlock(wtl_net *net)
 {
+  if (WTL_UNLIKELY(net->ring_due)) wtl_net_rma_send_rings(net);
   bool completed = net->completed;
   net->completed = false;
   pthread_mutex_unlock(&net->lock);
@@ -223,7 +225,12 @@ bool wtl_net_progress(wtl_net *net)
 
 bool wtl_net_is_silent(const wtl_net *net)
 {
-  return net->silent;
+  return net->n_unasked > 0;
+}
+
+bool wtl_net_owes_rings(const wtl_net *net)
+{
+  return net->n_owed > 0;
 }
 
 const char *wtl_net_name(const wtl_net *net)

@@ -8,7 +8,8 @@
  *
  * Operations. A put, a get or an atomic operation is a message (wire.h) that the target's CPU executes. If hardware can
  * move bytes, puts and gets of segment WTL_NET_OPEN_SEGMENT use it, piece by piece, once the target has sent the key of
- * a piece. Such puts ring no doorbell (wtl_net_is_silent).
+ * a piece. Such puts ring no doorbell, so a PE that
+ * sleeps for long asks the PEs that have its keys for a ring (wtl_net_ask_for_rings).
  *
  * Order. Messages from one PE to another arrive in order. Exceptions are puts of WTL_NET_LARGE bytes or more and
  * operations by hardware: they may overtake and be overtaken (wtl_net_in_order).
@@ -169,8 +170,8 @@ void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_bins *bins, 
 
 /*
  * `n` is 1 to WTL_NET_MOST. o->left counts while `from` is still needed. With NULL `from` is needed until the next
- * flush is over. True: the message is held although its mode is NOW. Then the caller must ensure that progress is made
- * soon.
+ * flush is over. True: the message is held although its mode is NOW, or a ring must follow it. Then the caller must
+ * ensure that progress is made soon.
  */
 bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n);
 
@@ -206,8 +207,15 @@ bool wtl_net_flushed(const wtl_net *net, uint64_t flush);
 /* Sends what is held and takes what has arrived. Returns whether anything happened. */
 bool wtl_net_progress(wtl_net *net);
 
-/* True if puts may arrive that ring no doorbell. A thread that waits for one must poll from time to time. */
+/* True if puts may arrive that ring no doorbell. A thread that waits for one must poll from time to time, or ask. */
 bool wtl_net_is_silent(const wtl_net *net);
+
+/* Asks each PE that has a key to this PE's memory, and was not asked since its last ring, for one message after its
+ * next puts by hardware. Then wtl_net_is_silent is false until such a message arrives. */
+void wtl_net_ask_for_rings(wtl_net *net);
+
+/* True if this PE has to send such a message as soon as its puts are stored. The caller ensures progress. */
+bool wtl_net_owes_rings(const wtl_net *net);
 
 const char *wtl_net_name(const wtl_net *net);
 wtl_net_counts wtl_net_count(wtl_net *net);

@@ -93,6 +93,8 @@ static bool take_record(wtl_net *net, int from, const wire_record *r, const void
   case WIRE_WANT_KEY: return wtl_net_rma_want_key(net, from, (wtl_place){r->offset, r->segment}, r->token);
   case WIRE_KEY: return wtl_net_rma_take_key(net, from, r->token, data, r->n);
   case WIRE_AM: return take_message(net, from, r, data);
+  case WIRE_WANT_RING: return wtl_net_rma_want_ring(net, from);
+  case WIRE_RING: return wtl_net_rma_take_ring(net, from);
   case WIRE_END:
     if (r->token != ~net->cookie) return false;
     wtl_net_received_end(net);

@@ -509,7 +509,7 @@ bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
   if (o->mode >= WTL_NET_SIGNAL || !wtl_net_rma_put(net, o, from, n))
     waits = put(net, o, from, n);
   else
-    count_by_hardware(net, o->flow, o->pe);
+    count_by_hardware(net, o->flow, o->pe), waits = net->peers[o->pe].ring != NO_RING;
   wtl_net_unlock(net);
   return waits;
 }

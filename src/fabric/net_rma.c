@@ -2,11 +2,18 @@
  * net_rma.c - puts and gets by the network's hardware. The open segment of a PE is divided into pieces. A piece is
  * registered, and its key sent, when another PE first needs it, so that a sparse heap is not pinned whole. Until the
  * key has arrived, messages are used.
+ *
+ * RINGS. Hardware rings no doorbell. A PE that sleeps for long sends each PE that has its keys a WIRE_WANT_RING, once.
+ * That PE answers with one WIRE_RING when a flush has ended that covers its next put. If it has put already since its
+ * last WIRE_RING, it starts the flush at once. So a put is never missed: it came after the request, and is answered;
+ * or before it, and is answered, too. A PE that never puts again gets no second request, so the messages do not grow
+ * with the square of the PEs.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fabric/net_state.h"
+#include "os/atomic.h"
 
 enum { LEAST_PIECE_BYTES = 4 << 20, MOST_PIECES = 256, KEY_BYTES = 1024 };
 
@@ -117,12 +124,16 @@ static void each_piece(wtl_net *net, const wtl_net_op *o, char *here, size_t n, 
   }
 }
 
+static void owe_ring(wtl_net *net, int pe);
+
 bool wtl_net_rma_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
   if (!is_open(net, o->pe, o->at, n)) return false;
   net->rma_dirty = true;
   wtl_net_disorder(net);
   each_piece(net, o, (char *)(uintptr_t)from, n, net->transport->ops->put, true);
+  net->peers[o->pe].unrung = true;
+  if (WTL_UNLIKELY(net->peers[o->pe].ring_wanted)) owe_ring(net, o->pe);
   return true;
 }
 
@@ -131,6 +142,29 @@ bool wtl_net_rma_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n)
   if (!is_open(net, o->pe, o->at, n)) return false;
   each_piece(net, o, to, n, net->transport->ops->get, false);
   return true;
+}
+
+/* --- flushes ---------------------------------------------------------------------------------------------------- */
+
+/* The rings that are owed and stand at `from` go on to `to`. True: there are any. */
+static bool advance_rings(wtl_net *net, int from, int to)
+{
+  bool any = false;
+  for (int i = 0; i < net->n_owed; i++) {
+    peer *p = &net->peers[net->owed[i]];
+    if ((int)p->ring != from) continue;
+    p->ring = to;
+    if (to == RING_IN_FLUSH) p->unrung = false;
+    any = true;
+  }
+  return any;
+}
+
+static bool awaits_next_flush(const wtl_net *net)
+{
+  for (int i = 0; i < net->n_owed; i++)
+    if (net->peers[net->owed[i]].ring == RING_IN_NEXT_FLUSH) return true;
+  return net->flush_next[0] || net->flush_next[1];
 }
 
 /* Only one hardware flush runs at a time. It serves all requests that were made before it began, for UCX counts flushes
@@ -144,7 +178,8 @@ static void flush_ended(void *arg)
   for (unsigned epoch = 0; epoch < 2; epoch++)
     while (net->flush_now[epoch])
       net->flush_now[epoch]--, wtl_net_wait_ends(net, (waiter){.epoch = epoch, .in_epoch = true});
-  if (net->flush_next[0] || net->flush_next[1]) start_flush(net);
+  net->ring_due |= advance_rings(net, RING_IN_FLUSH, RING_DUE); /* sent later: this may be a callback of UCX */
+  if (awaits_next_flush(net)) start_flush(net);
 }
 
 static void start_flush(wtl_net *net)
@@ -153,6 +188,7 @@ static void start_flush(wtl_net *net)
     net->flush_now[epoch] = net->flush_next[epoch];
     net->flush_next[epoch] = 0;
   }
+  advance_rings(net, RING_IN_NEXT_FLUSH, RING_IN_FLUSH);
   net->rma_flushing = true;
   net->transport->ops->flush(net->transport, flush_ended, net);
 }
@@ -163,6 +199,97 @@ void wtl_net_rma_flush(wtl_net *net)
   net->rma_dirty = false;
   net->flush_next[wtl_net_wait_epoch(net).epoch]++;
   if (!net->rma_flushing) start_flush(net);
+}
+
+/* --- rings ------------------------------------------------------------------------------------------------------ */
+
+static int *list_of_pes(const wtl_net *net)
+{
+  int *list = calloc((size_t)net->boot->n_pes, sizeof *list);
+  if (!list) wtl_net_fail(net, net->boot->pe, "no memory for the neighbours of", "out of memory");
+  return list;
+}
+
+/* Sends a ring to `pe` when a flush that begins now or later is over. */
+static void owe_ring(wtl_net *net, int pe)
+{
+  peer *p = &net->peers[pe];
+  p->ring_wanted = false;
+  p->ring = RING_IN_NEXT_FLUSH;
+  if (!net->owed) net->owed = list_of_pes(net);
+  net->owed[net->n_owed] = pe;
+  net->n_owed++;
+  if (!net->rma_flushing) start_flush(net);
+}
+
+bool wtl_net_rma_want_ring(wtl_net *net, int from)
+{
+  peer *p = &net->peers[from];
+  if (!p->pieces || p->ring_wanted || p->ring != NO_RING) return false;
+  if (net->ending) return true;
+  if (p->unrung)
+    owe_ring(net, from);
+  else
+    p->ring_wanted = true;
+  return true;
+}
+
+static void send_ring(wtl_net *net, int pe)
+{
+  net->peers[pe].ring = NO_RING;
+  wtl_net_add_record(net, pe, WIRE_RING, (wtl_place){0}, 0, 0, 0);
+  wtl_net_send_batch(net, pe);
+}
+
+void wtl_net_rma_send_rings(wtl_net *net)
+{
+  int n = net->n_owed, kept = 0;
+  net->ring_due = false;
+  for (int i = 0; i < n; i++) {
+    int pe = net->owed[i];
+    if (net->peers[pe].ring == RING_DUE)
+      send_ring(net, pe);
+    else
+      net->owed[kept++] = pe;
+  }
+  net->n_owed = kept;
+}
+
+/* Wakes the threads that wait for `n` bytes at `offset`. They sleep in naps from now on, until they ask for rings. */
+static void wake_sleepers(wtl_net *net, uint64_t offset, uint64_t n)
+{
+  wtl_fence();
+  net->callbacks.changed(net->callbacks.owner, (wtl_place){offset, WTL_NET_OPEN_SEGMENT}, n);
+}
+
+/* PE `pe` may put by hardware and will send no ring. */
+static void begin_silence(wtl_net *net, int pe)
+{
+  if (!net->unasked) net->unasked = list_of_pes(net);
+  net->unasked[net->n_unasked] = pe;
+  net->n_unasked++;
+}
+
+bool wtl_net_rma_take_ring(wtl_net *net, int from)
+{
+  peer *p = &net->peers[from];
+  if (!p->will_ring) return false;
+  p->will_ring = false;
+  begin_silence(net, from);
+  wake_sleepers(net, 0, net->callbacks.open_bytes);
+  return true;
+}
+
+void wtl_net_ask_for_rings(wtl_net *net)
+{
+  pthread_mutex_lock(&net->lock);
+  for (int i = 0; i < net->n_unasked; i++) {
+    net->peers[net->unasked[i]].will_ring = true;
+    wtl_net_add_record(net, net->unasked[i], WIRE_WANT_RING, (wtl_place){0}, 0, 0, 0);
+    wtl_net_send_batch(net, net->unasked[i]);
+  }
+  net->n_unasked = 0;
+  wtl_net_unlock(net);
 }
 
 /* --- keys ------------------------------------------------------------------------------------------------------- */
@@ -177,9 +304,15 @@ static void make_offer(wtl_net *net, offer *o, uint64_t offset)
   if (net->transport->ops->offer(net->transport, start, n, o->key + sizeof key, &length) != 0) return;
   memcpy(o->key, &key, sizeof key);
   o->length = sizeof key + length;
-  net->silent = true;
-  /* A thread that sleeps already relies on its doorbell. It wakes, and sleeps in naps from now on. */
-  net->callbacks.changed(net->callbacks.owner, (wtl_place){offset, WTL_NET_OPEN_SEGMENT}, n);
+}
+
+/* PE `pe` gets a key to `n` bytes at `offset`. A thread that sleeps already relies on its doorbell. */
+static void give_key(wtl_net *net, int pe, uint64_t offset, uint64_t n)
+{
+  peer *p = &net->peers[pe];
+  if (!p->puts_here) begin_silence(net, pe);
+  p->puts_here = true;
+  if (!p->will_ring) wake_sleepers(net, offset, n);
 }
 
 bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token)
@@ -190,6 +323,8 @@ bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token)
     wtl_net_fail(net, from, "no memory for keys of", "out of memory");
   offer *o = &net->offers[i];
   if (!o->tried && may(net, from)) make_offer(net, o, at.offset);
+  if (o->length)
+    give_key(net, from, at.offset, within(net, at.offset, (size_t)(net->callbacks.open_bytes - at.offset)));
   memcpy(wtl_net_add_record(net, from, WIRE_KEY, (wtl_place){0}, token, o->length, o->length), o->key, o->length);
   return true;
 }
@@ -216,4 +351,6 @@ void wtl_net_rma_close(wtl_net *net)
 {
   for (int pe = 0; pe < net->boot->n_pes; pe++) free(net->peers[pe].pieces);
   free(net->offers);
+  free(net->unasked);
+  free(net->owed);
 }

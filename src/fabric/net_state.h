@@ -74,6 +74,11 @@ typedef struct peer {
   bool listed;          /* it is listed in net->unsent */
   wtl_net_bins bins;    /* of the operations there that belong to no flow */
   struct piece *pieces; /* of its open segment; NULL before the first use of hardware */
+  /* Rings after puts by hardware (net_rma.c). Its puts here: it may make them; it will send a ring after the next. */
+  bool puts_here, will_ring;
+  /* This PE's puts there: a ring is requested; there were puts since the last; and where a ring under way stands. */
+  bool ring_wanted, unrung;
+  enum { NO_RING, RING_IN_NEXT_FLUSH, RING_IN_FLUSH, RING_DUE } ring;
 } peer;
 
 /* An operation that waits for an answer. */
@@ -134,7 +139,10 @@ struct wtl_net {
   bool loss_reported;
   int rma;               /* the setting */
   _Atomic bool rma_used; /* keys were requested: hardware may overtake messages */
-  _Atomic bool silent;   /* keys were given to other PEs */
+  int *unasked;          /* PEs with a key to this PE's memory that have not promised a ring */
+  int *owed;             /* PEs to which this PE has promised a ring after a flush */
+  _Atomic int n_unasked, n_owed;
+  bool ring_due; /* one of them can be sent */
   bool rma_dirty, rma_flushing;
   uint32_t flush_now[2], flush_next[2]; /* waits for the hardware's flush that runs, and for the next, by epoch */
   struct offer *offers;                 /* this PE's own pieces; NULL before a key is requested */
@@ -186,6 +194,9 @@ bool wtl_net_rma_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n);
 void wtl_net_rma_flush(wtl_net *net);
 bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token);
 bool wtl_net_rma_take_key(wtl_net *net, int from, uint64_t token, const void *data, size_t n);
+bool wtl_net_rma_want_ring(wtl_net *net, int from);
+bool wtl_net_rma_take_ring(wtl_net *net, int from);
+void wtl_net_rma_send_rings(wtl_net *net);
 void wtl_net_rma_close(wtl_net *net);
 
 #endif

@@ -5,7 +5,7 @@
 
 static bool is_known(const wire_record *r)
 {
-  return r->kind >= WIRE_STORE && r->kind <= WIRE_AM;
+  return r->kind >= WIRE_STORE && r->kind <= WIRE_RING;
 }
 
 /* Flushes and answers may have no bytes. */

@@ -29,7 +29,9 @@ enum wire_kind {
   WIRE_KEY,       /* data: a wire_key, then the transport's key; none: that piece stays closed */
   /* The job ends, because a node is lost; token: the cookie's complement, so that chance cannot produce it. */
   WIRE_END,
-  WIRE_AM, /* data: a message, and `more` further ones of its length; segment, offset and token: their tag */
+  WIRE_AM,        /* data: a message, and `more` further ones of its length; segment, offset and token: their tag */
+  WIRE_WANT_RING, /* requests a WIRE_RING after the next put by hardware, also after those since the last WIRE_RING */
+  WIRE_RING,      /* puts by hardware have been stored: the target wakes its threads that wait for data */
 };
 
 typedef struct wire_head {

@@ -51,13 +51,18 @@ static bool condition_holds(void *arg)
  * Threads of a PE may notify each other by stores of the program itself, which ring no doorbell. So a thread that
  * begins to wait rings once for the sleeping threads of its PE. They then check their conditions again.
  */
-static void wait_for(wtl_pe *self, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
+static void wake_sleeping_threads(wtl_pe *self, bool (*ready)(void *), void *arg)
 {
   if (WTL_UNLIKELY(self->thread_level == WTL_THREAD_MULTIPLE)) {
     wtl_bell *bell = &wtl_control_of(self, self->me)->bell;
     wtl_fence();
     if (wtl_bell_has_sleeper(bell) && !ready(arg)) wtl_bell_ring(bell);
   }
+}
+
+static void wait_for(wtl_pe *self, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
+{
+  wake_sleeping_threads(self, ready, arg);
   wtl_door_wait(&self->door, site, watch, ready, arg);
 }
 
@@ -65,6 +70,13 @@ void wtl_wait_until(wtl_pe *self, wtl_site *site, const void *variable, enum wtl
 {
   condition w = {variable, value, word, cmp};
   wait_for(self, site, wtl_watch_of(self, variable), condition_holds, &w);
+}
+
+void wtl_wait_for_signal(wtl_pe *self, wtl_site *site, const uint64_t *signal, int cmp, uint64_t value)
+{
+  condition w = {signal, value, WTL_U64, cmp};
+  wake_sleeping_threads(self, condition_holds, &w);
+  wtl_door_wait_for_signal(&self->door, site, wtl_watch_of(self, signal), condition_holds, &w);
 }
 
 /* --- several variables -------------------------------------------------------------------------------------------- */

@@ -23,6 +23,9 @@ bool wtl_compare(const void *variable, enum wtl_word word, int cmp, uint64_t val
  */
 void wtl_wait_until(wtl_pe *self, wtl_site *site, const void *variable, enum wtl_word word, int cmp, uint64_t value);
 
+/* The same for a variable that only signals, atomic operations and this PE change. */
+void wtl_wait_for_signal(wtl_pe *self, wtl_site *site, const uint64_t *signal, int cmp, uint64_t value);
+
 /* Several variables: those of `variables` whose `status` is 0 (NULL: all of them). `values` has one value for each;
  * where it is NULL, `value` is for all. */
 typedef struct wtl_many {

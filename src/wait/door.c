@@ -51,6 +51,7 @@ typedef struct wait {
   bool counted;               /* the agent of active messages knows of it */
   bool on_network;            /* it sleeps on the network */
   bool on_other_core;         /* the event comes from another core */
+  bool for_signal;            /* only stores with a doorbell end it */
   bool naps;                  /* its present sleep is a nap, for some stores ring no doorbell */
 } wait;
 
@@ -165,14 +166,15 @@ static void publish(wait *w)
   if (!w->published && w->door->live && !wtl_door_is_in_agent()) w->published = wtl_door_publish(w->door, w->site);
 }
 
-/* The first and the longest sleep where some stores ring no doorbell. Each sleep is twice as long as the one before. */
+/* The first and the longest sleep where some stores ring no doorbell. Each sleep is twice as long as the one before.
+ * When the longest would be next, the thread asks for rings instead, if it can. */
 #define SILENT_FIRST_S 50e-6
 #define SILENT_MOST_S 1e-3
 
 static bool is_silent(const wait *w)
 {
   const wtl_progress_driver *p = &w->door->driver;
-  return p->silent && w->watch != WTL_WATCH_CONTROL && p->silent(p->agent);
+  return p->silent && w->watch != WTL_WATCH_CONTROL && !w->for_signal && p->silent(p->agent);
 }
 
 /* Blocks a simulated PE between two polls until its doorbell rings, something arrives, or until tick `until`
@@ -336,13 +338,23 @@ static enum wtl_sleep sleep_in_naps(wait *w, const wtl_sleeper *sleeper, double 
   return unrung ? WTL_SLEPT_OUT : how;
 }
 
+/* Whether the next sleep, of at most `longest`, is a nap. */
+static bool must_nap(const wait *w, double longest)
+{
+  const wtl_progress_driver *p = &w->door->driver;
+  if (!is_silent(w)) return false;
+  if (!p->ask_for_rings || longest < SILENT_MOST_S) return true;
+  p->ask_for_rings(p->agent);
+  return is_silent(w);
+}
+
 static void sleep_until_ready(wait *w)
 {
   wtl_door *d = w->door;
   const wtl_sleeper *sleeper = w->on_network ? &d->driver.sleeper : w->sleeper;
-  for (double longest = SILENT_FIRST_S; !w->ready(w->arg) && !is_given_up(w);
-       longest = fmin(2 * longest, SILENT_MOST_S)) {
-    w->naps = is_silent(w);
+  double longest = SILENT_FIRST_S;
+  while (!w->ready(w->arg) && !is_given_up(w)) {
+    w->naps = must_nap(w, longest);
     if (take_messages(w, WTL_STAGE_ASLEEP)) {
       poll_for_more(w);
       w->over = w->since;
@@ -365,6 +377,7 @@ static void sleep_until_ready(wait *w)
     if (rung && how == WTL_SLEPT_WOKEN) wtl_stages_learn(&d->stages, now - rung_at);
     w->over = rung ? rung_at : now;
     if (w->on_network) take_what_came(w);
+    longest = how == WTL_SLEPT_WOKEN ? SILENT_FIRST_S : fmin(2 * longest, SILENT_MOST_S);
   }
 }
 
@@ -505,6 +518,12 @@ void wtl_door_wait_for(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*read
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
   wtl_door_wait_for(d, site, watch, ready, arg, -1);
+}
+
+void wtl_door_wait_for_signal(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
+{
+  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .awaited = -1, .for_signal = true};
+  wait_once(&w);
 }
 
 void wtl_door_wait_on_other_core(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)

@@ -32,6 +32,19 @@ def test_a_pe_that_computes_is_served_and_one_that_waits_sleeps(nodes: Nodes, tm
     )
 
 
+@pytest.mark.parametrize("pes", [1, 2])
+def test_a_sleeper_is_woken_by_the_message_after_a_put_by_hardware(nodes: Nodes, tmp_path: Path, pes: int) -> None:
+    """Its sleeps may take 1 s. In each round it takes five naps, asks for a ring, and sleeps until that arrives."""
+    settings = {"WATTLE_RMA": "on", "WATTLE_SLEEP_MAX": "1s", "WATTLE_WAIT": "sleep"}
+    job = start(nodes, pes, build(HERE / "late_flag.c", tmp_path), WATTLE_PROFILE_DIR=str(tmp_path), **settings)
+    _, err = job.communicate(timeout=300)
+    assert job.returncode == 0, err
+    profile = json.loads((tmp_path / f"pe-0000{pes}.json").read_text())
+    assert profile["rescues"] == 0
+    assert profile["sleeps"] < 4 * 40, profile["sleeps"]  # by naps of 1 ms it would be hundreds in a round
+    assert json.loads((tmp_path / "pe-00000.json").read_text())["network"]["bytes"]["hardware"] > 4 * 8
+
+
 def test_each_nodes_interface_counts_the_jobs_packets(nodes: Nodes, tmp_path: Path) -> None:
     """The flood puts at least a thousand messages of 64 KiB into the second node."""
     job = start(nodes, 1, built("flood"), "put:1000:65536", WATTLE_COUNTERS="on", WATTLE_PROFILE_DIR=str(tmp_path))

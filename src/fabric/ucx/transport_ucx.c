@@ -33,6 +33,7 @@ enum lane { ORDERED, EAGER_UNORDERED, RENDEZVOUS_UNORDERED, N_LANES };
 typedef struct contact {
   ucp_ep_h lanes[N_LANES];
   enum { UNKNOWN, HARDWARE, MESSAGES } rma;
+  bool unflushed; /* there were puts since the last flush; it is listed in ucx.unflushed */
 } contact;
 
 /* Memory that this process opened to others, or a key to the memory of another one. */
@@ -57,7 +58,11 @@ typedef struct ucx {
   wtl_transport_callbacks callbacks;
   ucp_context_h context;
   ucp_worker_h worker;
-  contact *contacts; /* n_pes */
+  contact *contacts;           /* n_pes */
+  int *unflushed, n_unflushed; /* PEs with puts that the next flush covers */
+  unsigned flushing;           /* endpoints that the present flush waits for */
+  wtl_done_fn flushed;         /* called when there are none, with: */
+  void *flushed_arg;
   registration *registration;
   waiting *free_waiting;
   bool received; /* `arrived` has received the data of the current message */
@@ -400,6 +405,8 @@ static void ucx_put(wtl_transport *t, int pe, const wtl_transport_rma *r)
   ucp_request_param_t how = notify(w);
   ucp_ep_h ep = endpoint(u, pe);
   if (!ep) return;
+  if (!u->contacts[pe].unflushed) u->unflushed[u->n_unflushed++] = pe;
+  u->contacts[pe].unflushed = true;
   begun(u, pe, ucp_put_nbx(ep, r->here, r->n, r->key->address + r->offset, r->key->handle, &how), w);
 }
 
@@ -413,12 +420,30 @@ static void ucx_get(wtl_transport *t, int pe, const wtl_transport_rma *r)
   begun(u, pe, ucp_get_nbx(ep, r->here, r->n, r->key->address + r->offset, r->key->handle, &how), w);
 }
 
+static void endpoint_flushed(void *arg)
+{
+  ucx *u = arg;
+  if (--u->flushing == 0) u->flushed(u->flushed_arg);
+}
+
+/* UCX's flush of a worker begins one endpoint in each call of progress, also if there is no event. A thread that sleeps
+ * between two calls would delay it. So the endpoints are flushed one by one, those with puts only. */
 static void ucx_flush(wtl_transport *t, wtl_done_fn done, void *arg)
 {
   ucx *u = of(t);
-  waiting *w = wait_for(u, done, arg);
-  ucp_request_param_t how = notify(w);
-  begun(u, u->boot->pe, ucp_worker_flush_nbx(u->worker, &how), w);
+  u->flushing = 1; /* this function */
+  u->flushed = done;
+  u->flushed_arg = arg;
+  for (int i = 0; i < u->n_unflushed; i++) {
+    int pe = u->unflushed[i];
+    waiting *w = wait_for(u, endpoint_flushed, u);
+    ucp_request_param_t how = notify(w);
+    u->contacts[pe].unflushed = false;
+    u->flushing++;
+    begun(u, pe, ucp_ep_flush_nbx(endpoint(u, pe), &how), w);
+  }
+  u->n_unflushed = 0;
+  endpoint_flushed(u);
 }
 
 /* --- messages that UCX logs --------------------------------------------------------------------------------------- */
@@ -554,8 +579,10 @@ static int ucx_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
     u->boot = boot;
     u->callbacks = *callbacks;
     u->contacts = calloc((size_t)boot->n_pes, sizeof *u->contacts);
+    u->unflushed = calloc((size_t)boot->n_pes, sizeof *u->unflushed);
   }
-  if (!u || !u->contacts) return snprintf(error, size, "no memory for the network (UCX)"), WTL_EXIT_OSERR;
+  if (!u || !u->contacts || !u->unflushed)
+    return snprintf(error, size, "no memory for the network (UCX)"), WTL_EXIT_OSERR;
   if ((rc = open_on_devices(u, settings, error, size)) != 0) return rc;
   if (set_handlers(u) != 0 || publish_address(u) != 0) {
     snprintf(error, size, "boot by %s: this PE cannot publish its network address", boot->ops->name);
@@ -595,6 +622,7 @@ static void ucx_stop(wtl_transport *t)
   ucs_log_pop_handler();
   for (waiting *w = u->free_waiting, *next; w; w = next) next = w->next_free, free(w);
   free(u->contacts);
+  free(u->unflushed);
   free(u);
 }
 
