@@ -1,6 +1,20 @@
-"""Runs the lab as `python -m wattle`."""
+"""The entry point of the command `wattle` and of `python -m wattle`."""
 
-from wattle.cli import main
+import gc
+
+
+def main() -> None:
+    """Runs the command without searches for garbage while it imports and while it ends. They would find none, and take
+    a fifth of the time of a short command.
+    """
+    gc.disable()  # `cli` enables it again for the command's own work
+    from wattle import cli
+
+    try:
+        cli.main()
+    finally:
+        gc.freeze()
+
 
 if __name__ == "__main__":
     main()

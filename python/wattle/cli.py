@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import errno
+import gc
 import importlib
 import os
 import re
@@ -192,7 +193,9 @@ def _guarded(arguments: list[str]) -> int:
     try:
         with extras.named(arguments):
             _add_commands(arguments)
-            code = _command()(args=arguments, prog_name="wattle", standalone_mode=False)
+            whole = _command()
+            gc.enable()
+            code = whole(args=arguments, prog_name="wattle", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except WattleError as error:

@@ -12,8 +12,8 @@ from controlling the terminal:
 - No control character reaches the terminal. `visible` writes control characters out (`\x1b`), and the consoles apply it
   to all output.
 
-No other module imports Rich, so that no module can bypass these rules
-(tests/python/test_hostile_text.py).
+No module but `rich_console` and `tables` imports Rich, so that no module can bypass these rules
+(tests/python/test_hostile_text.py). Rich is imported with the first text, so that commands without any start sooner.
 """
 
 from __future__ import annotations
@@ -24,32 +24,14 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.console import Console as RichConsole
-from rich.segment import Segment
-from rich.text import Span, Text
-from rich.theme import Theme
-
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-THEME = Theme(
-    {
-        "good": "green",
-        "partly": "yellow",
-        "bad": "red",
-        "title": "bold",
-        "faint": "dim",
-        "number": "default",
-        "measured": "green",
-        "modelled": "yellow",
-        "unavailable": "red",
-    }
-)
 
 # Control characters C0 and C1; invisible characters, including those that change the direction of text; line
 # separators; and surrogate halves, which represent bytes that are not UTF-8.
@@ -62,8 +44,16 @@ _INVISIBLE_IN_LINES = re.compile(f"(?!\n)[{INVISIBLE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _BYTES = range(0xDC80, 0xDD00)  # Python's surrogates for bytes that are not UTF-8
-_PLACE = "\ue000"  # placeholder for a value while the markup of a template is parsed
-LONGEST = 4096  # longest plain text that is shown, in characters; no path is longer
+_BY_RICH = ("Console", "Text", "err", "out", "plain", "styled")
+
+
+def __getattr__(name: str) -> Any:
+    """The names that need Rich, from the module that imports it."""
+    if name not in _BY_RICH:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from wattle import rich_console
+
+    return getattr(rich_console, name)
 
 
 def visible(text: str, lines: bool = False) -> str:
@@ -80,56 +70,6 @@ def _written_out(character: str) -> str:
     width = 2 if code < 0x100 else 4 if code < 0x10000 else 8
     return _NAMED.get(character) or f"\\{'xuU'[(width > 2) + (width > 4)]}{code:0{width}x}"
 
-
-def plain(text: object, style: str = "") -> Text:
-    """Plain text in a style, for a cell or a line."""
-    return Text(_cut(visible(str(text))), style=style)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text)} characters)"
-
-
-def styled(template: str, *values: object) -> Text:
-    """Rich's markup with values in place of each `{}`, in order, as in `styled("[bad]{}[/bad]: {}", name, why)`. A
-    value is plain text, or a result of `styled` or `plain`. The template must be a literal in the source: text from
-    outside would be read as markup.
-    """
-    frame = Text.from_markup(template.replace("{}", _PLACE), emoji=False)
-    parts = frame.plain.split(_PLACE)
-    if len(parts) != len(values) + 1:
-        raise ValueError(f"{template!r}: has {len(parts) - 1} places for {len(values)} values")
-    fills = [value if isinstance(value, Text) else plain(value) for value in values]
-    grown = [0]  # the shift of each character of the template
-    for part, fill in zip(parts, [*fills, Text()], strict=True):
-        grown += [grown[-1]] * len(part) + [grown[-1] + len(fill.plain) - 1]
-    made = Text("".join(part + fill.plain for part, fill in zip(parts, [*fills, Text()], strict=True)))
-    for span in frame.spans:
-        made.stylize(span.style, span.start + grown[span.start], span.end + grown[span.end])
-    for k, fill in enumerate(fills):
-        at = sum(map(len, parts[: k + 1])) + sum(len(f.plain) for f in fills[:k])
-        made.stylize(fill.style, at, at + len(fill.plain))
-        made.spans += [Span(span.start + at, span.end + at, span.style) for span in fill.spans]
-    return made
-
-
-class Console(RichConsole):
-    """A Rich console that takes each `str` for plain text and writes out control characters in all output."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(theme=THEME, highlight=False, emoji=False, markup=False, **options)
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        layout = {key: options[key] for key in ("justify", "overflow") if key in options}
-        return Text(_cut(visible(text)), style=options.get("style", ""), **layout)
-
-    def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(visible(segment.text, lines=True), segment.style)
-
-
-out = Console()
-err = Console(stderr=True)
 
 LINE_EVERY_S = 10.0  # seconds between plain progress lines, where standard error is no terminal
 BAR_AFTER_S = 1.0  # seconds before a progress bar appears
@@ -150,12 +90,18 @@ def fill_standard_streams() -> None:
 
 def error(message: str) -> None:
     """Prints one line on standard error. It is never wrapped, so that a search finds it."""
-    err.print(styled("[bad]wattle:[/bad] {}", " ".join(message.split())), soft_wrap=True)
+    _print_line("bad", message)
 
 
 def note(message: str) -> None:
     """Prints a remark on standard error."""
-    err.print(styled("[faint]wattle:[/faint] {}", " ".join(message.split())), soft_wrap=True)
+    _print_line("faint", message)
+
+
+def _print_line(style: str, message: str) -> None:
+    from wattle.rich_console import err, styled
+
+    err.print(styled(f"[{style}]wattle:[/{style}] {{}}", " ".join(message.split())), soft_wrap=True)
 
 
 def print_json(document: Any) -> None:
@@ -264,6 +210,8 @@ class Steps:
             self._bar.update(self._task, total=total)
 
     def _show(self, now: str) -> None:
+        from wattle.rich_console import err
+
         elapsed = time.monotonic() - self._started
         if err.is_terminal:
             if self._bar is None and elapsed >= BAR_AFTER_S:
@@ -283,6 +231,8 @@ class Steps:
             TimeElapsedColumn,
             TimeRemainingColumn,
         )
+
+        from wattle.rich_console import err
 
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),

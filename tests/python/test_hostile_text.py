@@ -127,7 +127,7 @@ def sources():
 def test_rich_is_known_to_the_console_and_to_tables_alone():
     """With Rich itself, text would be markup again."""
     for source in sources():
-        if source.name in ("console.py", "tables.py"):
+        if source.name in ("console.py", "rich_console.py", "tables.py"):
             continue
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
@@ -137,7 +137,7 @@ def test_rich_is_known_to_the_console_and_to_tables_alone():
 
 def test_templates_are_written_where_they_are_used():
     for source in sources():
-        if source.name == "console.py":
+        if source.name in ("console.py", "rich_console.py"):
             continue
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "styled":

@@ -16,12 +16,10 @@ from wattle import (
     extras,
     info,
     launchers,
-    leftovers,
     limits,
     manifest,
     openmetrics,
     paths,
-    runs,
     stopping,
     units,
 )
@@ -29,18 +27,15 @@ from wattle.checked import shown
 from wattle.clocks import file as plans
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
-from wattle.meter_log import kept as external_kept
 from wattle.meter_log import options as external_options
 from wattle.meter_log.options import MeterLog, MeterSet
 from wattle.run import directory as directories
-from wattle.run import finish, job, target
-from wattle.run import metrics as run_metrics
+from wattle.run import job, target
 from wattle.run import mpi as mpi_jobs
 from wattle.run import stream as streams
 from wattle.run.hosts import Hosts
 from wattle.run.hosts import given as hosts_given
 from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
-from wattle.run.stream import Stream
 
 if TYPE_CHECKING:
     from wattle.meter_log.session import Session
@@ -48,6 +43,8 @@ if TYPE_CHECKING:
 REPEATS_MOST = 999
 DEEPEST = 64  # WATTLE_CALL_PATHS
 TIMELINE_BYTES = "2M"  # for each thread: 65,000 spans
+# Needed after the job, so imported while it runs.
+MEANWHILE = tuple(f"wattle.{name}" for name in ("rich_console", "profile", "run.view", "run.show", "run.finish"))
 
 
 def run(
@@ -178,14 +175,16 @@ def run(
         finally:
             if lines:
                 lines.end()
+        from wattle.run import finish
+
         if lines:
-            _write_total(lines, where, record)
+            finish.write_total(lines, where, record)
         if session and not record.extra.get("interrupted"):
-            _read_meter(session, where, record)
+            finish.read_meter(session, where, record)
         if clocks is not None:
             _say_other_size(clocks, record)
         if metrics is not None:
-            _write_metrics(metrics, where)
+            finish.write_metrics(metrics, where)
         is_slip = output is None and profile and not json and directories.is_bare(where)
         return finish.present(where, record.exit_code or 0, json, is_slip, depth)
 
@@ -273,7 +272,9 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
     record = plan.manifest()
     manifest.write(where, record)
     began = time.time()
-    outcome = job.run(plan.argv, environment, stdin, 2 if plan.output_to_errors else None, console.note)
+    outcome = job.run(plan.argv, environment, stdin, 2 if plan.output_to_errors else None, console.note, MEANWHILE)
+    from wattle.run import finish
+
     if plan.session:
         plan.session.add(where.name if where != plan.session.directory else "", began, began + outcome.wall_s)
     if outcome.remains:
@@ -284,98 +285,15 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
         record.extra["asked_by"] = outcome.asked_by
     finish.add_slurm_energy(record, None, began, began + outcome.wall_s)
     if plan.profile:
-        _collect(where, environment, outcome, record)
+        finish.collect(where, environment, outcome, record)
         finish.add_found(where, record)
-    if plan.mpi and outcome.asked_by and not (outcome.exit_code == 0 and _all_finished(where, plan.profile)):
+    if plan.mpi and outcome.asked_by and not (outcome.exit_code == 0 and finish.all_finished(where, plan.profile)):
         record.exit_code = stopping.BY_SIGNAL + outcome.asked_by
     manifest.keep(where, record)
     if plan.timeline:
-        _write_timeline(plan, where, record)
+        finish.write_timeline(where, record, plan.known.machine)
         manifest.keep(where, record)
     return record
-
-
-def _collect(where: Path, environment: dict[str, str], outcome: job.Outcome, record: Manifest) -> None:
-    """Writes the profiles of processes that could not do so, and records the first one that failed."""
-    folder = where / "profile"
-    try:
-        found = leftovers.collect(folder, environment, outcome.ends, job_has_ended=True)
-    except WattleError as error:
-        console.error(str(error))
-        return
-    for words in found.why.splitlines():
-        console.error(words)
-    if first := outcome.first_failed:
-        record.extra["first_end"] = {"pid": first.pid, "signal": first.signal, "exit_code": first.exit_code}
-
-
-def _read_meter(session: Session, where: Path, record: Manifest) -> None:
-    """Reads the log of the external meter. A failure is reported and does not change the program's exit code."""
-    try:
-        found = session.end()
-    except KeyboardInterrupt:
-        console.note("external meter: interrupted, so the log was not read")
-        return
-    except WattleError as error:
-        console.error(str(error))
-        return
-    record.extra["external"] = dict(external_kept.summary(found))
-    manifest.keep(where, record)
-    _draw_watts(where, record, found)
-    if found.why:
-        console.error(f"external meter: {found.why}; read a later log with `wattle external {finish.short(where)} LOG`")
-
-
-def _write_metrics(file: Path, where: Path) -> None:
-    """Writes the metrics. A failure is reported and does not change the program's exit code."""
-    try:
-        openmetrics.keep(file, run_metrics.metrics(runs.load(where, allow_damaged=True)))
-    except WattleError as error:
-        console.error(str(error))
-
-
-def _write_total(lines: Stream, where: Path, record: Manifest) -> None:
-    """Writes the stream's last line. A failure is reported and does not change the program's exit code."""
-    try:
-        lines.total(
-            run_metrics.figures(runs.load(where, allow_damaged=True)), record.exit_code or 0, record.wall_s or 0.0
-        )
-    except WattleError as error:
-        console.error(str(error))
-
-
-def _draw_watts(where: Path, record: Manifest, found: external_kept.External) -> None:
-    """Adds the watts of the external meter to the timelines. A failure is reported."""
-    from wattle.meter_log import drawing  # imported after the job, because it starts threads
-
-    try:
-        drawing.draw(where, record, found)
-    except WattleError as error:
-        console.error(str(error))
-
-
-def _all_finished(where: Path, profile: bool) -> bool:
-    """Whether each process of an MPI job finished although a signal asked the job to stop. The launcher's exit code
-    does not show it: Open MPI returns 1, MPICH 0, 2, 11, 15 or 129.
-    """
-    try:
-        found = runs.profiles.load(where, allow_damaged=True) if profile else None
-        return found is not None and found.complete and not any(pe.ended for pe in found.pes)
-    except WattleError:
-        return False
-
-
-def _write_timeline(plan: _Plan, where: Path, record: Manifest) -> None:
-    """Writes the timeline. A failure is reported and does not change the program's exit code."""
-    if not any((where / "profile").glob("timeline-*.bin")):
-        console.note("timeline: no PE left one (killed, aborted, ended without finalize, or never initialised)")
-        return
-    from wattle.timeline import written  # imported after the job, because it starts threads
-
-    try:
-        record.extra["timeline"] = written.write(where, plan.known.machine)
-    except WattleError as error:
-        console.error(str(error))
 
 
 def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:

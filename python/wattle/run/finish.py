@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from wattle import console, runs, slurm_energy
+from wattle import console, leftovers, manifest, openmetrics, runs, slurm_energy
 from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
+from wattle.meter_log import kept
 from wattle.run import directory as directories
+from wattle.run import metrics as run_metrics
 from wattle.run.show import show
 from wattle.run.summary import document
+
+if TYPE_CHECKING:
+    from wattle.meter_log.session import Session
+    from wattle.run.job import Outcome
+    from wattle.run.stream import Stream
 
 
 def add_found(where: Path, record: Manifest) -> None:
@@ -34,6 +42,89 @@ def add_slurm_energy(record: Manifest, step: str | None, began: float, ended: fl
     found = slurm_energy.of({**record.allocation, "step": step} if record.allocation else None, began, ended)
     if found is not None:
         record.extra[slurm_energy.KEY] = found.as_dict()
+
+
+def collect(where: Path, environment: dict[str, str], outcome: Outcome, record: Manifest) -> None:
+    """Writes the profiles of processes that could not do so, and records the first one that failed."""
+    folder = where / "profile"
+    try:
+        found = leftovers.collect(folder, environment, outcome.ends, job_has_ended=True)
+    except WattleError as error:
+        console.error(str(error))
+        return
+    for words in found.why.splitlines():
+        console.error(words)
+    if first := outcome.first_failed:
+        record.extra["first_end"] = {"pid": first.pid, "signal": first.signal, "exit_code": first.exit_code}
+
+
+def read_meter(session: Session, where: Path, record: Manifest) -> None:
+    """Reads the log of the external meter. A failure is reported and does not change the program's exit code."""
+    try:
+        found = session.end()
+    except KeyboardInterrupt:
+        console.note("external meter: interrupted, so the log was not read")
+        return
+    except WattleError as error:
+        console.error(str(error))
+        return
+    record.extra["external"] = dict(kept.summary(found))
+    manifest.keep(where, record)
+    _draw_watts(where, record, found)
+    if found.why:
+        console.error(f"external meter: {found.why}; read a later log with `wattle external {short(where)} LOG`")
+
+
+def write_metrics(file: Path, where: Path) -> None:
+    """Writes the metrics. A failure is reported and does not change the program's exit code."""
+    try:
+        openmetrics.keep(file, run_metrics.metrics(runs.load(where, allow_damaged=True)))
+    except WattleError as error:
+        console.error(str(error))
+
+
+def write_total(lines: Stream, where: Path, record: Manifest) -> None:
+    """Writes the stream's last line. A failure is reported and does not change the program's exit code."""
+    try:
+        lines.total(
+            run_metrics.figures(runs.load(where, allow_damaged=True)), record.exit_code or 0, record.wall_s or 0.0
+        )
+    except WattleError as error:
+        console.error(str(error))
+
+
+def _draw_watts(where: Path, record: Manifest, found: kept.External) -> None:
+    """Adds the watts of the external meter to the timelines. A failure is reported."""
+    from wattle.meter_log import drawing  # imported after the job, because it starts threads
+
+    try:
+        drawing.draw(where, record, found)
+    except WattleError as error:
+        console.error(str(error))
+
+
+def all_finished(where: Path, profile: bool) -> bool:
+    """Whether each process of an MPI job finished although a signal asked the job to stop. The launcher's exit code
+    does not show it: Open MPI returns 1, MPICH 0, 2, 11, 15 or 129.
+    """
+    try:
+        found = runs.profiles.load(where, allow_damaged=True) if profile else None
+        return found is not None and found.complete and not any(pe.ended for pe in found.pes)
+    except WattleError:
+        return False
+
+
+def write_timeline(where: Path, record: Manifest, machine: dict[str, Any]) -> None:
+    """Writes the timeline. A failure is reported and does not change the program's exit code."""
+    if not any((where / "profile").glob("timeline-*.bin")):
+        console.note("timeline: no PE left one (killed, aborted, ended without finalize, or never initialised)")
+        return
+    from wattle.timeline import written  # imported after the job, because it starts threads
+
+    try:
+        record.extra["timeline"] = written.write(where, machine)
+    except WattleError as error:
+        console.error(str(error))
 
 
 def present(where: Path, exit_code: int, json: bool, is_slip: bool, depth: int | None = None) -> int:

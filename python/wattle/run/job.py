@@ -3,20 +3,23 @@
 Invariants: the job's standard streams are this process's own. Each process that the job leaves behind becomes a
 child of this one (subreaper) and is ended before `run` returns. If this process is killed, the job's launcher gets
 SIGTERM. Signals are read with sigtimedwait, so no other thread may exist that could catch them. Modules that start
-threads (polars, numpy) are therefore imported only after the job has ended.
+threads (polars, numpy) are therefore imported only after the job has ended. The thread that imports others has these
+signals blocked.
 """
 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import select
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from wattle.errors import WattleError
@@ -29,6 +32,7 @@ AGAIN_S = 2.0  # s: a second SIGQUIT within this time ends the job; src/wait/liv
 FROM_KERNEL = 0x80  # si_code of a signal that the terminal sent to the whole foreground group
 LEAVE_S = 0.5  # time in which a process of the job may end by itself after the launcher
 OBEY_S = 2.0  # time after SIGTERM before SIGKILL
+STAT_MOST = 4096  # bytes of /proc/PID/stat
 LOOK_AGAIN_S = 1.0  # interval for checking the launcher, in case SIGCHLD was lost
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -59,11 +63,12 @@ def run(
     stdin: int | None = None,
     stdout: int | None = None,
     say: Callable[[str], None] = lambda _: None,
+    meanwhile: Iterable[str] = (),
 ) -> Outcome:
     """Runs the command to its end. `stdin`, `stdout`: descriptors instead of this process's own. `say`: prints
-    remarks.
+    remarks. `meanwhile`: modules to import while the job runs.
     """
-    return _Job(command, environment, stdin, stdout, say).run()
+    return _Job(command, environment, stdin, stdout, say).run(meanwhile)
 
 
 class _Job:
@@ -84,21 +89,26 @@ class _Job:
         # A signal that was ignored at start (nohup, a shell's background job) stays ignored.
         self.watched = {s for s in PASSED_ON if signal.getsignal(s) != signal.SIG_IGN} | {signal.SIGCHLD}
 
-    def run(self) -> Outcome:
+    def run(self, meanwhile: Iterable[str]) -> Outcome:
         _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, the kernel would reap the children
         before = signal.pthread_sigmask(signal.SIG_BLOCK, self.watched)
         self.ends = Ends(descendants)
         self.signalled = _descriptor_of(self.watched)
+        importing = threading.Thread(target=_import, args=(meanwhile,))  # has this thread's blocked signals
         try:
             started = time.monotonic()
             self.launcher = self._start(before)
+            with suppress(RuntimeError):  # no further thread is allowed
+                importing.start()
             self._until_launcher_ends()
             wall_s = time.monotonic() - started
             remains = self._end_remains()
         finally:
             ends = self.ends.close()
             os.close(self.signalled)
+            if importing.ident is not None:
+                importing.join()
             _drain(self.watched)
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             _libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
@@ -211,12 +221,19 @@ class _Job:
             time.sleep(0.02)
 
 
+def _import(modules: Iterable[str]) -> None:
+    """Imports modules. An error is left to the command, which imports them again."""
+    with suppress(ImportError):
+        for name in modules:
+            importlib.import_module(name)
+
+
 def descendants(root: int | None = None, zombies: bool = False) -> list[int]:
     """All processes below `root`, by default this one. Without zombies, unless asked for."""
     children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
+    for entry in os.scandir("/proc"):
         if entry.name.isdigit():
-            parent, state = _parent_and_state(entry)
+            parent, state = _parent_and_state(entry.path)
             if state not in ("X", "") and (zombies or state != "Z"):
                 children.setdefault(parent, []).append(int(entry.name))
     found: list[int] = []
@@ -228,12 +245,18 @@ def descendants(root: int | None = None, zombies: bool = False) -> list[int]:
     return found
 
 
-def _parent_and_state(entry: Path) -> tuple[int, str]:
+def _parent_and_state(folder: str) -> tuple[int, str]:
     try:
-        fields = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
+        file = os.open(f"{folder}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:  # the process has ended
         return 0, ""
-    return int(fields[1]), fields[0]
+    try:
+        fields = os.read(file, STAT_MOST).rpartition(b")")[2].split()
+    except OSError:
+        return 0, ""
+    finally:
+        os.close(file)
+    return int(fields[1]), fields[0].decode()
 
 
 def _signal_all(number: int) -> None:

@@ -594,11 +594,29 @@ def test_the_job_ends_when_the_lab_is_killed(exec_launcher, environment, tmp_pat
 def test_nothing_that_starts_threads_is_loaded_before_the_job(environment):
     """Another thread would catch the signals that are to be passed on."""
     code = (
-        "import sys; from wattle import cli; cli._add_commands(['run']);"
-        "import wattle.run.show, wattle.run.summary; sys.exit(str({'polars', 'numpy', 'scipy'} & set(sys.modules)))"
+        "import importlib, sys; from wattle import cli; cli._add_commands(['run']);"
+        "from wattle.run.cli import MEANWHILE; [importlib.import_module(name) for name in MEANWHILE];"
+        "sys.exit(str({'polars', 'numpy', 'scipy'} & set(sys.modules)))"
     )
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert result.stderr == "set()\n"
+
+
+def test_modules_that_only_show_results_are_imported_while_the_job_runs(environment, program, tmp_path):
+    """Importing them takes as long as an empty job."""
+    code = (
+        "import sys; from wattle import cli; from wattle.run import cli as run, job; whole = job.run\n"
+        "def watched(*given):\n"
+        "    before = {'rich', *run.MEANWHILE} & set(sys.modules)\n"
+        "    ended = whole(*given)\n"
+        "    assert not before, before\n"
+        "    assert not (late := set(run.MEANWHILE) - set(sys.modules)), late\n"
+        "    return ended\n"
+        "job.run = watched; cli.main()"
+    )
+    command = [sys.executable, "-c", code, "run", "--", program("sleep 1")]
+    result = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
 
 
 def test_sampled_times_that_cannot_be_are_pointed_out(wattle, program, tmp_path):
