@@ -93,6 +93,7 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
   g->clock = real_clock;
   g->mode = (enum wtl_govern_mode)settings->govern.number;
   g->scaling = (enum wtl_scaling)settings->scaling.number;
+  g->reacts = g->scaling == WTL_SCALING_REACTIVE;
   g->allowed = (double)settings->slowdown.number / 100;
   g->price = price;
   g->settle = g->least_settle = settle;
@@ -240,7 +241,7 @@ static bool will_be_long(const wtl_site *s)
 static bool reacts(const wtl_governor *g, uint64_t now)
 {
   if (g->is_fixed || !lowers(g)) return false;
-  if (g->scaling != WTL_SCALING_REACTIVE) return g->region && g->lowers_waits;
+  if (!g->reacts) return g->region && g->lowers_waits;
   if (g->began_short) return !g->is_broke;
   return g->region ? g->acts : can_pay(g, now);
 }
@@ -396,23 +397,26 @@ static uint32_t share_of(double clock)
   return clock < 1 ? (uint32_t)ceil(1e6 * clock) : WTL_CLOCK_NORMAL;
 }
 
-/* The lowest clock at which an instance like the longest of a while would not lose more than is left to lose. */
-static double prudent(const wtl_governor *g, const wtl_region *r, uint64_t now)
+/* The lowest clock at which an instance that computes for `longest` would not lose more than is left to lose. */
+static double prudent(const wtl_governor *g, const wtl_region *r, double longest, uint64_t now)
 {
-  double left = fmax(left_to_lose(g, now), 0);
-  double more = fmax(r->longest - (double)wtl_slack_most(&r->compute), 0);
+  double left = fmax(left_to_lose(g, now), 0), more = fmax(longest - (double)wtl_slack_most(&r->compute), 0);
   return more > 0 ? more / (more + left) : 0;
 }
 
-/* The lowest clock at which the longest computing fits into the shortest region. Computing that is not known to be
- * bound by memory is taken to follow the clock. A change stops the core, so its price is not time for computing. */
+/* The lowest clock at which the longest computing fits into the shortest region, and at which an instance as long as the
+ * longest of a while can be paid. An instance of a region that is not regular may become as long as the longest of any
+ * region. If that cannot be paid, only waits are lowered. Computing that is not known to be bound by memory is taken to
+ * follow the clock. A change stops the core, so its price is not time for computing. */
 static uint32_t stretched(const wtl_governor *g, const wtl_region *r, uint64_t now)
 {
   uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole), spare = spare_of(g, r);
   if (whole <= compute + two_changes(g) + spare) return WTL_CLOCK_NORMAL;
   double longest = (double)(whole - spare - g->price) / (double)compute, follows = wtl_intensity_follows(&r->intensity);
   double trusted = follows < 1 ? wtl_intensity_trusted(&r->intensity) : 0;
-  return share_of(fmax(fmax(wtl_intensity_clock(follows, longest), trusted), prudent(g, r, now)));
+  double clock = fmax(fmax(wtl_intensity_clock(follows, longest), trusted), prudent(g, r, r->longest, now));
+  bool can_be_paid = wtl_extent_is_regular(&r->extent) || prudent(g, r, g->longest, now) <= clock;
+  return can_be_paid ? share_of(clock) : WTL_CLOCK_NORMAL;
 }
 
 /* Two changes of clock, unless the region follows itself and keeps its clock. */
@@ -526,6 +530,7 @@ static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
   open_region(g, r, now);
   g->has_acted = g->was_raised = g->began_by_change = g->lowers_waits = false;
   g->spends = g->tries = g->counts = g->has_counted = g->began_short = false;
+  g->reacts = g->scaling == WTL_SCALING_REACTIVE;
   if (g->is_fixed) return;
   if (!r) { /* after a region that the program marks */
     g->level = WTL_CLOCK_NORMAL;
@@ -538,6 +543,7 @@ static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
   uint32_t level = level_for(g, r, now);
   if (level != WTL_CLOCK_NORMAL) g->has_acted = true;
   g->level = level;
+  if (g->acts && level == WTL_CLOCK_NORMAL && !wtl_extent_is_regular(&r->extent)) g->reacts = true;
   g->began_by_change = cast(g, level, now);
   begin_counting(g, r);
 }
@@ -609,8 +615,48 @@ static double stall_of(const wtl_region *r)
   return fmax(wtl_usual_excess(&r->after, &r->plain), wtl_usual_shift(&r->after, &r->plain));
 }
 
+/* An instance that may have changed the clock, and what the last such instances show. In ticks. */
+typedef struct judged {
+  uint64_t whole, slack;
+  bool has_changed;
+  double normal; /* usual length at the normal clock */
+  double longer; /* the usual excess over that */
+  double late;   /* the time by which this PE kept others waiting in this instance, at most */
+  double stall;  /* the time for which a change stops the core */
+  bool is_long, stalls, late_twice;
+} judged;
+
+static judged compare(wtl_governor *g, wtl_region *r, judged j)
+{
+  j.longer = excess(g, r);
+  j.late = kept_waiting(g, r, j.whole, j.slack, j.normal);
+  j.stall = stall_of(r);
+  j.is_long = j.longer > g->allowed * j.normal;
+  j.stalls = j.stall > (double)g->price;
+  j.late_twice = __builtin_popcount(r->late & ((1u << LATE_TWICE_IN) - 1)) >= 2;
+  return j;
+}
+
+/* Opens a suspicion: the next few instances run at the normal clock (settle_suspicion). */
+static void suspect(wtl_governor *g, wtl_region *r, const judged *j, uint64_t now)
+{
+  r->suspicion = (wtl_suspicion){.is_open = true,
+                                 .is_of_length = j->is_long || j->late_twice,
+                                 .normal = j->normal,
+                                 .longer = r->late & 1 ? fmax(j->longer, (double)j->whole - j->normal) : j->longer,
+                                 .lost = j->is_long ? (known(&r->changed) + j->has_changed) * j->longer : 0,
+                                 .at_most = j->late + (double)g->price};
+  if (j->stalls) {
+    r->suspicion.plain = wtl_usual_mean(&r->plain);
+    r->suspicion.stall = j->stall;
+    r->suspicion.stalled = known(&r->after) * fmax(j->stall - fmax((double)g->price, (double)j->slack), 0);
+  }
+  charge(g, 0, now);
+  compare_anew(r);
+}
+
 /* Judges an instance that may have changed the clock. If such instances are longer than the user allows, the cause is
- * the clock or the program. The next few instances at the normal clock show which (settle_suspicion). */
+ * the clock or the program. */
 static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack, uint64_t now)
 {
   double normal = wtl_usual_mean(&r->normal), change = g->spends && g->began_by_change ? (double)g->price : 0;
@@ -623,33 +669,18 @@ static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack
   }
   wtl_usual_add(&r->changed, (double)whole - change); /* which it had not to pay if it followed itself */
   r->acts = r->acts << 1 | has_changed;
-  double longer = excess(g, r), late = kept_waiting(g, r, whole, slack, normal), stall = stall_of(r);
-  bool stalls = stall > (double)g->price, is_long = longer > g->allowed * normal;
-  bool late_twice = __builtin_popcount(r->late & ((1u << LATE_TWICE_IN) - 1)) >= 2;
+  judged j = compare(g, r, (judged){.whole = whole, .slack = slack, .has_changed = has_changed, .normal = normal});
   if (is_known(g, r) && wtl_usual_mean(&r->changed) < normal / 2) { /* no clock explains that: another phase */
-    lose_own(g, r, late, now);
+    lose_own(g, r, j.late, now);
     compare_anew(r);
     return;
   }
-  if (!is_long) {
-    lose_own(g, r, late, now);
-    lose(g, r, fmax(longer - late, 0) + change, now);
-    if (!stalls && !late_twice) return;
+  if (!j.is_long) {
+    lose_own(g, r, j.late, now);
+    lose(g, r, fmax(j.longer - j.late, 0) + change, now);
+    if (!j.stalls && !j.late_twice) return;
   }
-  double more = r->late & 1 ? fmax(longer, (double)whole - normal) : longer;
-  r->suspicion = (wtl_suspicion){.is_open = true,
-                                 .is_of_length = is_long || late_twice,
-                                 .normal = normal,
-                                 .longer = more,
-                                 .lost = is_long ? (known(&r->changed) + has_changed) * longer : 0,
-                                 .at_most = late + (double)g->price};
-  if (stalls) {
-    r->suspicion.plain = wtl_usual_mean(&r->plain);
-    r->suspicion.stall = stall;
-    r->suspicion.stalled = known(&r->after) * fmax(stall - fmax((double)g->price, (double)slack), 0);
-  }
-  charge(g, 0, now);
-  compare_anew(r);
+  suspect(g, r, &j, now);
 }
 
 /* If the region is shorter again, the clock was the cause. If it is as long at the normal clock, another phase has
@@ -733,7 +764,10 @@ static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
   doubt_price(g, r);
   atomic_store(&ballot(g, g->vote.slot)->slack, slack);
   g->last_whole = whole;
-  r->longest = fmax(r->longest * (1 - 1.0 / WTL_CONTROL), fmin(1e-6 * g->level, 1) * (double)(whole - slack));
+  double computed = fmin(1e-6 * g->level, 1) * (double)(whole - slack);
+  r->longest = fmax(r->longest * (1 - 1.0 / WTL_CONTROL), computed);
+  g->longest = fmax(g->longest, computed);
+  wtl_extent_add(&r->extent, (double)whole);
   if (g->is_fixed) return;
   if (!learn_intensity(g, r, whole - slack, now)) return;
   learn(g, r, whole, slack);
@@ -777,6 +811,7 @@ static void skip(wtl_governor *g, wtl_region *next, uint64_t now)
   r->slack_ticks += slack;
   r->compute_ticks += now - g->region_since - slack;
   r->instances++;
+  wtl_extent_add(&r->extent, (double)(now - g->region_since));
   open_region(g, next, now);
   g->unseen = WTL_UNSEEN;
 }
@@ -799,9 +834,9 @@ void wtl_governor_arrive(wtl_governor *g, uint64_t now)
   record_computing(g, g->region_since, now, g->region_waited);
   g->phase |= 1;
   wtl_vote_phase(&g->vote, g->phase, now);
-  if (g->is_fixed || !r || !g->acts || g->scaling != WTL_SCALING_REACTIVE) return;
+  if (g->is_fixed || !r || !g->acts || !g->reacts) return;
   if (wtl_slack_least(&r->slack) <= two_changes(g)) return;
-  if (raises(g)) raise_late(g, now);
+  if (raises(g) && g->scaling == WTL_SCALING_REACTIVE) raise_late(g, now);
   if (lowers(g)) slow_down(g, now);
 }
 

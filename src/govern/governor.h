@@ -37,6 +37,7 @@
 
 #include "base/settings.h"
 #include "govern/clock_watts.h"
+#include "govern/extent.h"
 #include "govern/intensity.h"
 #include "govern/slack.h"
 #include "govern/usual.h"
@@ -74,6 +75,7 @@ typedef struct wtl_region {
   wtl_usual normal, changed;       /* the length of a control, and of an instance that may change the clock */
   wtl_usual plain, after;          /* its computing at the normal clock, without and after a change of clock */
   double longest;                  /* its longest computing so far, as at the normal clock; fades */
+  wtl_extent extent;               /* of its lengths */
   uint32_t acts;                   /* bits: whether the last ones of the latter did, the last one first */
   uint32_t late;                   /* bits: whether its lower clock may have kept others waiting in those */
   wtl_intensity intensity;         /* how much of its computing follows the clock */
@@ -124,6 +126,7 @@ typedef struct wtl_governor {
   uint64_t last_whole;                  /* ticks of the region before it */
   bool acts;                            /* this instance is no control, and the budget is not spent */
   bool lowers_waits;                    /* a control instance in which waits may run at the lowest clock */
+  bool reacts; /* its waits may change the clock: scaling is reactive, or its computing is not lowered */
   bool has_acted;
   bool began_short;     /* it began in a row of regions that are too short, so its wait is not compared */
   bool began_by_change; /* the clock changed as this instance began */
@@ -136,6 +139,7 @@ typedef struct wtl_governor {
   bool was_raised; /* by an early PE, in this instance */
   bool is_broke;   /* more than allowed was lost, and still more than half of that is */
   uint64_t started;
+  double longest;                  /* the longest computing of all regions so far, as at the normal clock; ticks */
   double lost;                     /* ticks */
   uint64_t caused;                 /* the part of it that this PE's own clock has caused */
   uint64_t slow_ticks, slow_since; /* at the lowest clock, in slack: a sum for the profile */
