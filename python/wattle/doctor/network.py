@@ -20,7 +20,7 @@ def examine(roots: Roots) -> Section:
     home = paths.find_home()
     modules = _modules(home)
     found = _ask_ucx(modules)
-    findings = [_between(home, modules, found), *_transports(found), _infiniband(roots, found)]
+    findings = [_between(home, modules, found), *_transports(found), _infiniband(roots, found), *_datagrams(roots)]
     return Section("Network", [*findings, _interfaces(roots), _made_nodes()])
 
 
@@ -83,6 +83,22 @@ def _infiniband(roots: Roots, found: Ucx | None) -> Finding:
         else "UCX has no component for it, or was not asked"
     )
     return Finding("InfiniBand", State.PARTLY, ", ".join(cards), why)
+
+
+def _datagrams(roots: Roots) -> list[Finding]:
+    """RoCE devices of other makers than Mellanox. UCX 1.13 checks a field of arriving datagrams that only Mellanox's
+    devices fill in, and drops all datagrams of others with an IPv4 address.
+    """
+    others = [p.name for p in sorted((roots.sys / "class" / "infiniband").glob("*")) if _is_other_roce(p)]
+    if not others or os.environ.get("UCX_UD_ETH_DGID_CHECK", "").lower() in ("n", "no", "off", "0"):
+        return []
+    why = "UCX may drop all datagrams of such a device if it has an IPv4 address, and jobs then hang at their start"
+    return [Finding("RoCE", State.PARTLY, ", ".join(others), why, ("export UCX_UD_ETH_DGID_CHECK=n",))]
+
+
+def _is_other_roce(card: Path) -> bool:
+    is_mellanox = card.name.startswith(("mlx4_", "mlx5_")) or (card / "device/driver").resolve().name.startswith("mlx")
+    return not is_mellanox and any(read(port / "link_layer") == "Ethernet" for port in (card / "ports").glob("*"))
 
 
 def _interfaces(roots: Roots) -> Finding:

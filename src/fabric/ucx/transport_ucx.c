@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "fabric/net.h"
+#include "fabric/ucx/agreement.h"
 #include "fabric/ucx/open_ports.h"
 #include "fabric/ucx/port_filter.h"
 #include "fabric/transport.h"
@@ -342,12 +343,16 @@ static void ucx_paths(const wtl_transport *t, char *out, size_t size)
 
 /* --- remote memory access --------------------------------------------------------------------------------------- */
 
-/* A lane for remote memory access is hardware if its transport is not TCP and not this process itself. */
+/* The nodes have agreed on hardware. With very many PEs UCX may still connect by datagrams only, over which it would
+ * imitate remote memory access. */
 static bool has_hardware_lane(char *words)
 {
   char *save = NULL;
-  for (char *line = strtok_r(words, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-    if (strstr(line, "lane[") && strstr(line, " rma") && !strstr(line, ":tcp/") && !strstr(line, ":self/")) return true;
+  size_t length;
+  for (char *line = strtok_r(words, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+    const char *path = path_in(line, &length);
+    if (path && wtl_ucx_is_hardware(path)) return true;
+  }
   return false;
 }
 
@@ -494,20 +499,23 @@ static void choose_devices(ucp_config_t *config, const wtl_ucx_devices *d)
 static ucs_status_t open_worker(ucx *u, const wtl_settings *settings, const wtl_ucx_devices *devices)
 {
   enum wtl_rma_use rma = (enum wtl_rma_use)settings->rma.number;
-  ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP};
+  /* By the number of connections UCX chooses between one queue pair for each and shared ones. */
+  ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
+                                       UCP_PARAM_FIELD_ESTIMATED_NUM_PPN,
+                         .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
+                         .estimated_num_eps = (size_t)(u->boot->n_pes - u->boot->n_local),
+                         .estimated_num_ppn = (size_t)u->boot->n_local};
   ucp_worker_params_t worker = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                 .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-  wtl_ucx_devices to_use = *devices;
   ucp_config_t *config;
   ucs_status_t status;
   if ((status = ucp_config_read(NULL, NULL, &config)) != UCS_OK) return status;
-  to_use.hardware = to_use.hardware && rma == WTL_RMA_AUTO;
-  u->rma = to_use.hardware || rma == WTL_RMA_ON;
+  u->rma = devices->hardware || rma == WTL_RMA_ON;
   if (u->rma) params.features |= UCP_FEATURE_RMA;
   ucp_config_modify(config, "KEEPALIVE_INTERVAL", "5s");
   /* Near PEs use the arena; UCX's own shared memory would only add polling. */
-  set_default(config, "UCX_TLS", "TLS", to_use.hardware ? "^shm,tcp" : "^shm");
-  choose_devices(config, &to_use);
+  set_default(config, "UCX_TLS", "TLS", devices->hardware ? "^shm,tcp" : "^shm");
+  choose_devices(config, devices);
   set_default(config, "UCX_ZCOPY_THRESH", "ZCOPY_THRESH", ZCOPY_THRESHOLD);
   set_segments(config);
   status = ucp_init(&params, config, &u->context);
@@ -515,13 +523,28 @@ static ucs_status_t open_worker(ucx *u, const wtl_settings *settings, const wtl_
   return status == UCS_OK ? ucp_worker_create(u->context, &worker, &u->worker) : status;
 }
 
+/* Hardware is used if all nodes have it and the user leaves the choice to the network. */
+static int agree(ucx *u, const wtl_settings *settings, wtl_ucx_devices *devices, char *error, size_t size)
+{
+  char note[512];
+  if (settings->rma.number != WTL_RMA_AUTO) return devices->hardware = false, 0;
+  if (wtl_agreement_publish(u->boot, devices->hardware) != 0 || u->boot->ops->fence(u->boot) != 0 ||
+      wtl_agreement_read(u->boot, &devices->hardware, note, sizeof note) != 0) {
+    snprintf(error, size, "boot by %s: the nodes cannot agree on their network devices", u->boot->ops->name);
+    return WTL_EXIT_UNAVAILABLE;
+  }
+  if (*note && u->boot->pe == 0) wtl_message_print("%s", note);
+  return 0;
+}
+
 /* Opens the worker, and lets only the job's nodes reach the ports that UCX opens. Returns 0, or an exit code with the
  * reason in `error`. */
-static int open_guarded(ucx *u, const wtl_settings *settings, const wtl_ucx_devices *devices, char *error, size_t size)
+static int open_guarded(ucx *u, const wtl_settings *settings, wtl_ucx_devices *devices, char *error, size_t size)
 {
   wtl_port_filter *filter = NULL;
   wtl_open_ports before;
-  int rc = settings->port_filter.number ? wtl_port_filter_make(&filter, u->boot, error, size) : 0;
+  int rc = agree(u, settings, devices, error, size);
+  if (rc == 0 && settings->port_filter.number) rc = wtl_port_filter_make(&filter, u->boot, error, size);
   if (rc) return rc;
   wtl_open_ports_find(&before);
   ucs_status_t status = open_worker(u, settings, devices);

@@ -50,8 +50,7 @@ static void add(char **names, const char *more)
   *names = all;
 }
 
-/* UCX's low-level transports that move bytes between memories by hardware: InfiniBand and RoCE, Cray, EFA. */
-static bool is_hardware(const char *transport)
+bool wtl_ucx_is_hardware(const char *transport)
 {
   static const char *const names[] = {"rc_", "dc_", "ugni_rdma", "srd"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -61,7 +60,7 @@ static bool is_hardware(const char *transport)
 
 static void note(search *s, const uct_tl_resource_desc_t *found)
 {
-  s->hardware |= is_hardware(found->tl_name);
+  s->hardware |= wtl_ucx_is_hardware(found->tl_name);
   if (found->dev_type == UCT_DEVICE_TYPE_NET) add(&s->names[sort_of(s, found->dev_name)], found->dev_name);
 }
 

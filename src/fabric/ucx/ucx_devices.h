@@ -17,6 +17,10 @@ typedef struct wtl_ucx_devices {
 
 void wtl_ucx_devices_find(wtl_ucx_devices *d);
 
+/* True if one of UCX's low-level transports moves bytes between memories by hardware: InfiniBand and RoCE, Cray, EFA.
+ * Its name may be followed by a device, as in "rc_mlx5/mlx5_0:1". */
+bool wtl_ucx_is_hardware(const char *transport);
+
 /* True if no device of this list (UCX_NET_DEVICES's value, or NULL) exists here. False for patterns, which
  * UCX expands. */
 bool wtl_ucx_devices_lack(const wtl_ucx_devices *d, const char *list);

@@ -95,6 +95,18 @@ def test_a_card_that_ucx_does_not_use_is_reported(roots, with_module, monkeypatc
     assert "UCX has no component for it" in examine(roots)["InfiniBand"].why
 
 
+def test_a_roce_card_of_another_maker_gets_a_remedy(roots, with_module, monkeypatch):
+    for name, layer in (("mlx5_0", "Ethernet"), ("bnxt_re0", "Ethernet"), ("ibp1", "InfiniBand")):
+        port = roots.sys / "class" / "infiniband" / name / "ports" / "1"
+        port.mkdir(parents=True)
+        (port / "link_layer").write_text(f"{layer}\n")
+    monkeypatch.delenv("UCX_UD_ETH_DGID_CHECK", raising=False)
+    found = examine(roots)["RoCE"]
+    assert (found.state, found.says, found.grant) == (State.PARTLY, "bnxt_re0", ("export UCX_UD_ETH_DGID_CHECK=n",))
+    monkeypatch.setenv("UCX_UD_ETH_DGID_CHECK", "n")
+    assert "RoCE" not in examine(roots)
+
+
 def test_no_card_is_no_infiniband(roots, with_module):
     found = examine(roots)["InfiniBand"]
     assert (found.state, found.says) == (State.NO, "none")
