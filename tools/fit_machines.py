@@ -48,6 +48,7 @@ OTHER_DRAM_UNIT = {"intel-broadwell-ep"}  # RAPL counts its memory in a unit tha
 DDRS = (2, 3, 4, 5)  # generations of memory modules
 DDR_OF_RAPL = 4  # that of the servers whose memory was measured by RAPL
 LEAST_GB = 4  # of a server with DDR4 or DDR5; less are terabytes
+LIMIT_ERROR = 1.05  # of a sensor that shows a package at its power limit (assumed)
 OTHER_MODULES = 0.3  # further spread of modules that RAPL did not measure (assumed)
 
 
@@ -105,6 +106,7 @@ class Kind:
     ddr: int  # generation of its memory modules: 2 to 5
     like: str
     processors: tuple[Processor, ...]
+    limit_ratio: float = 1.0  # the highest power limit over TDP, where the processor's own is not known
 
 
 def read_kinds() -> dict[str, Kind]:
@@ -112,6 +114,7 @@ def read_kinds() -> dict[str, Kind]:
     for row in _rows("processors.csv"):
         by_generation[row["generation"]].append(row)
     assumed = assumed_tdp_spread()
+    limits = {row["name"]: float(row["limit_w"]) for row in _rows("limits.csv")}
     kinds = {}
     for row in _rows("generations.csv"):
         smt = int(row["smt"])
@@ -136,9 +139,11 @@ def read_kinds() -> dict[str, Kind]:
                     int(p["threads"]),
                     int(p["cache_mb"] or 0),
                     0.0 if p["tag"] == "verified" else assumed,
+                    limits.get(p["name"], 0.0),
                 )
                 for p in own
             ),
+            _limit_ratio(row, [limits[p["name"]] / float(p["tdp_w"]) for p in own if p["name"] in limits]),
         )
     for kind in list(kinds.values()):  # a generation without processors of its own has those that it is like
         if not kind.processors:
@@ -147,20 +152,27 @@ def read_kinds() -> dict[str, Kind]:
     return kinds
 
 
+def _limit_ratio(row: dict[str, str], known: list[float]) -> float:
+    """Servers stay near TDP, as their measured watts show. Desktops have the mean of the processors with a limit."""
+    if row["kind"] != "desktop":
+        return 1.0
+    return float(row["limit_ratio"] or math.exp(np.mean(np.log(known))))
+
+
 def assumed_tdp_spread() -> float:
     """The spread of a TDP that was not verified. Its half-width is the largest change that the check made elsewhere."""
     checked = [row for row in _rows("processors.csv") if row["tdp_before_w"]]
     return max(abs(math.log(float(row["tdp_before_w"]) / float(row["tdp_w"]))) for row in checked) / Z95
 
 
-def _homes(kinds: dict[str, Kind]) -> dict[str, tuple[str, float]]:
+def _homes() -> dict[str, tuple[str, float]]:
     """Generation and TDP of each processor whose TDP was verified."""
-    kept = [(kind.name, p) for kind in kinds.values() if kind.models for p in kind.processors if not p.tdp_spread]
-    return {p.name: (name, p.tdp_w) for name, p in kept}
+    verified = (row for row in _rows("processors.csv") if row["tag"] == "verified")
+    return {row["name"]: (row["generation"], float(row["tdp_w"])) for row in verified}
 
 
 def read_servers(kinds: dict[str, Kind]) -> list[Server]:
-    home = _homes(kinds)
+    home = _homes()
     servers = []
     for row in _rows("specpower.csv"):
         if row["processor"] not in home:
@@ -186,8 +198,8 @@ def _memory_gb(stated: float, ddr: int) -> float:
     return stated * 1024 if ddr >= DDR_OF_RAPL and stated < LEAST_GB else stated
 
 
-def read_measured(kinds: dict[str, Kind]) -> list[Measured]:
-    home = _homes(kinds)
+def read_measured() -> list[Measured]:
+    home = _homes()
     grouped: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in _rows("rapl.csv"):
         grouped[row["server"]].append(row)
@@ -450,7 +462,28 @@ def fit(kinds: dict[str, Kind], servers: Sequence[Server], measured: Sequence[Me
     every = [k for k in kinds.values() if k.kind == "server" and not k.like]
     unknown = _generation(_any_of(every), [k.name for k in every], count, walls, spreads, measured)
     packages = {key: fit_packages(group, walls, measured) for key, group in split_by_clock(measured).items()}
-    return Table(tuple(generations), unknown, packages, fit_memory(walls, servers, measured))
+    reaching = [
+        _reaching(g, kind.limit_ratio, packages["any"]) for g, kind in zip(generations, kinds.values(), strict=True)
+    ]
+    return Table(tuple(reaching), unknown, packages, fit_memory(walls, servers, measured, kinds))
+
+
+def _reaching(g: Generation, ratio: float, packages: table.Packages) -> Generation:
+    """The generation with its `reach`: a desktop's range at full load ends at its power limit."""
+    if ratio == 1:
+        return g
+    share, spread = packages.share(100, g.cores, g.threads)
+    busy = packages.busy(100, g.cores, g.threads) / share  # only the cores draw more
+    factor, factor_spread = g.factor.at(100)
+
+    def reach(of_tdp: float, tdp_spread: float) -> float:
+        most = share * factor * math.exp(Z95 * math.hypot(spread, factor_spread, tdp_spread))
+        return 1 + max(0.0, LIMIT_ERROR * of_tdp / most - 1) / busy
+
+    processors = tuple(
+        replace(p, reach=reach(p.limit_w / p.tdp_w if p.limit_w else ratio, p.tdp_spread)) for p in g.processors
+    )
+    return replace(g, processors=processors, reach=reach(ratio, g.tdp_spread))
 
 
 def _any_of(kinds: Sequence[Kind]) -> Kind:
@@ -490,6 +523,7 @@ def _generation(
         Curve(tuple(np.exp(shares.mean(axis=0))), tuple(np.hypot(np.hypot(own_spread, among), borrowed))),
         sum(count[name] for name in sources),
         _basis(kind, sources, known),
+        kind.kind == "desktop",
     )
 
 
@@ -526,9 +560,17 @@ def _typical(kind: Kind) -> tuple[float, float, int, int, tuple[float, float]]:
     )
 
 
-def fit_memory(walls: WallFit, servers: Sequence[Server], measured: Sequence[Measured]) -> Memory:
+def fit_memory(
+    walls: WallFit, servers: Sequence[Server], measured: Sequence[Measured], kinds: dict[str, Kind]
+) -> Memory:
     dram = np.log([[m.dram()[load] for load in LOADS] for m in measured if m.generation not in OTHER_DRAM_UNIT])
-    return Memory(_curve(dram), walls.idle.fixed, {ddr: _modules(ddr, walls, servers) for ddr in DDRS})
+    desktops = [math.log(s.memory_gb / s.total_w) for s in servers if kinds[s.generation].kind == "desktop"]
+    return Memory(
+        _curve(dram),
+        walls.idle.fixed,
+        _median(np.array(desktops)),
+        {ddr: _modules(ddr, walls, servers) for ddr in DDRS},
+    )
 
 
 def _modules(ddr: int, walls: WallFit, servers: Sequence[Server]) -> Modules:
@@ -658,7 +700,8 @@ def toml(of: Table) -> str:
         parts += [f"{name} = {_list(getattr(p, name))}" for name in table.PACKAGE_TERMS]
         parts += [f"spread = {_list(p.spread)}", ""]
     m = of.memory
-    parts += ["[memory]", _toml_curve("dram_w_per_gb", m.dram_w_per_gb), f"wall_fixed_w = {m.wall_fixed_w:.4g}", ""]
+    parts += ["[memory]", _toml_curve("dram_w_per_gb", m.dram_w_per_gb), f"wall_fixed_w = {m.wall_fixed_w:.4g}"]
+    parts += [f"desktop_gb_per_tdp_w = {_list(m.desktop_gb_per_tdp_w)}", ""]
     for ddr, modules in m.modules.items():
         parts += [f"[memory.ddr{ddr}]"]
         parts += [f"{name} = {_list(getattr(modules, name))}" for name in table.MODULE_TERMS] + [""]
@@ -684,6 +727,8 @@ def _toml_generation(g: Generation) -> list[str]:
         f"tdp_per_thread = {_list(g.tdp_per_thread)}",
         f"servers = {g.servers}",
         f'basis = "{g.basis}"',
+        "desktop = true" if g.is_desktop else "",
+        f"reach = {g.reach:.4g}" if g.reach > 1 else "",
         _toml_curve("factor", g.factor),
         _toml_curve("wall", g.wall),
         "processors = [",
@@ -696,6 +741,8 @@ def _toml_generation(g: Generation) -> list[str]:
 def _toml_processor(p: Processor) -> str:
     more = f", cache_mb = {p.cache_mb}" if p.cache_mb else ""
     more += f", tdp_spread = {p.tdp_spread:.3g}" if p.tdp_spread else ""
+    more += f", limit_w = {p.limit_w:g}" if p.limit_w else ""
+    more += f", reach = {p.reach:.4g}" if p.reach > 1 else ""
     return f'  {{ name = "{p.name}", tdp_w = {p.tdp_w:g}, cores = {p.cores}, threads = {p.threads}{more} }},'
 
 
@@ -852,7 +899,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write machines/cpus.toml and the page of errors")
     wanted = parser.parse_args()
     kinds = read_kinds()
-    servers, measured = read_servers(kinds), read_measured(kinds)
+    servers, measured = read_servers(kinds), read_measured()
     whole = fit(kinds, servers, measured)
     text = page(kinds, servers, predict_packages(whole, servers, measured), wall_misses(servers), whole)
     if wanted.write:

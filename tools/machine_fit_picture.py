@@ -79,7 +79,7 @@ def residuals(servers: Sequence[Measured]) -> list[str]:
 
 def picture() -> str:
     kinds = fitted.read_kinds()
-    servers, measured = fitted.read_servers(kinds), fitted.read_measured(kinds)
+    servers, measured = fitted.read_servers(kinds), fitted.read_measured()
     predicted = fitted.predict_packages(fitted.fit(kinds, servers, measured), servers, measured)
     panels = [*(panel(server, predicted) for server in measured), residuals(measured)]
     height = TOP + (HIGH + GAP) * -(-len(panels) // COLUMNS)

@@ -154,7 +154,7 @@ static void open_knob(wtl_clocks *c, const wtl_clocks_node *node)
   CPU_ZERO(&all);
   for (int slot = 0; slot < node->n_local; slot++) CPU_OR(&all, &all, &node->cpus[slot]);
   if (settings->knob.number == WTL_KNOB_RECORD)
-    c->machine = wtl_machine_load(settings->machine.text, error, sizeof error);
+    c->machine = wtl_machine_load(settings->machine.text, settings->sysfs.text, error, sizeof error);
   c->knob = wtl_knob_open(settings, &all, c->machine);
   if (governs_uncore(settings))
     c->uncore = wtl_knob_open_package(settings, WTL_PACKAGE_UNCORE, &all, &wtl_knob_sys_real);
@@ -200,7 +200,8 @@ static void measure_intensity(wtl_clocks *c)
   if (!c->counts) return;
   c->governor.count = read_counters;
   c->governor.count_arg = &c->counters;
-  wtl_machine *m = wtl_machine_load(c->settings->machine.text, error, sizeof error); /* the meter reports an error */
+  wtl_machine *m = wtl_machine_load(c->settings->machine.text, c->settings->sysfs.text, error,
+                                    sizeof error); /* the meter reports an error */
   wtl_clocks_watts_read(&c->governor.watts, &c->governor.vote, m);
   wtl_machine_free(m);
 }

@@ -77,7 +77,7 @@ static void check_settings(void)
   if (wtl_settings_parse(&s, errors, sizeof errors) == 0) {
     /* The sensor is not opened here: the job does this, and a Redfish controller may take seconds. */
     if (s.meter.number == WTL_METER_NONE) return;
-    machine = wtl_machine_load(s.machine.text, errors, sizeof errors);
+    machine = wtl_machine_load(s.machine.text, s.sysfs.text, errors, sizeof errors);
     if (!machine && wtl_machine_may_be_missing(&s)) return;
     wtl_machine_free(machine);
     if (machine) return;

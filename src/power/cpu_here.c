@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/regular_file.h"
-
 /* Above this ratio of clock and time stamp counter a core is in turbo, and below the other it is not. */
 static const double turbo_from = 1.08, base_to = 1.03;
 
@@ -82,54 +80,6 @@ void wtl_cpu_here_read(const char *cpuinfo, wtl_cpu_here *out)
   out->is_virtual = has_flag(line, "hypervisor");
   out->has_amx = has_flag(line, "amx_tile");
   free(line);
-}
-
-static bool read_text(const char *sysfs, const char *file, char *text, size_t size)
-{
-  char path[4200];
-  size_t length;
-  const char *why;
-  snprintf(path, sizeof path, "%s/%s", sysfs, file);
-  char *whole = wtl_regular_file_read(path, size - 1, &length, &why);
-  if (!whole) return false;
-  snprintf(text, size, "%.*s", (int)strcspn(whole, "\n"), whole);
-  free(whole);
-  return true;
-}
-
-/* TDP in W, as powercap shows it for the long-term limit; 0 if it does not, or shows no plausible watts. */
-static double stated_tdp(const char *sysfs)
-{
-  static const char *const zone = "class/powercap/intel-rapl:0";
-  char file[256], text[64];
-  snprintf(file, sizeof file, "%s/constraint_0_name", zone);
-  if (!read_text(sysfs, file, text, sizeof text) || strcmp(text, "long_term") != 0) return 0;
-  snprintf(file, sizeof file, "%s/constraint_0_max_power_uw", zone);
-  double watts = read_text(sysfs, file, text, sizeof text) ? strtod(text, NULL) * 1e-6 : 0;
-  return watts >= 4 && watts <= 1000 ? watts : 0;
-}
-
-/* The longest target residency of the sleep states that are in use, in seconds; 0 if the kernel lists none. */
-static double longest_residency(const char *sysfs)
-{
-  enum { MOST_STATES = 16 };
-  double longest = 0;
-  for (int state = 0; state < MOST_STATES; state++) {
-    char file[256], residency[32], disabled[16];
-    snprintf(file, sizeof file, "devices/system/cpu/cpu0/cpuidle/state%d/residency", state);
-    if (!read_text(sysfs, file, residency, sizeof residency)) break;
-    snprintf(file, sizeof file, "devices/system/cpu/cpu0/cpuidle/state%d/disable", state);
-    bool is_off = read_text(sysfs, file, disabled, sizeof disabled) && strcmp(disabled, "0") != 0;
-    double s = strtod(residency, NULL) * 1e-6;
-    if (!is_off && s > longest && s < 0.1) longest = s;
-  }
-  return longest;
-}
-
-void wtl_cpu_here_limits(const char *sysfs, wtl_cpu_here *out)
-{
-  out->tdp_w = stated_tdp(sysfs);
-  out->residency_s = longest_residency(sysfs);
 }
 
 #ifdef __x86_64__

@@ -7,6 +7,13 @@
 
 #include "power/cpus.h"
 
+/* A package draws at most these watts in the mean over this time. 0 W: no limit. */
+typedef struct wtl_power_limit {
+  double watts, window_s;
+} wtl_power_limit;
+
+enum { WTL_POWER_LIMITS = 2 }; /* the long-term and the short-term one */
+
 typedef struct wtl_cpu_here {
   char name[256];              /* the CPU's name; "" if it reports none */
   char vendor[64];             /* vendor_id, or the number of the implementer on Arm */
@@ -25,14 +32,22 @@ typedef struct wtl_cpu_here {
 /* Reads a field of the first processor of the text of /proc/cpuinfo. Returns false if there is none. */
 bool wtl_cpu_here_field(const char *cpuinfo, const char *field, char *out, size_t size);
 
-/* Fills all but `memory_gb`, `clock` and the results of wtl_cpu_here_limits from the text of /proc/cpuinfo. */
+/* Fills all but `memory_gb`, `clock` and the results of wtl_cpu_here_system from the text of /proc/cpuinfo. */
 void wtl_cpu_here_read(const char *cpuinfo, wtl_cpu_here *out);
 
 /*
  * Fills `tdp_w` and `residency_s` from files below `sysfs` that any user may read: the highest long-term limit of a
- * package (powercap), and the sleep states that the kernel uses on the first CPU (cpuidle).
+ * package (powercap), and the sleep states that the kernel uses on the first CPU (cpuidle). For an Arm processor, whose
+ * /proc/cpuinfo is short, it also fills `name`, `sockets` and `is_virtual` from the firmware's tables, the device tree
+ * and the topology. Call wtl_cpu_here_read before it.
  */
-void wtl_cpu_here_limits(const char *sysfs, wtl_cpu_here *out);
+void wtl_cpu_here_system(const char *sysfs, wtl_cpu_here *out);
+
+/*
+ * Reads the power limits that are in force for all packages, by powercap's zones of packages. A limit that one of them
+ * does not have, or that is not enabled, is none. If they differ, the highest one counts.
+ */
+void wtl_cpu_here_power_limits(const char *sysfs, wtl_power_limit limit[WTL_POWER_LIMITS]);
 
 /*
  * Measures whether this core runs above its base clock while it computes, for about 0.3 ms. The reference is the time

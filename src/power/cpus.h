@@ -12,11 +12,16 @@
 
 enum { WTL_CPU_MODELS = 8 };
 
-/* One processor. `threads` are those of a socket. `cache_mb`: its last-level cache, 0 if the table does not have it. */
+/*
+ * One processor. `threads` are those of a socket. `cache_mb`: its last-level cache, 0 if the table does not have it.
+ * `reach`: the upper end of the watts of its cores is multiplied by it, which leads to the highest power limit of a
+ * desktop or notebook; 1 for servers.
+ */
 typedef struct wtl_processor {
   const char *name;         /* in the name that the CPU reports */
   double tdp_w, tdp_spread; /* the spread is 0 for a TDP that was verified */
   int cores, threads, cache_mb;
+  double reach;
 } wtl_processor;
 
 typedef struct wtl_median {
@@ -33,6 +38,7 @@ typedef struct wtl_cpu {
   int cores, threads;                /* of a typical socket */
   wtl_median tdp_per_thread;         /* W, if nothing is known: of processors with many cores */
   int servers;                       /* measured at the wall socket */
+  double reach;                      /* as that of a processor, if the processor is not known */
   /* package watts over those of the measured servers: idle, one thread, full load */
   wtl_median idle_factor, low_factor, full_factor;
   int ddr;                       /* generation of its memory modules */

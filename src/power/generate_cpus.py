@@ -59,7 +59,8 @@ def main(table: Path, output: Path) -> None:
         row
         | {
             "steppings": row.get("steppings", [-1, -1]),
-            "processors": [{"cache_mb": 0, "tdp_spread": 0} | p for p in row["processors"]],
+            "reach": row.get("reach", 1),
+            "processors": [{"cache_mb": 0, "tdp_spread": 0, "reach": 1} | p for p in row["processors"]],
             "idle_factor": curve_at(row["factor"], 0),
             "low_factor": curve_at(row["factor"], 10),
             "full_factor": curve_at(row["factor"], 100),

@@ -47,7 +47,7 @@ static void put_meter(FILE *out, const wtl_meter_ops *kind, const wtl_meter_env 
 void wtl_meters_json(FILE *out, const wtl_settings *s)
 {
   char error[1024];
-  wtl_machine *machine = wtl_machine_load(s->machine.text, error, sizeof error);
+  wtl_machine *machine = wtl_machine_load(s->machine.text, s->sysfs.text, error, sizeof error);
   wtl_sys sys = wtl_sys_real;
   sys.background = false; /* a check, not a measurement */
   wtl_meter_env env = {.sysfs = s->sysfs.text, .sys = &sys, .machine = machine, .settings = s};
@@ -94,7 +94,7 @@ static int put_profile_number(void *arg, const char *key, const wtl_number *n)
 void wtl_machine_json(FILE *out, const wtl_settings *s)
 {
   char error[1024] = "";
-  wtl_machine *m = wtl_machine_load(s->machine.text, error, sizeof error);
+  wtl_machine *m = wtl_machine_load(s->machine.text, s->sysfs.text, error, sizeof error);
   fputs("{", out);
   if (!m) {
     fputs("\"error\": ", out);
@@ -111,7 +111,11 @@ void wtl_machine_json(FILE *out, const wtl_settings *s)
   wtl_json_number(out, m->cores_per_socket ? m->cores_per_socket : NAN);
   fputs(", \"base_ghz\": ", out);
   wtl_json_number(out, wtl_machine_clock_ghz(m, wtl_machine_base_clock(m)));
-  fputs(", \"numbers\": [", out);
+  fputs(", \"power_limits\": [", out);
+  for (int i = 0, n = 0; i < WTL_POWER_LIMITS; i++)
+    if (m->limit[i].watts > 0)
+      fprintf(out, "%s{\"watts\": %g, \"window_s\": %g}", n++ ? ", " : "", m->limit[i].watts, m->limit[i].window_s);
+  fputs("], \"numbers\": [", out);
   list l = {.out = out, .machine = m};
   wtl_machine_numbers(m, put_profile_number, &l);
   fputs("]}", out);

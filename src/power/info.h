@@ -20,7 +20,8 @@ void wtl_meters_json(FILE *out, const wtl_settings *s);
 /*
  * Prints the machine profile that the settings choose:
  *
- *   {"name", "title", "about", "file", "matched", "sockets", "cores_per_socket",
+ *   {"name", "title", "about", "file", "matched", "sockets", "cores_per_socket", "base_ghz",
+ *    "power_limits": [{"watts", "window_s"}] (of a package, those in force),
  *    "numbers": [{"key", "value", "plus_minus", "unit", "tag", "source", "how", "ghz" (clocks only)}]}
  *
  * or {"error": "..."} if there is no such profile or it is wrong. Prints no newline at the end.

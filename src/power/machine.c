@@ -85,27 +85,19 @@ int wtl_machine_numbers(const wtl_machine *m, int (*visit)(void *, const char *,
   return rc;
 }
 
-static bool same_number(const char *cpuinfo, const char *field, const int *want)
+static bool rule_matches(const wtl_match *r, const wtl_cpu_here *cpu)
 {
-  char have[64];
-  return !want || (wtl_cpu_here_field(cpuinfo, field, have, sizeof have) && strtol(have, NULL, 10) == *want);
-}
-
-static bool rule_matches(const wtl_match *r, const char *cpuinfo)
-{
-  char have[256];
   if (!r->vendor && !r->family && !r->model && !r->name) return false; /* an empty rule matches no CPU */
-  if (r->vendor && !(wtl_cpu_here_field(cpuinfo, "vendor_id", have, sizeof have) && strcmp(have, r->vendor) == 0))
-    return false;
-  if (!same_number(cpuinfo, "cpu family", r->family) || !same_number(cpuinfo, "model", r->model)) return false;
-  if (r->name && !(wtl_cpu_here_field(cpuinfo, "model name", have, sizeof have) && strstr(have, r->name))) return false;
-  return true;
+  return (!r->vendor || strcmp(cpu->vendor, r->vendor) == 0) && (!r->family || cpu->family == *r->family) &&
+         (!r->model || cpu->model == *r->model) && (!r->name || strstr(cpu->name, r->name));
 }
 
 static bool any_matches(const wtl_match *rules, unsigned n, const char *cpuinfo)
 {
+  wtl_cpu_here cpu;
+  wtl_cpu_here_read(cpuinfo, &cpu);
   for (unsigned i = 0; i < n; i++)
-    if (rule_matches(&rules[i], cpuinfo)) return true;
+    if (rule_matches(&rules[i], &cpu)) return true;
   return false;
 }
 
@@ -268,17 +260,19 @@ static int find_by_cpu(void *arg, const char *dir)
 }
 
 /* The base clock, as the kernel's drivers for Intel (kHz) and AMD (MHz) show it; `shown` if they do not. */
-static double base_ghz(double shown)
+static double base_ghz(const char *sysfs, double shown)
 {
   static const struct {
     const char *file;
     double per_ghz;
-  } files[] = {{"/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", 1e6},
-               {"/sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq", 1e3}};
+  } files[] = {{"devices/system/cpu/cpu0/cpufreq/base_frequency", 1e6},
+               {"devices/system/cpu/cpu0/acpi_cppc/nominal_freq", 1e3}};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    char path[PATH_MAX];
     size_t length;
     const char *why;
-    char *text = wtl_regular_file_read(files[i].file, 64, &length, &why);
+    snprintf(path, sizeof path, "%s/%s", sysfs, files[i].file);
+    char *text = wtl_regular_file_read(path, 64, &length, &why);
     double ghz = text ? strtod(text, NULL) / files[i].per_ghz : 0;
     free(text);
     if (ghz > 0 && ghz < 100) return ghz;
@@ -286,32 +280,37 @@ static double base_ghz(double shown)
   return shown;
 }
 
-/* The processors of this machine, from the text of /proc/cpuinfo. */
-static wtl_cpu_here here_of(const char *cpuinfo)
+/*
+ * The machine that a profile is for. `sysfs`: NULL to use the text alone, else the files of the kernel below this
+ * folder, and the clock of a busy core, count as well.
+ */
+typedef struct place {
+  const char *cpuinfo, *sysfs;
+} place;
+
+static wtl_cpu_here here_of(const place *at)
 {
   wtl_cpu_here here;
-  wtl_cpu_here_read(cpuinfo, &here);
+  wtl_cpu_here_read(at->cpuinfo, &here);
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0) here.memory_gb = (double)pages * (double)page / 1e9;
+  if (!at->sysfs) return here;
+  here.ghz = base_ghz(at->sysfs, here.ghz);
+  wtl_cpu_here_system(at->sysfs, &here);
+  if (here.is_virtual) here.clock = wtl_cpu_here_clock();
   return here;
 }
 
-/* The profile of a generation of the table. `measure`: by clocks and limits of this machine, which takes some time. */
-static wtl_machine *load_cpu(const wtl_cpu *cpu, wtl_cpu_here here, bool measure, char *error, size_t size)
-{
-  if (measure && here.is_virtual) here.clock = wtl_cpu_here_clock();
-  if (measure) here.ghz = base_ghz(here.ghz);
-  if (measure) wtl_cpu_here_limits("/sys", &here);
-  return wtl_machine_of_cpu(cpu, &here, error, size);
-}
-
-static wtl_machine *load_named(const char *name, const char *cpuinfo, bool measure, char *error, size_t size)
+static wtl_machine *load_named(const char *name, const place *at, char *error, size_t size)
 {
   profile_search h = {.name = name, .error = error, .size = size};
   each_directory(find_by_name, &h);
   if (h.found || h.failed) return h.found;
   const wtl_cpu *cpu = wtl_cpu_named(name);
-  if (cpu) return load_cpu(cpu, here_of(cpuinfo), measure, error, size);
+  if (cpu) {
+    wtl_cpu_here here = here_of(at);
+    return wtl_machine_of_cpu(cpu, &here, error, size);
+  }
   char *path = search_path();
   snprintf(error, size,
            "no machine profile \"%s\" (looked for %s.yaml in %s, and in the table of CPUs); give \"auto\", a name that "
@@ -323,43 +322,47 @@ static wtl_machine *load_named(const char *name, const char *cpuinfo, bool measu
 
 /* The profile of this CPU: a file whose rules match, else the table of CPUs, else `unknown`. A system without a parser
  * has only the table. */
-static wtl_machine *load_by_cpu(const char *cpuinfo, bool measure, char *error, size_t size)
+static wtl_machine *load_by_cpu(const place *at, char *error, size_t size)
 {
-  profile_search h = {.cpuinfo = cpuinfo, .error = error, .size = size};
+  profile_search h = {.cpuinfo = at->cpuinfo, .error = error, .size = size};
   each_directory(find_by_cpu, &h);
   if (h.failed) return NULL;
-  if (!h.found) {
-    wtl_cpu_here here = here_of(cpuinfo);
-    const wtl_cpu *cpu = wtl_cpu_find(&here);
-    if (!cpu) return load_named("unknown", cpuinfo, false, error, size);
-    h.found = load_cpu(cpu, here, measure, error, size);
-    if (!h.found) return NULL;
+  wtl_cpu_here here;
+  const wtl_cpu *cpu = NULL;
+  bool is_known = h.found;
+  if (is_known) {
+    wtl_cpu_here_read(at->cpuinfo, &here);
+  } else {
+    here = here_of(at);
+    cpu = wtl_cpu_find(&here);
+    h.found = cpu ? wtl_machine_of_cpu(cpu, &here, error, size)
+                  : load_named("unknown", &(place){.cpuinfo = at->cpuinfo}, error, size);
   }
-  char name[256];
-  h.found->matched = strdup(wtl_cpu_here_field(cpuinfo, "model name", name, sizeof name) ? name : "this CPU");
+  if (!h.found) return NULL;
+  if (is_known || cpu) h.found->matched = strdup(*here.name ? here.name : "this CPU");
+  if (at->sysfs) wtl_cpu_here_power_limits(at->sysfs, h.found->limit);
   return h.found;
 }
 
-static wtl_machine *load(const char *name, const char *cpuinfo, bool measure, char *error, size_t size)
+static wtl_machine *load(const char *name, const place *at, char *error, size_t size)
 {
-  if (!cpuinfo) cpuinfo = "";
-  if (!name || !*name || strcmp(name, "auto") == 0) return load_by_cpu(cpuinfo, measure, error, size);
+  if (!name || !*name || strcmp(name, "auto") == 0) return load_by_cpu(at, error, size);
   size_t n = strlen(name);
   bool is_file = strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".yaml") == 0);
-  return is_file ? load_file(name, error, size) : load_named(name, cpuinfo, measure, error, size);
+  return is_file ? load_file(name, error, size) : load_named(name, at, error, size);
 }
 
 wtl_machine *wtl_machine_load_for(const char *name, const char *cpuinfo, char *error, size_t size)
 {
-  return load(name, cpuinfo, false, error, size);
+  return load(name, &(place){.cpuinfo = cpuinfo ? cpuinfo : ""}, error, size);
 }
 
-wtl_machine *wtl_machine_load(const char *name, char *error, size_t size)
+wtl_machine *wtl_machine_load(const char *name, const char *sysfs, char *error, size_t size)
 {
   size_t length;
   const char *why; /* 1 MiB holds more than 500 CPUs; with more, the profile is unknown */
   char *cpuinfo = wtl_regular_file_read("/proc/cpuinfo", PROFILE_MAX, &length, &why);
-  wtl_machine *m = load(name, cpuinfo, true, error, size);
+  wtl_machine *m = load(name, &(place){.cpuinfo = cpuinfo ? cpuinfo : "", .sysfs = sysfs}, error, size);
   free(cpuinfo);
   return m;
 }

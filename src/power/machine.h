@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "power/cpu_here.h"
 #include "power/power.h"
 
 enum wtl_tag { WTL_TAG_CITED, WTL_TAG_DERIVED, WTL_TAG_ASSUMED };
@@ -34,8 +35,8 @@ typedef struct wtl_clock {
 
 /* The CPUs of a profile. Each member that is given must agree with /proc/cpuinfo. */
 typedef struct wtl_match {
-  char *vendor;        /* equals vendor_id */
-  int *family, *model; /* "cpu family", "model" */
+  char *vendor;        /* equals vendor_id, or on Arm "CPU implementer" */
+  int *family, *model; /* "cpu family", "model"; on Arm "CPU architecture", "CPU part" */
   char *name;          /* part of "model name" */
 } wtl_match;
 
@@ -78,8 +79,9 @@ struct wtl_machine {
   wtl_clock *clocks;
   unsigned n_clocks;
   /* Set by the loader, not from the file: */
-  double table_tdp_w; /* of a package, by the table of CPUs; 0: not known */
-  char *file;    /* path of the file */
+  double table_tdp_w;                      /* of a package, by the table of CPUs; 0: not known */
+  wtl_power_limit limit[WTL_POWER_LIMITS]; /* of each package of this machine */
+  char *file;                              /* path of the file */
   char *matched; /* the CPU that it matched; NULL if it was requested by name, or if none matched */
 };
 

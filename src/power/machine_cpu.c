@@ -55,8 +55,10 @@ static bool is_named(const char *cpu, const char *processor)
   for (const char *p = cpu; (p = strcasestr(p, processor)); p++) {
     char before = p == cpu ? ' ' : p[-1], after = p[length];
     if (isalnum((unsigned char)before) || strchr("+.-", before)) continue;
+    /* P: for one socket; F: without graphics. They have the same TDP. */
     bool is_one_socket = after == 'P' && strncmp(processor, "EPYC ", 5) == 0 && isdigit((unsigned char)p[length - 1]);
-    if (is_one_socket) after = p[length + 1]; /* has the same TDP */
+    bool is_without_graphics = after == 'F' && (strncmp(processor, "Ultra ", 6) == 0 || processor[0] == 'i');
+    if (is_one_socket || is_without_graphics) after = p[length + 1];
     if (isalnum((unsigned char)after) || after == '+') continue;
     if (after == ' ' && tolower((unsigned char)p[length + 1]) == 'v' && isdigit((unsigned char)p[length + 2])) continue;
     return true;
@@ -133,12 +135,14 @@ typedef struct tdp_of_thread {
   wtl_median watts;
   double threads;
   bool is_named; /* the processor is known */
+  double reach;
   char how[160];
 } tdp_of_thread;
 
 static tdp_of_thread of_processor(const wtl_processor *p, double threads)
 {
-  tdp_of_thread t = {.watts = {p->tdp_w / threads, p->tdp_spread}, .threads = threads, .is_named = true};
+  tdp_of_thread t = {
+      .watts = {p->tdp_w / threads, p->tdp_spread}, .threads = threads, .is_named = true, .reach = p->reach};
   snprintf(t.how, sizeof t.how, "%s: TDP %g W%s over %g threads", p->name, p->tdp_w,
            p->tdp_spread > 0 ? " (not verified)" : "", threads);
   return t;
@@ -160,7 +164,7 @@ static tdp_of_thread of_cache(const wtl_cpu *cpu, int cache_mb)
   }
   if (n == 0) return (tdp_of_thread){.threads = 0};
   double mean = sum / n, spread = sqrt(fmax(0, squares / n - mean * mean));
-  tdp_of_thread t = {.watts = {exp(mean), fmax(least_spread, spread)}, .threads = threads / n};
+  tdp_of_thread t = {.watts = {exp(mean), fmax(least_spread, spread)}, .threads = threads / n, .reach = cpu->reach};
   snprintf(t.how, sizeof t.how, "the %d processors with %d MiB of cache have a TDP of %.2g W for each thread", n,
            cache_mb, exp(mean));
   return t;
@@ -171,15 +175,15 @@ static tdp_of_thread of_socket(const wtl_cpu *cpu, const wtl_cpu_here *here)
 {
   double cores = (double)here->cores / here->sockets, threads = (double)here->threads / here->sockets;
   double tdp = cpu->tdp_w * sqrt(cores / cpu->cores);
-  tdp_of_thread t = {.watts = {tdp / threads, cpu->tdp_spread}, .threads = threads};
+  tdp_of_thread t = {.watts = {tdp / threads, cpu->tdp_spread}, .threads = threads, .reach = cpu->reach};
   snprintf(t.how, sizeof t.how, "TDP estimated from %g cores a socket: %.0f W over %g threads", cores, tdp, threads);
   return t;
 }
 
-static tdp_of_thread of_limit(const wtl_cpu_here *here)
+static tdp_of_thread of_limit(const wtl_cpu *cpu, const wtl_cpu_here *here)
 {
   double threads = (double)here->threads / here->sockets;
-  tdp_of_thread t = {.watts = {here->tdp_w / threads, 0}, .threads = threads, .is_named = true};
+  tdp_of_thread t = {.watts = {here->tdp_w / threads, 0}, .threads = threads, .is_named = true, .reach = cpu->reach};
   snprintf(t.how, sizeof t.how, "the processor states %g W over %g threads", here->tdp_w, threads);
   return t;
 }
@@ -188,10 +192,10 @@ static tdp_of_thread tdp_here(const wtl_cpu *cpu, const wtl_cpu_here *here)
 {
   const wtl_processor *p = processor_of(cpu, here->name);
   if (p) return of_processor(p, here->is_virtual ? p->threads : (double)here->threads / here->sockets);
-  if (!here->is_virtual) return here->tdp_w > 0 ? of_limit(here) : of_socket(cpu, here);
+  if (!here->is_virtual) return here->tdp_w > 0 ? of_limit(cpu, here) : of_socket(cpu, here);
   tdp_of_thread t = of_cache(cpu, here->cache_mb);
   if (t.threads > 0) return t;
-  t = (tdp_of_thread){.watts = cpu->tdp_per_thread, .threads = cpu->threads};
+  t = (tdp_of_thread){.watts = cpu->tdp_per_thread, .threads = cpu->threads, .reach = cpu->reach};
   snprintf(t.how, sizeof t.how, "processors with many cores have a TDP of %.2g W for each thread", t.watts.value);
   return t;
 }
@@ -254,6 +258,20 @@ static const char *clock_words(const wtl_cpu_here *here)
 {
   static const char *const words[] = {"any clock", "a clock above the base clock", "the base clock"};
   return words[class_of(here)];
+}
+
+/* Multiplies the upper end of the range by `reach`: cores of desktops and notebooks may draw more than those of servers. */
+static wtl_number reaching(wtl_number n, double reach)
+{
+  double upper = reach * (n.value + n.plus_minus), lower = n.value - n.plus_minus;
+  n.value = (upper + lower) / 2;
+  n.plus_minus = (upper - lower) / 2;
+  char *how = NULL;
+  if (reach <= 1 || !n.how || asprintf(&how, "%s; the upper end times %.2f, up to the power limit", n.how, reach) < 0)
+    return n;
+  free(n.how);
+  n.how = how;
+  return n;
 }
 
 /* The watts of a thread of a virtual machine. */
@@ -366,8 +384,10 @@ wtl_machine *wtl_machine_of_cpu(const wtl_cpu *cpu, const wtl_cpu_here *here, ch
     m->clocks = calloc(1, sizeof *m->clocks);
     m->n_clocks = 1;
     if (m->clocks)
-      fill_clock(m->clocks, here,
-                 here->is_virtual ? thread_of_host(cpu, here, &tdp) : fill_package(m, cpu, here, &tdp));
+      fill_clock(
+          m->clocks, here,
+          reaching(here->is_virtual ? thread_of_host(cpu, here, &tdp) : fill_package(m, cpu, here, &tdp), tdp.reach));
+    if (m->second) *m->second = reaching(*m->second, tdp.reach);
     fill_idle(m, cpu, here, &tdp);
     m->dram.per_byte =
         number((wtl_median){0.2e-9, 0.6}, WTL_TAG_ASSUMED, "J/B",

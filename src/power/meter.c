@@ -160,7 +160,7 @@ wtl_meter *wtl_meter_open_with(const wtl_settings *settings, const wtl_sys *sys,
   m->machine_at = -INFINITY;
   wtl_settings without;
   if (settings->meter.number != WTL_METER_NONE &&
-      !(m->machine = wtl_machine_load(settings->machine.text, error, size))) {
+      !(m->machine = wtl_machine_load(settings->machine.text, settings->sysfs.text, error, size))) {
     if (!wtl_machine_may_be_missing(settings)) return free(m), NULL;
     add_reason(m, "model", error, "");
     without = *settings;

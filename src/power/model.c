@@ -9,6 +9,8 @@
  *          The watts between two clocks of the profile are interpolated linearly.
  *   node:  cpu  = sockets x idle cpu watts x wall seconds            dram = sockets x idle dram watts x wall seconds
  *
+ *   The cpu joules of a PE end at its part of what the power limits of the packages leave beyond idle (most_j).
+ *
  * Half-widths are added in the same way. A number of the profile has the same error in every second, so its errors do
  * not average out.
  */
@@ -112,6 +114,26 @@ static double first_part(const wtl_machine *m, const wtl_activity *a)
   return m->second && busy > 0 ? 1 - fmin(1, a->second_s / busy) : 1;
 }
 
+/* The part of a sum that is possible within the power limits. */
+static sum within(sum s, double most_j)
+{
+  if (!(most_j > 0) || !is_valid(s.joules)) return s;
+  double upper = fmin(s.joules + s.uncertainty, most_j), lower = fmin(s.joules - s.uncertainty, most_j);
+  return (sum){(upper + lower) / 2, (upper - lower) / 2};
+}
+
+/*
+ * The most joules beyond idle that the power limits leave to all programs of the node; 0 without a limit. The mean over
+ * a window is limited, so an interval may have the joules of one window more.
+ */
+static double most_joules(const wtl_machine *m, double wall_s)
+{
+  double most = INFINITY;
+  for (int i = 0; i < WTL_POWER_LIMITS; i++)
+    if (m->limit[i].watts > 0) most = fmin(most, m->limit[i].watts * (wall_s + m->limit[i].window_s));
+  return isfinite(most) ? fmax(0, most - m->idle.cpu.value * wall_s) * m->sockets : 0;
+}
+
 /* Adds the joules of awake sockets and of second threads. */
 static void add_cores(sum *cpu, const wtl_machine *m, const wtl_activity *a)
 {
@@ -130,17 +152,19 @@ void wtl_model_cores(const wtl_machine *m, double wall_s, double others_s, wtl_a
   for (size_t i = 0; i < n; i++) own += or_0(busy_s(&a[i]));
   double busy = own + or_0(others_s), wall = or_0(wall_s);
   double wake = m->wake ? fmin(wall, busy) * m->sockets : 0;
-  double second = m->second && cores > 0 ? fmax(0, busy - cores * wall) : 0;
+  double second = m->second && cores > 0 ? fmax(0, busy - cores * wall) : 0, most = most_joules(m, wall);
   for (size_t i = 0; i < n; i++) {
     double part = busy > 0 ? or_0(busy_s(&a[i])) / busy : 0;
     a[i].wake_s = wake * part;
     a[i].second_s = second * part;
+    a[i].most_j = most * part;
   }
 }
 
 static void fill_pe(const wtl_machine *m, const wtl_activity *a, sum cpu, double bytes, wattle_joules_t out[2])
 {
   const wtl_number *per_byte = &m->dram.per_byte;
+  cpu = within(cpu, a->most_j);
   fill(&out[0], "cpu", m, WATTLE_SCOPE_PROCESS, a->wall_s, cpu.joules, cpu.uncertainty);
   fill(&out[1], "dram", m, WATTLE_SCOPE_PROCESS, a->wall_s, bytes * per_byte->value, bytes * per_byte->plus_minus);
 }

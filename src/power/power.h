@@ -36,6 +36,7 @@ typedef struct wtl_activity {
    * part of the busy seconds on a core whose other thread is busy, too.
    */
   double wake_s, second_s;
+  double most_j;    /* of wtl_model_cores: the most joules that the power limits leave to this process; 0: no limit */
   double no_core_s; /* ready to run and without a core, outside waits; of wall-clock time only, no power is drawn */
   int64_t pid;      /* of the process, by which accelerators know their users; 0: unknown */
 } wtl_activity;
@@ -45,9 +46,9 @@ typedef struct wtl_machine wtl_machine;
 
 /*
  * Loads a profile. `name`: "auto" (also NULL and ""), a name from machines/, or a file (it contains a slash or ends in
- * .yaml). Returns NULL on failure, with the reason in `error`: file, line and key if the profile is wrong.
+ * .yaml). `sysfs`: where /sys is mounted, as the setting of that name. Returns NULL on failure, with the reason in `error`: file, line and key if the profile is wrong.
  */
-wtl_machine *wtl_machine_load(const char *name, char *error, size_t size);
+wtl_machine *wtl_machine_load(const char *name, const char *sysfs, char *error, size_t size);
 /*
  * Returns whether a job may run without a profile: the settings ask for none, and profiles in files cannot be read. The
  * meter is then `none`, with the reason.
@@ -70,6 +71,7 @@ size_t wtl_model_idle(const wtl_machine *m, double wall_s, wattle_joules_t out[2
  * Finds how many cores of a node were busy on average, and fills wake_s and second_s of the n activities that are on
  * it, in proportion to their busy seconds. wall_s: the length of the interval. others_s: CPU seconds of all other
  * programs of the node. Times that are not finite or negative count as 0. Sets both to 0 if the profile needs neither.
+ * Fills most_j, too, if the machine has power limits.
  *
  * Busy times are taken to overlap as little as they can, and a second thread of a core to run only if the first threads
  * of all cores do. So the sockets may be awake for less time, and more threads may share a core.

@@ -234,7 +234,7 @@ static timeline *machine_of(uint64_t slowdown_percent)
   wtl_clock_domain *d = (wtl_clock_domain *)wtl_knob_domain(l->knob[0], 0);
   d->n_steps = 0;
   for (uint32_t khz = 1200000; khz <= 2400000; khz += 100000) d->step[d->n_steps++] = khz;
-  wtl_machine *m = wtl_machine_load("sandybridge-e5-2670", error, sizeof error);
+  wtl_machine *m = wtl_machine_load("sandybridge-e5-2670", "/sys", error, sizeof error);
   wtl_clocks_watts_read(&g->watts, &g->vote, m);
   wtl_machine_free(m);
   CHECK(g->watts.n == STEPS);

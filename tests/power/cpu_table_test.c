@@ -200,7 +200,7 @@ static void put(const tree *t, const char *file, const char *text)
 static wtl_cpu_here limits_of(const tree *t)
 {
   wtl_cpu_here here = {.sockets = 1};
-  wtl_cpu_here_limits(t->root, &here);
+  wtl_cpu_here_system(t->root, &here);
   return here;
 }
 
@@ -343,7 +343,7 @@ static void older_memory_draws_more_for_each_gigabyte(void)
 static void a_generation_is_taken_by_its_name(void)
 {
   char error[512] = "";
-  wtl_machine *m = wtl_machine_load("amd-epyc-rome", error, sizeof error);
+  wtl_machine *m = wtl_machine_load("amd-epyc-rome", "/sys", error, sizeof error);
   CHECK_TEXT(m ? wtl_machine_name(m) : error, "amd-epyc-rome");
   wtl_machine_free(m);
 }

@@ -372,7 +372,7 @@ static void record_takes_clocks_from_the_profile_where_sysfs_has_none(void)
   char error[256];
   wtl_settings s = clock_settings(t, WTL_KNOB_RECORD);
   cpu_set_t set = clock_cpus(2);
-  wtl_machine *m = wtl_machine_load("sandybridge-e5-2670", error, sizeof error);
+  wtl_machine *m = wtl_machine_load("sandybridge-e5-2670", "/sys", error, sizeof error);
   wtl_knob *k = wtl_knob_open(&s, &set, m);
   const wtl_clock_domain *d = wtl_knob_domain(k, 0);
   CHECK(m && wtl_knob_domains(k) == 2);

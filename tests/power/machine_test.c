@@ -185,10 +185,10 @@ static void sister_cpu_is_not_mistaken_for_it(void)
 static void missing_profile_names_where_it_was_looked_for(void)
 {
   char error[512] = "";
-  CHECK(wtl_machine_load("no-such-machine", error, sizeof error) == NULL);
+  CHECK(wtl_machine_load("no-such-machine", "/sys", error, sizeof error) == NULL);
   CHECK_CONTAINS(error, "no-such-machine");
   CHECK_CONTAINS(error, "machines");
-  CHECK(wtl_machine_load("/nowhere/at-all.yaml", error, sizeof error) == NULL);
+  CHECK(wtl_machine_load("/nowhere/at-all.yaml", "/sys", error, sizeof error) == NULL);
   CHECK_CONTAINS(error, "/nowhere/at-all.yaml: No such file");
 }
 
@@ -226,13 +226,13 @@ static void home_comes_before_the_installed_profiles(void)
   make_home(home, dir, sizeof dir);
   snprintf(file, sizeof file, "%s/test.yaml", dir);
   write_file(file, GOOD);
-  wtl_machine *m = wtl_machine_load("test", error, sizeof error);
+  wtl_machine *m = wtl_machine_load("test", "/sys", error, sizeof error);
   CHECK_TEXT(m ? m->file : error, file);
   wtl_machine_free(m);
-  m = wtl_machine_load(file, error, sizeof error); /* and by its file name */
+  m = wtl_machine_load(file, "/sys", error, sizeof error); /* and by its file name */
   CHECK_TEXT(m ? wtl_machine_name(m) : error, "test");
   wtl_machine_free(m);
-  m = wtl_machine_load("unknown", error, sizeof error); /* the others are still there */
+  m = wtl_machine_load("unknown", "/sys", error, sizeof error); /* the others are still there */
   CHECK(m != NULL);
   wtl_machine_free(m);
   char *text = changed("unit: W", "unit: kW", 1);
@@ -281,7 +281,7 @@ static void a_profile_that_is_no_regular_file_is_refused(void)
   if (!mkdtemp(fifo)) return;
   snprintf(path, sizeof path, "%s/fifo.yaml", fifo);
   CHECK(mkfifo(path, 0600) == 0);
-  CHECK(wtl_machine_load(path, error, sizeof error) == NULL);
+  CHECK(wtl_machine_load(path, "/sys", error, sizeof error) == NULL);
   CHECK_CONTAINS(error, "is not a regular file");
   unlink(path);
   rmdir(fifo);
@@ -301,7 +301,7 @@ static void every_shipped_number_says_where_it_comes_from(void)
 {
   for (int i = 0; i < 2; i++) {
     char error[512] = "";
-    wtl_machine *m = wtl_machine_load(i ? "unknown" : "sandybridge-e5-2670", error, sizeof error);
+    wtl_machine *m = wtl_machine_load(i ? "unknown" : "sandybridge-e5-2670", "/sys", error, sizeof error);
     CHECK(m != NULL);
     if (m) wtl_machine_numbers(m, says_how, NULL);
     wtl_machine_free(m);

@@ -35,6 +35,43 @@ static void idle_draw_is_that_of_all_sockets(void)
   wtl_machine_free(m);
 }
 
+/* Joules of the node in a second on n busy cores, by the model's parts; the half-width in *plus_minus. */
+static double node_joules(const wtl_machine *m, int n, double wall_s, double *plus_minus)
+{
+  enum { MOST = 16 };
+  wtl_activity a[MOST] = {{0}};
+  wattle_joules_t f[2];
+  wtl_model_idle(m, wall_s, f);
+  double sum = f[0].joules;
+  *plus_minus = f[0].uncertainty;
+  for (int i = 0; i < n; i++) a[i] = (wtl_activity){.wall_s = wall_s, .active_s = wall_s};
+  wtl_model_cores(m, wall_s, 0, a, (size_t)n);
+  for (int i = 0; i < n; i++) {
+    wtl_model_pe(m, &a[i], f);
+    sum += f[0].joules;
+    *plus_minus += f[0].uncertainty;
+  }
+  return sum;
+}
+
+static void a_power_limit_bounds_the_node_and_no_single_core(void)
+{
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
+  double free_width, width, idle_width;
+  double one = node_joules(m, 1, 1000, &free_width), all = node_joules(m, 16, 1000, &free_width);
+  node_joules(m, 0, 1000, &idle_width);
+  m->limit[0] = (wtl_power_limit){60, 28}; /* W of each of two sockets: 16 cores of 18 W would draw more */
+  CHECK(all > 2 * 60 * 1000);
+  CHECK_NEAR(node_joules(m, 1, 1000, &width), one, 1e-9);
+  double limited = node_joules(m, 16, 1000, &width);
+  CHECK(limited <= 2 * 60 * (1000 + 28) && limited + width <= 2 * 60 * (1000 + 28) + idle_width + 1e-6);
+  CHECK(limited > 0.7 * 2 * 60 * 1000 && width < free_width);
+  CHECK_NEAR(node_joules(m, 16, 1, &width), all / 1000, 1e-6); /* a second is within the window's budget */
+  m->limit[1] = (wtl_power_limit){75, 0.002};                  /* the short-term limit has none */
+  CHECK(node_joules(m, 16, 1, &width) <= 2 * 75 * 1.002 + 1e-9);
+  wtl_machine_free(m);
+}
+
 static void doing_nothing_costs_nothing(void)
 {
   wtl_machine *m = priced_load("sandybridge-e5-2670");
@@ -125,7 +162,7 @@ static void time_at_another_clock_draws_that_clocks_watts(void)
 static void beyond_the_profiles_clocks_the_uncertainty_grows(void)
 {
   char error[512];
-  wtl_machine *m = wtl_machine_load("unknown", error, sizeof error);
+  wtl_machine *m = wtl_machine_load("unknown", "/sys", error, sizeof error);
   wtl_activity base = {.wall_s = 1, .spin_s = 1};
   wtl_activity slow = {.wall_s = 1, .spin_s = 1, .off = {.spin_s = 1, .wait_clock = 0.5}};
   double doubt, more;
@@ -144,7 +181,7 @@ static void asleep_costs_no_more_than_spinning_whatever_the_truth(void)
   static const char *const names[] = {"sandybridge-e5-2670", "nw-ice", "unknown"};
   for (int i = 0; i < 3; i++) {
     char error[512];
-    wtl_machine *m = wtl_machine_load(names[i], error, sizeof error);
+    wtl_machine *m = wtl_machine_load(names[i], "/sys", error, sizeof error);
     CHECK(m != NULL);
     for (unsigned c = 0; m && c < m->n_clocks; c++) {
       const wtl_clock *k = &m->clocks[c];
@@ -243,7 +280,8 @@ static void a_profile_without_such_watts_counts_no_cores(void)
   wtl_machine_free(m);
 }
 
-TESTS(TEST(joules_are_watts_times_seconds), TEST(idle_draw_is_that_of_all_sockets), TEST(doing_nothing_costs_nothing),
+TESTS(TEST(joules_are_watts_times_seconds), TEST(idle_draw_is_that_of_all_sockets),
+      TEST(a_power_limit_bounds_the_node_and_no_single_core), TEST(doing_nothing_costs_nothing),
       TEST(impossible_times_are_unavailable), TEST(lower_clocks_draw_less),
       TEST(time_at_another_clock_draws_that_clocks_watts), TEST(beyond_the_profiles_clocks_the_uncertainty_grows),
       TEST(asleep_costs_no_more_than_spinning_whatever_the_truth),

@@ -11,7 +11,7 @@
 static inline wtl_machine *priced_load(const char *name)
 {
   char error[512] = "";
-  wtl_machine *m = wtl_machine_load(name, error, sizeof error);
+  wtl_machine *m = wtl_machine_load(name, "/sys", error, sizeof error);
   if (!m) {
     fprintf(stderr, "%s\n", error);
     exit(2);

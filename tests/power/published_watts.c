@@ -330,7 +330,7 @@ static int bandwidth_failures(const wtl_machine *m)
 static wtl_machine *load(void)
 {
   char error[512] = "";
-  wtl_machine *m = wtl_machine_load("sandybridge-e5-2670", error, sizeof error);
+  wtl_machine *m = wtl_machine_load("sandybridge-e5-2670", "/sys", error, sizeof error);
   if (!m) {
     fprintf(stderr, "%s\n", error);
     exit(2);

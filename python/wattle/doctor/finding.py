@@ -10,6 +10,13 @@ from pathlib import Path
 from wattle import input_files, limits
 from wattle.errors import DamagedFile
 
+# Words of sys_vendor and product_name by which systemd knows hypervisors and cloud-init knows clouds.
+GUESTS = (
+    *("KVM", "QEMU", "VMware", "VirtualBox", "innotek", "Xen", "Bochs", "BHYVE", "Parallels", "Hyper-V"),
+    *("Virtual Machine", "Apple Virtualization", "KubeVirt", "Nutanix", "oVirt", "OpenStack", "Amazon EC2"),
+    *("Google Compute Engine", "Hetzner", "Scaleway", "Droplet", "vServer", "Tencent Cloud", "Alibaba Cloud ECS"),
+)
+
 
 class State(StrEnum):
     YES = "yes"
@@ -61,9 +68,26 @@ def read(path: Path) -> str | None:
 
 
 def is_virtual(roots: Roots) -> bool:
-    """Whether this is a virtual machine, which usually cannot use sensors and clocks of its host."""
-    flags = read(roots.proc / "cpuinfo") or ""
-    return " hypervisor" in flags or (read(roots.sys / "hypervisor" / "type") is not None)
+    """Whether this is a virtual machine, which usually cannot use sensors and clocks of its host.
+
+    On x86 a flag of the CPU tells it. Arm has none; the rules are those of `src/power/cpu_system.c`.
+    """
+    cpuinfo = read(roots.proc / "cpuinfo") or ""
+    if read(roots.sys / "hypervisor" / "type") is not None or " hypervisor" in cpuinfo:
+        return True
+    return "CPU implementer" in cpuinfo and (_is_guest_by_dmi(roots.sys) or _is_guest_by_devicetree(roots.sys))
+
+
+def _is_guest_by_dmi(sys: Path) -> bool:
+    vendor, product = (read(sys / "class/dmi/id" / name) or "" for name in ("sys_vendor", "product_name"))
+    text = f"{vendor}\n{product}".casefold()
+    return "metal" not in product.casefold() and any(word.casefold() in text for word in GUESTS)
+
+
+def _is_guest_by_devicetree(sys: Path) -> bool:
+    tree = sys / "firmware/devicetree/base"
+    names = {(read(tree / "compatible") or "").rstrip("\0")}
+    return "linux,dummy-virt" in names or (tree / "hypervisor/compatible").exists() or any(tree.glob("fw-cfg@*"))
 
 
 def virtual_why(roots: Roots) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from wattle import processor
+from wattle import processor, units
 from wattle.doctor.finding import Finding, Roots, Section, State, virtual_why
 from wattle.info import Info
 
@@ -105,11 +105,19 @@ def _machine(machine: dict[str, Any]) -> Finding:
     name = str(machine.get("name") or "")
     if not name:
         return Finding("machine profile", State.NO, "none", "the model needs one of machines/")
-    says = name + (f": {machine['title']}" if machine.get("title") else "") + _tags(machine)
+    says = name + (f": {machine['title']}" if machine.get("title") else "") + _tags(machine) + _limits(machine)
     if machine.get("matched"):
         return Finding("machine profile", State.YES, says)
     why = "no profile matches this CPU, so modelled joules are wide ranges; WATTLE_MACHINE chooses another"
     return Finding("machine profile", State.PARTLY, says, why)
+
+
+def _limits(machine: dict[str, Any]) -> str:
+    """The power limits that bind modelled joules: `; a package may draw 205 W over 28 s, 250 W over 2.4 ms`."""
+    limits = [
+        f"{row['watts']:.4g} W over {units.seconds(row['window_s'])}" for row in machine.get("power_limits") or []
+    ]
+    return f"; a package may draw {', '.join(limits)}" if limits else ""
 
 
 def _match(roots: Roots) -> list[Finding]:

@@ -23,10 +23,21 @@ machines_app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
-AT_A_FIXED_CLOCK = (
-    "Modelled; each range holds about 95 % of such servers. A machine that lowers its clock at part load draws less "
-    "than packages say."
+OF_SERVERS = "Modelled; each range holds about 95 % of such servers."
+OF_DESKTOPS = (
+    "Modelled. No package of a desktop or notebook was measured. The range of packages starts as that of servers and "
+    "ends at {limit}, which boards may allow for as long as they like. A board without a limit draws more."
 )
+AT_A_FIXED_CLOCK = "A machine that lowers its clock at part load draws less than packages say."
+WALL_TERMS = {  # with the tags of machine profiles
+    "processors": ("derived", "sockets x TDP x the share of the generation at this load, fitted to SPECpower_ssj2008"),
+    "memory": ("derived", "memory_gb x watts of a GB of such modules, fitted to SPECpower_ssj2008"),
+    "fixed": (
+        "derived",
+        "fans, disks and fixed losses of the power supply of one server, the same at all loads; the "
+        "constant of the fit to SPECpower_ssj2008",
+    ),
+}
 PARTS_AND_WALL = (
     "Packages and memory were fitted to cloud servers under load, the wall socket to servers tuned for SPECpower. For "
     "numerical programs packages and memory are more reliable, and the wall socket draws at least as much. For a tuned "
@@ -88,7 +99,7 @@ def show(name: Annotated[str, typer.Argument(help="A name of `wattle machines li
         if row["load"] in LOADS_SHOWN:
             shown.add_row(f"{row['load']} %", _cell(Watts(**row["package"])), _cell(Watts(**row["wall"])))
     console.out.print(shown)
-    console.out.print(AT_A_FIXED_CLOCK)
+    console.out.print(_range_of(chosen, 0))
 
 
 @machines_app.command("predict")
@@ -150,10 +161,16 @@ def predict_watts(
     for part, watts in (("packages", answer.package), ("memory", answer.dram), ("wall socket", answer.wall)):
         shown.add_row(part, _cell(watts), f"{100 * watts.plus_minus / watts.watts:.0f} %")
     console.out.print(shown)
-    console.out.print(AT_A_FIXED_CLOCK)
+    console.out.print(_range_of(answer.generation, answer.limit_w))
     if answer.parts_exceed_wall:
         words = f"Packages and memory come to {_cell(answer.parts)} W, more than the wall socket. {PARTS_AND_WALL}"
         console.out.print(words)
+
+
+def _range_of(g: Generation, limit_w: float) -> str:
+    """How the range of packages is to be read."""
+    limit = f"the maker's power limit of {limit_w:.0f} W" if limit_w else "the usual power limit of such processors"
+    return f"{OF_DESKTOPS.format(limit=limit) if g.is_desktop else OF_SERVERS} {AT_A_FIXED_CLOCK}"
 
 
 def _prediction(answer: Prediction, of: Table, machine: Machine, load: float) -> dict[str, Any]:
@@ -161,6 +178,10 @@ def _prediction(answer: Prediction, of: Table, machine: Machine, load: float) ->
         "package": _watts(answer.package),
         "dram": _watts(answer.dram),
         "wall": _watts(answer.wall),
+        "wall_terms": {
+            name: {"watts": watts, "tag": WALL_TERMS[name][0], "how": WALL_TERMS[name][1]}
+            for name, watts in answer.wall_terms.items()
+        },
         "parts": _watts(answer.parts),
         "parts_exceed_wall": answer.parts_exceed_wall,
         "provenance": "modelled",
@@ -171,6 +192,7 @@ def _prediction(answer: Prediction, of: Table, machine: Machine, load: float) ->
         "tdp_w": answer.tdp_w,
         "tdp_known": answer.tdp_known,
         "tdp_verified": answer.tdp_verified,
+        "power_limit_w": answer.limit_w or None,
         "load_percent": load,
         "sockets": machine.sockets,
         "cores": machine.cores,

@@ -15,6 +15,9 @@ Each share is known by its median over servers and by the standard deviation s o
 add as squares. The interval from the median times exp(-1.96 s) to the median times exp(1.96 s) holds 95 % of servers if
 logarithms are normal. The watts printed are the middle of this interval, plus or minus half of its width.
 
+Desktops and notebooks may draw up to a power limit that is far above TDP, and none was measured. So their range goes up
+to this limit: the upper end of the part of the cores is multiplied by the table's `reach`.
+
 P and memory were fitted to servers under full load, W to servers that are tuned for SPECpower. So the sum of the parts
 may be above W, which no single machine can show. Where even the lower ends of the parts are above the upper end of W,
 the range of W is widened to meet them. So each three ranges have a machine that fits all of them.
@@ -57,6 +60,10 @@ class Watts:
         """The lower end of the range."""
         return self.watts - self.plus_minus
 
+    def with_more(self, watts: float) -> Watts:
+        """The range whose upper end is higher by these watts."""
+        return Watts(self.watts + watts / 2, self.plus_minus + watts / 2)
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -65,10 +72,12 @@ class Prediction:
     package: Watts
     dram: Watts
     wall: Watts
+    wall_terms: dict[str, float]  # the medians of its terms, in watts
     generation: Generation
     tdp_w: float
     tdp_known: bool  # the processor is in the table
     tdp_verified: bool  # and its TDP agrees with a public source
+    limit_w: float  # of a socket, the highest power limit that the maker states; 0: not known
 
     @property
     def parts(self) -> Watts:
@@ -97,7 +106,8 @@ def of_found(of: Table, found: Found, machine: Machine, load: float, clocks: str
     modules = of.memory.modules[found.generation.ddr]
     gb, gb_spread = machine.memory_gb, 0.0
     if gb is None:
-        gb, gb_spread = modules.gb_per_tdp_w[0] * total, modules.gb_per_tdp_w[1]
+        usual = of.memory.desktop_gb_per_tdp_w if found.generation.is_desktop else modules.gb_per_tdp_w
+        gb, gb_spread = usual[0] * total, usual[1]
     per_gb, per_gb_spread = of.memory.dram_w_per_gb.at(load)
     dram_factor, dram_factor_spread = modules.dram_factor
     wall_share, wall_spread = found.generation.wall.at(load)
@@ -106,21 +116,31 @@ def of_found(of: Table, found: Found, machine: Machine, load: float, clocks: str
     wall = processors + memory + of.memory.wall_fixed_w
     wall_spread = math.hypot(wall_spread, tdp_spread * processors / wall, gb_spread * memory / wall)
     package = interval(total * share * factor, share_spread, factor_spread, tdp_spread)
+    busy = of.packages[clocks].busy(load, machine.cores, machine.threads) / share
+    more = (reach_of(found) - 1) * busy * (package.watts + package.plus_minus)  # than cores of servers
+    package = package.with_more(more)
     dram = interval(gb * per_gb * dram_factor, per_gb_spread, dram_factor_spread, gb_spread)
     return Prediction(
         package,
         dram,
-        reaching(interval(wall, wall_spread), package.least + dram.least),
+        reaching(interval(wall, wall_spread).with_more(more), package.least + dram.least),
+        {"processors": processors, "memory": memory, "fixed": of.memory.wall_fixed_w},
         found.generation,
         tdp,
         found.processor is not None,
         found.processor is not None and not found.processor.tdp_spread,
+        found.processor.limit_w if found.processor else 0.0,
     )
 
 
 def reaching(figure: Watts, watts: float) -> Watts:
     """The figure, widened to both sides where its range ends below `watts`."""
     return Watts(figure.watts, max(figure.plus_minus, watts - figure.watts))
+
+
+def reach_of(found: Found) -> float:
+    """The reach of the processor, else of its generation."""
+    return found.processor.reach if found.processor else found.generation.reach
 
 
 def interval(median: float, *spreads: float) -> Watts:

@@ -29,7 +29,8 @@ class Curve:
 @dataclass(frozen=True)
 class Processor:
     """One processor. `threads` are those of a socket. `cache_mb`: its last-level cache; 0 if unknown. `tdp_spread`: the
-    spread of a TDP that was not verified; 0 if it was.
+    spread of a TDP that was not verified; 0 if it was. `limit_w`: the highest power limit that its maker states; 0 if
+    unknown. `reach` is that of `Generation`.
     """
 
     name: str
@@ -38,6 +39,8 @@ class Processor:
     threads: int
     cache_mb: int = 0
     tdp_spread: float = 0.0
+    limit_w: float = 0.0
+    reach: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,8 @@ class Generation:
     `tdp_spread` is the spread of TDP where only the number of cores is known. `tdp_per_thread` is TDP for each thread,
     with its spread, where nothing is known. `factor` is the generation's package watts over those of the measured
     servers. `wall` is the share of TDP at the wall socket. `servers` counts the servers at the wall socket behind both,
-    and `basis` says how they were found.
+    and `basis` says how they were found. `reach` is the factor from the upper end of servers' cores to
+    that of desktops and notebooks, which may draw much more than TDP; 1 for servers.
     """
 
     name: str
@@ -68,6 +72,8 @@ class Generation:
     wall: Curve
     servers: int
     basis: str
+    is_desktop: bool = False  # or a notebook, or a small server with a desktop's processor
+    reach: float = 1.0
 
     def matches(self, family: int, model: int, stepping: int | None, vendor: str | None) -> bool:
         """Is this the generation of a CPU with these numbers of CPUID? A stepping or vendor of None matches any."""
@@ -93,10 +99,13 @@ MODULE_TERMS = ("dram_factor", "wall_w_per_gb", "gb_per_tdp_w")
 
 @dataclass(frozen=True)
 class Memory:
-    """Watts of memory by RAPL for each GB; the fixed watts at the wall socket; and modules by their generation."""
+    """Watts of memory by RAPL for each GB; the fixed watts at the wall socket; the memory of a desktop of unknown size,
+    for each watt of TDP; and modules by their generation.
+    """
 
     dram_w_per_gb: Curve
     wall_fixed_w: float
+    desktop_gb_per_tdp_w: tuple[float, float]
     modules: dict[int, Modules]
 
 
@@ -122,13 +131,16 @@ class Packages:
 
     def share(self, load: float, cores: int, threads: int) -> tuple[float, float]:
         """The share of TDP of packages at a load in percent, with its spread. Threads compute independently."""
+        awake = self.idle[0] + (self.awake[0] - self.idle[0]) * min(1, load / 100 * threads)
+        return awake + self.busy(load, cores, threads), between(self.spread, load)
+
+    def busy(self, load: float, cores: int, threads: int) -> float:
+        """The share of TDP of the cores alone, beyond a package that is awake."""
         part = load / 100
-        awake = self.idle[0] + (self.awake[0] - self.idle[0]) * min(1, part * threads)
         both = part * part  # the share of time in which both threads of a core compute
-        busy = self.core[0] * (2 * part - both) + self.second[0] * both
         if threads <= cores:
-            busy = (self.core[0] + self.second[0]) * part
-        return awake + busy, between(self.spread, load)
+            return (self.core[0] + self.second[0]) * part
+        return self.core[0] * (2 * part - both) + self.second[0] * both
 
 
 PACKAGE_TERMS = ("idle", "awake", "core", "wake", "second", "vcpu")
@@ -158,6 +170,7 @@ def read(path: Path) -> Table:
             Memory(
                 _curve(memory["dram_w_per_gb"]),
                 float(memory["wall_fixed_w"]),
+                _pair(memory["desktop_gb_per_tdp_w"]),
                 {int(key[3:]): _modules(row) for key, row in memory.items() if key.startswith("ddr")},
             ),
         )
@@ -215,6 +228,8 @@ def _pattern(processor: str) -> re.Pattern[str]:
     words = r"[\s-]*".join(re.escape(word) for word in processor.split())
     if re.fullmatch(r"EPYC \d+", processor):
         words += "P?"  # P: for one socket only, with the same TDP
+    if re.match(r"i\d-|Ultra \d", processor):
+        words += "F?"  # F: without graphics, with the same TDP
     return re.compile(rf"(?<![\w.+-]){words}(?![\w+]|\s+v\d)", re.IGNORECASE)
 
 
@@ -264,11 +279,19 @@ def _generation(row: dict[str, Any]) -> Generation:
         row["threads"],
         _pair(row["tdp_per_thread"]),
         tuple(
-            Processor(p["name"], p["tdp_w"], p["cores"], p["threads"], p.get("cache_mb", 0), p.get("tdp_spread", 0.0))
+            Processor(
+                *(p[key] for key in ("name", "tdp_w", "cores", "threads")),
+                p.get("cache_mb", 0),
+                p.get("tdp_spread", 0.0),
+                p.get("limit_w", 0.0),
+                p.get("reach", 1.0),
+            )
             for p in row["processors"]
         ),
         _curve(row["factor"]),
         _curve(row["wall"]),
         row["servers"],
         row["basis"],
+        row.get("desktop", False),
+        row.get("reach", 1.0),
     )

@@ -1,16 +1,18 @@
 """`wattle doctor` reports available features and reasons, and never advises to open energy counters to all users."""
 
+import csv
 import errno
 import json
 import os
 import pwd
 import re
+from pathlib import Path
 
 import fakes
 import pytest
 from wattle import console
 from wattle.doctor import clocks, counters, machine, meters, show, software
-from wattle.doctor.finding import Roots, Section, State
+from wattle.doctor.finding import Roots, Section, State, is_virtual
 from wattle.info import Info
 from wattle.paths import Home
 
@@ -339,6 +341,28 @@ def test_the_line_that_chooses_a_profile_for_this_cpu_is_shown(tmp_path):
     (found,) = meters._match(Roots(tmp_path, tmp_path))
     assert found.says == "match: [{vendor: AuthenticAMD, family: 25, model: 17}]"
     assert meters._match(Roots(tmp_path, tmp_path / "arm")) == []
+    with (tmp_path / "arm/cpuinfo").open("a") as file:
+        file.write("CPU architecture: 8\nCPU part\t: 0xd0c\n")
+    (found,) = meters._match(Roots(tmp_path, tmp_path / "arm"))
+    assert found.says == 'match: [{vendor: "0x41", family: 8, model: 3340}]'
+
+
+ARM_MACHINES = Path(__file__).parents[2] / "power" / "arm_machines.csv"
+
+
+def test_arm_guests_are_told_as_the_runtime_tells_them(tmp_path):
+    """The C test reads the same cases."""
+    rows = list(csv.DictReader(ARM_MACHINES.read_text().splitlines(), delimiter="|"))
+    assert len(rows) > 30
+    for i, row in enumerate(rows):
+        sys, proc = tmp_path / str(i) / "sys", tmp_path / str(i) / "proc"
+        dmi = {name: row[name] + "\n" for name in ("sys_vendor", "product_name") if row[name]}
+        put(sys / "class/dmi/id", dmi)
+        put(proc, {"cpuinfo": f"processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: {row['part']}\n"})
+        if row["devicetree"]:
+            file, _, value = row["devicetree"].partition("=")
+            put(sys / "firmware/devicetree/base", {file: value + "\0"})
+        assert is_virtual(Roots(sys, proc)) == (row["is_virtual"] == "1"), row
 
 
 def test_the_report_names_only_the_settings_that_were_changed(capsys):

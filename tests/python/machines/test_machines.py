@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 import math
@@ -33,8 +34,8 @@ def servers(kinds):
 
 
 @pytest.fixture(scope="module")
-def measured(kinds):
-    return fitted.read_measured(kinds)
+def measured():
+    return fitted.read_measured()
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +123,32 @@ def test_a_single_busy_thread_wakes_the_package(of_cpus):
     packages = of_cpus.packages["turbo"]
     idle, one, two = (packages.share(100 * n / 96, 48, 96)[0] for n in (0, 1, 2))
     assert one - idle > 5 * (two - one) > 0
+
+
+def test_the_range_of_a_desktop_holds_published_watts(of_cpus):
+    """Package watts at full load that reviews read from the sensor. Boards without a limit are beyond the range."""
+    rows = list(csv.DictReader((fitted.MEASURED / "desktops.csv").open()))
+    assert {row["limit"] for row in rows} == {"board", "maker", "TDP", "none"}
+    for row in rows:
+        found = table.find(of_cpus, row["cpu"], None, None)
+        p = found.processor
+        package = predict.of_found(
+            of_cpus, found, predict.Machine("", None, None, None, 1, p.cores, p.threads, None), 100
+        ).package
+        is_inside = abs(package.watts - float(row["package_w"])) <= package.plus_minus
+        assert is_inside == (row["limit"] != "none"), row
+
+
+def test_a_processor_without_graphics_is_as_that_with(of_cpus):
+    for name in ("13th Gen Intel(R) Core(TM) i9-13900KF", "Intel(R) Core(TM) Ultra 7 265KF"):
+        assert table.find(of_cpus, name, None, None).processor.name == name.split("Core(TM) ")[1].rstrip("F")
+
+
+def test_only_desktops_reach_beyond_the_range_of_servers(of_cpus):
+    reached = {g.name for g in of_cpus.generations if g.reach > 1 or any(p.reach > 1 for p in g.processors)}
+    desktops = {g.name for g in of_cpus.generations if g.is_desktop}
+    assert reached <= desktops
+    assert {"intel-raptorlake", "intel-alderlake", "amd-zen4"} <= reached
 
 
 def test_the_second_thread_of_a_core_adds_less_than_the_first(of_cpus):
