@@ -40,7 +40,7 @@ static void leave_out(wattle_joules_t *figure)
 }
 
 /*
- * The model needs the bytes that a program moves, but those of this program and of others are not counted. So modelled
+ * The model needs the bytes that a program moves, but those of this program are not counted. So modelled
  * joules of memory beyond idle are not known, and neither are those of the node.
  */
 static void leave_out_bytes(wtl_node_joules *node, wattle_joules_t *part, size_t domains)
@@ -49,7 +49,6 @@ static void leave_out_bytes(wtl_node_joules *node, wattle_joules_t *part, size_t
     if (strcmp(part[d].domain, "dram") != 0 || part[d].provenance != WATTLE_MODELLED) continue;
     leave_out(&part[d]);
     leave_out(&node->total[d]);
-    if (node->others_cpu_s > 0) leave_out(&node->others[d]);
   }
 }
 

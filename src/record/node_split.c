@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "power/figure.h"
 
 /* Returns the CPU time of other programs since the start of the record; 0 if unknown or below the kernel's ticks. */
 static double others_cpu_s(const wtl_record *r, const wtl_activity *all, size_t n)
@@ -26,6 +27,14 @@ static void fill_cores(const wtl_record *r, wtl_activity *all, size_t n, double 
   if (machine) wtl_model_cores(machine, wall_s, others_s, all, n);
 }
 
+/* The bytes that other programs move are not counted, so their joules of memory beyond idle are not known. */
+static void leave_out_memory_of_others(const wattle_joules_t *total, wattle_joules_t *others, size_t domains)
+{
+  for (size_t d = 0; d < domains; d++)
+    if (total[d].scope == WATTLE_SCOPE_DRAM || strcmp(total[d].domain, "dram") == 0)
+      wtl_figure_none(&others[d], total[d].domain, others[d].scope, others[d].interval_s);
+}
+
 size_t wtl_record_split_node(const wtl_record *r, wtl_activity *all, size_t n, wtl_node_joules *node,
                              wattle_joules_t *part)
 {
@@ -43,7 +52,10 @@ size_t wtl_record_split_node(const wtl_record *r, wtl_activity *all, size_t n, w
     memcpy(all, activity, n * sizeof *all);
     domains = wtl_meter_finish(r->meter, activity, with_others, node->total, node->idle, joules);
     memcpy(part, joules, n * domains * sizeof *part);
-    if (with_others > n) memcpy(node->others, joules + n * domains, domains * sizeof *joules);
+    if (with_others > n) {
+      memcpy(node->others, joules + n * domains, domains * sizeof *joules);
+      leave_out_memory_of_others(node->total, node->others, domains);
+    }
   }
   free(activity);
   free(joules);
