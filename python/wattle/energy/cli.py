@@ -15,6 +15,7 @@ from wattle import carbon as carbons
 from wattle import console, info, manifest, openmetrics, units
 from wattle.console import styled
 from wattle.energy import meter as meters
+from wattle.energy.cgroup import Group
 from wattle.energy.meter import PARTS, Metered
 from wattle.errors import WattleError
 from wattle.openmetrics import Metric
@@ -33,6 +34,13 @@ def energy(
     ],
     meter: Meter = None,
     machine: MachineProfile = None,
+    cgroup: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Count the processes of this control group, too, such as the containers of a daemon.",
+        ),
+    ] = None,
     carbon: Intensity = None,
     metrics: MetricsFile = None,
     stream: StreamFile = None,
@@ -46,10 +54,14 @@ def energy(
 
     A sensor's joules are divided among this program, other programs and the idle node by their CPU time. Without a
     sensor, they are modelled from the CPU time. Processes that the program starts through a service, such as containers
-    of a daemon, are other programs.
+    of a daemon, are other programs, unless --cgroup names their control group. It may not exist yet, and must not hold
+    the program itself:
+
+        wattle energy --cgroup jobs.slice -- docker run --rm --cgroup-parent=jobs.slice IMAGE
     """
     grams = carbons.intensity(carbon) if carbon is not None else None
     openmetrics.check(metrics)
+    group = Group(cgroup) if cgroup is not None else None
     chosen = {
         name: value for name, value in (("WATTLE_METER", meter), ("WATTLE_MACHINE", machine)) if value is not None
     }
@@ -63,7 +75,7 @@ def energy(
         if lines:
             lines.begin(environment)
         try:
-            found = meters.run(command, environment, 2 if json or stream == streams.STDOUT else None)
+            found = meters.run(command, environment, 2 if json or stream == streams.STDOUT else None, group)
         finally:
             if lines:
                 lines.end()
@@ -84,7 +96,11 @@ def _show(found: Metered, machine: str, emitted: carbons.Carbon | None) -> None:
     outcome = found.outcome
     console.err.print()
     words = f"{units.seconds(outcome.wall_s)} from start to end, {units.seconds(outcome.cpu_s)} of CPU time"
+    if found.group:
+        words += f", {units.seconds(found.group.cpu_s)} of it in control group {found.group.path}"
     console.err.print(styled("[title]{}[/title]: {}", shlex.join(found.command), words), soft_wrap=True)
+    if found.group and not found.group.seen:
+        console.note(f"--cgroup {found.group.path}: no such control group while the program ran")
     shown = table()
     shown.add_column("joules")
     for part in PARTS:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wattle import allocation, paths
 from wattle.checked import Checked
 from wattle.energy import tree
+from wattle.energy.cgroup import Group
 from wattle.energy.tree import Outcome
 from wattle.errors import WattleError
 from wattle.provenance import Joules, read_joules, total
@@ -30,6 +32,7 @@ class Metered:
     meter: str
     why: str
     others_cpu_s: float
+    group: Group | None
     joules: dict[str, list[Joules]]
     nested: list[Joules]
 
@@ -48,6 +51,7 @@ class Metered:
             "wall_s": self.outcome.wall_s,
             "cpu_s": self.outcome.cpu_s,
             "others_cpu_s": self.others_cpu_s,
+            "cgroup": {"path": self.group.path, "cpu_s": self.group.cpu_s} if self.group else None,
             "meter": {"name": self.meter, "why": self.why},
             "joules": {part: [figure.as_dict() for figure in self.joules[part]] for part in PARTS},
             "nested": [figure.as_dict() for figure in self.nested],
@@ -55,8 +59,12 @@ class Metered:
         }
 
 
-def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | None) -> Metered:
-    """Runs the program between the two readings of the meter. Its process tree counts, until its first process ends."""
+def run(
+    command: Sequence[str], environment: Mapping[str, str], stdout: int | None, group: Group | None = None
+) -> Metered:
+    """Runs the program between the two readings of the meter. Its process tree counts, until its first process ends.
+    The processes of `group` count as well.
+    """
     meter = subprocess.Popen(
         [str(paths.tool("wattle-meter"))],
         env=dict(environment),
@@ -69,9 +77,12 @@ def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | No
     try:
         if not meter.stdout or not meter.stdout.readline():
             raise WattleError((meter.communicate()[1] or "wattle-meter ended").strip().splitlines()[0])
-        outcome = tree.run(command, environment, stdout, {meter.pid})
+        with group.counted() if group else nullcontext():
+            outcome = tree.run(command, environment, stdout, {meter.pid})
+        if group:
+            outcome = replace(outcome, cpu_s=outcome.cpu_s + group.cpu_s)
         answer, _ = meter.communicate(f"{outcome.cpu_s!r}\n", timeout=END_S)
-        return _read(list(command), outcome, answer)
+        return _read(list(command), outcome, answer, group)
     except subprocess.TimeoutExpired:
         raise WattleError(f"the meter gave no figures within {END_S:g} s") from None
     finally:
@@ -85,7 +96,7 @@ def _part(document: Checked, part: str) -> list[Joules]:
     return [read_joules(entry) for entry in entries]
 
 
-def _read(command: list[str], outcome: Outcome, answer: str) -> Metered:
+def _read(command: list[str], outcome: Outcome, answer: str, group: Group | None) -> Metered:
     try:
         document = Checked("wattle-meter", json.loads(answer))
     except json.JSONDecodeError:
@@ -96,6 +107,7 @@ def _read(command: list[str], outcome: Outcome, answer: str) -> Metered:
         document.text("meter"),
         document.text("why"),
         document.number("others_cpu_s") or 0.0,
+        group,
         {part: _part(document, part) for part in PARTS},
         [read_joules(entry) for entry in document.items("nested")],
     )
