@@ -1,4 +1,4 @@
-/* cpu_system_test.c - Arm machines are told by the firmware's tables and the device tree, on made trees of /sys. */
+/* cpu_system_test.c - the firmware's tables and the device tree tell Arm machines, on made trees of /sys. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
