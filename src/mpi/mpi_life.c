@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "mpi/mpi_front.h"
+#include "mpi/transport_names.h"
 
 void *wtl_mpi_real[WTL_MPI_LANGUAGES][WTL_MPI_N_CALLS];
 
@@ -36,6 +37,7 @@ void wtl_mpi_find_fortran(void)
 static void before_start(void)
 {
   wtl_mpi_members_count();
+  wtl_mpi_transport_start();
   if (WTL_MPI_IS_OPEN_MPI) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 

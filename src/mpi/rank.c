@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/regular_file.h"
 #include "mpi/mpi_front.h"
+#include "mpi/transport_names.h"
 #include "node/cores.h"
 #include "record/file.h"
 #include "record/node_split.h"
@@ -144,6 +145,7 @@ static void start_record(wtl_mpi_rank *self)
   r->meter = NULL;
 #ifndef WTL_SIM
   r->write_passed = wtl_mpi_passed_write;
+  r->write_mpi = wtl_mpi_transport_write;
 #endif
 }
 

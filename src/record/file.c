@@ -367,6 +367,13 @@ static void write_passed(const writer *w)
   w->self->write_passed(w->f, NULL);
 }
 
+static void write_mpi(const writer *w)
+{
+  if (!w->self->write_mpi) return;
+  wtl_json_key(w->f, "mpi", 0);
+  w->self->write_mpi(w->f, w->self->settings->sysfs.text);
+}
+
 /* Writes the modelled saving if the knob only recorded its changes. */
 static void write_recorded(const writer *w)
 {
@@ -423,6 +430,7 @@ static void write_all(writer *w)
   write_cores(w);
   write_pe_joules(w);
   write_network(w);
+  write_mpi(w);
   write_partners(w);
   write_clocks(w);
   write_passed(w);

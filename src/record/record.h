@@ -92,10 +92,11 @@ typedef struct wtl_record {
   void (*write_transfers)(FILE *f, const void *arg); /* the same for transfers */
   const void *transfers;
   void (*write_passed)(FILE *f,
-                       const void *arg); /* writes a JSON list of calls without a wrapper; NULL: no such list */
-  const wtl_off_clock *off;              /* time at other clocks; NULL without a governor */
-  const wtl_off_clock *noted;            /* the same for clocks that the knob only recorded; NULL otherwise */
-  const wtl_machine *noted_prices;       /* the machine profile of that knob */
+                       const void *arg);         /* writes a JSON list of calls without a wrapper; NULL: no such list */
+  void (*write_mpi)(FILE *f, const void *sysfs); /* writes a JSON object: MPI's library and transport; NULL: no MPI */
+  const wtl_off_clock *off;                      /* time at other clocks; NULL without a governor */
+  const wtl_off_clock *noted;                    /* the same for clocks that the knob only recorded; NULL otherwise */
+  const wtl_machine *noted_prices;               /* the machine profile of that knob */
   wtl_cores_used cores;
   wtl_operations operations; /* only with WATTLE_COUNTERS */
   wtl_interfaces interfaces; /* only with WATTLE_COUNTERS, on the node's reader */

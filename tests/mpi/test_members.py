@@ -102,3 +102,13 @@ def test_ranks_of_each_node_find_each_other(mpi: Mpi, tmp_path: Path) -> None:
     pes = profiles(profile)
     assert len(pes) == 4 and len({pe["host"] for pe in pes}) == 2
     assert [pe["node"] is not None for pe in pes] == [True, False, True, False]  # one of each node reads its joules
+    for found in (pe["mpi"] for pe in pes):
+        assert found["library"].startswith({"openmpi": "Open MPI v", "mpich": "MPICH "}[mpi.name]), found
+        assert found["transport"].startswith({"openmpi": "ob1 (", "mpich": "UCX"}[mpi.name]), found
+        assert found["paths"] == {"openmpi": "tcp/e0", "mpich": ""}[mpi.name]  # UCX sees one machine
+
+
+@BOTH
+def test_ranks_of_one_node_have_no_path_to_another(mpi: Mpi, tmp_path: Path) -> None:
+    assert mpi.run(2, mpi.compile("sums.c", tmp_path), profile=tmp_path / "profile").returncode == 0
+    assert [pe["mpi"]["paths"] for pe in profiles(tmp_path / "profile")] == ["", ""]

@@ -14,5 +14,5 @@ pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (l
 @pytest.mark.soak
 def test_the_rows_of_the_recorded_size_are_those_of_the_page() -> None:
     command = [sys.executable, str(ROOT / "bench" / "mpi_slack.py"), "--check"]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=3600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -166,7 +166,8 @@ class Place:
         if self.simulated:
             return common | {"cluster": self.cluster, "pes": self.pes}
         given = {"hosts": list(self.hosts)} if self.name == HOSTS else {}
-        return common | given | {"networks": list(self.seen.networks), "seen": self.seen.as_list()}
+        found = {"networks": list(self.seen.networks), "mpi": list(self.seen.mpi), "seen": self.seen.as_list()}
+        return common | given | found
 
     def share(self, n: int) -> list[int]:
         """The number of PEs on each node of a job of `n` PEs, in blocks, for the nodes that it uses."""
@@ -272,5 +273,6 @@ def of_study(study: Checked) -> Place:
         return Place(name, None, entry.text("cluster"), entry.integer("pes", lo=1))
     seen = where.of_list(entry, "seen")
     seen.networks = entry.texts("networks") if entry.has("networks") else []
+    seen.mpi = entry.texts("mpi") if entry.has("mpi") else []
     link = entry.text("link") if entry.has("link") else None
     return Place(name, link, hosts=tuple(entry.texts("hosts")) if name == HOSTS else (), seen=seen)

@@ -21,6 +21,7 @@ MPI_SAYS = [
     f'echo "$(uname -n) $(cat /proc/sys/kernel/random/boot_id)" >"$WATTLE_PROFILE_DIR/mpi-{RANK}"; exec "$@"',
     "sh",
 ]
+NO_LIBRARY = "unknown: these ranks had no preload library, which names it"
 LISTED = 8  # nodes that a message or sentence names
 
 T = TypeVar("T")
@@ -29,12 +30,15 @@ Key = tuple[int, str, str]  # the launcher's number of the node (-1: not known),
 
 @dataclass(frozen=True)
 class Process:
-    """The position of a PE, or of a process of MPI. `paths`: transports and devices to other nodes ("tcp/eth0")."""
+    """The position of a PE, or of a process of MPI. `paths`: transports and devices to other nodes ("tcp/eth0"). `mpi`:
+    the MPI library and its transport ("Open MPI v4.1.4: ob1 (self, tcp, vader)"), or why that is unknown.
+    """
 
     number: int
     node: Key
     network: str = ""
     paths: tuple[str, ...] = ()
+    mpi: str = ""
 
 
 @dataclass
@@ -53,11 +57,12 @@ class Node:
 @dataclass
 class Seen:
     """The nodes on which jobs of a study ran, in the order of the first PE. `networks`: those of this runtime that
-    connected them, such as "ucx".
+    connected them, such as "ucx". `mpi`: the MPI libraries of other jobs with their transports.
     """
 
     nodes: dict[Key, Node] = field(default_factory=dict)
     networks: list[str] = field(default_factory=list)
+    mpi: list[str] = field(default_factory=list)
 
     @property
     def paths(self) -> list[str]:
@@ -76,6 +81,7 @@ class Seen:
             node.most = max(node.most, len(mine))
             node.paths = _once([*node.paths, *(path for p in mine for path in p.paths)])
         self.networks = _once([*self.networks, *(p.network for p in found if p.network)])
+        self.mpi = _once([*self.mpi, *(p.mpi for p in found if p.mpi)])
 
     def _node(self, key: Key) -> Node:
         """The node of a process, new or known. Processes of MPI do not know its number."""
@@ -110,19 +116,28 @@ def _of_profile(path: Path) -> Process:
     number = document.integer("node_number") if document.has("node_number") else -1
     boot_id = document.text("boot_id") if document.has("boot_id") else ""
     network = document.get("network") if document.has("network") else None
-    paths = network.text("paths") if network and network.has("paths") else ""
+    mpi = document.get("mpi") if document.has("mpi") else None
+    named = mpi or network
+    paths = named.text("paths") if named and named.has("paths") else ""
     return Process(
         document.integer("pe", hi=limits.PES),
         (number, document.text("host"), boot_id),
         network.text("name") if network else "",
         tuple(filter(None, paths.split(","))),
+        _mpi_words(mpi) if mpi else "",
     )
+
+
+def _mpi_words(mpi: Checked) -> str:
+    library = mpi.text("library") if mpi.has("library") else "MPI"
+    return f"{library}: {mpi.text('transport') if mpi.has('transport') else 'unknown: ' + mpi.text('why')}"
 
 
 def _of_mpi(path: Path) -> Process:
     words = [*path.read_text(errors="replace").split(), "", ""]
     rank = path.name.rpartition("-")[2]
-    return Process(int(rank) if re.fullmatch(r"[0-9]{1,9}", rank) else 0, (-1, words[0], words[1]))
+    number = int(rank) if re.fullmatch(r"[0-9]{1,9}", rank) else 0
+    return Process(number, (-1, words[0], words[1]), mpi=NO_LIBRARY)
 
 
 def check(found: Sequence[Process], planned: Sequence[int], place: str, shared: bool) -> None:

@@ -208,6 +208,18 @@ def test_pes_on_the_planned_nodes_are_recorded_with_their_networks(tmp_path):
     assert there.words == "the hosts n0 and n1, PEs distributed evenly, joined by tcp/eth0 and rc_mlx5/mlx5_0:1"
 
 
+def test_ranks_of_mpi_are_recorded_with_library_and_transport(tmp_path):
+    mpi = {"library": "Open MPI v4.1.4", "transport": "ob1 (self, tcp, vader)", "why": "", "paths": "tcp/eth0"}
+    there = Place("hosts", hosts=("n0", "n1"))
+    there.seen.add(profiles(tmp_path / "known", 0, 1, mpi=mpi, network=None))
+    unknown = mpi | {"transport": None, "why": "a static build", "paths": ""}
+    there.seen.add(profiles(tmp_path / "unknown", 0, 1, mpi=unknown, network=None))
+    facts = there.as_dict()
+    assert facts["mpi"] == ["Open MPI v4.1.4: ob1 (self, tcp, vader)", "Open MPI v4.1.4: unknown: a static build"]
+    assert facts["seen"][0]["paths"] == ["tcp/eth0"]
+    assert "joined by tcp/eth0" in there.words
+
+
 def test_nodes_of_one_kernel_are_one_machine(tmp_path):
     made = [fakes.pe_profile(i, 2, host="n", node_number=i, boot_id="id") for i in (0, 1)]
     there = Place("hosts", hosts=("a", "b"))
@@ -258,6 +270,7 @@ def test_processes_of_mpi_say_where_they_are(tmp_path):
     assert [p.number for p in found] == [0, 1]
     boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert {p.node for p in found} == {(-1, os.uname().nodename, boot_id)}
+    assert {p.mpi for p in found} == {where.NO_LIBRARY}
 
 
 def test_a_study_that_finds_its_pes_elsewhere_fails(home, wattle: Wattle, environment, tmp_path):

@@ -16,7 +16,7 @@ from wattle.units import si
 
 FRAGMENTS, QUICK_FRAGMENTS = tuple(4**k for k in range(9)), (1, 64, 1024, 65536)
 PHASES_AT = "1024"  # number of fragments whose phases are metered
-REPEATS = 4
+REPEATS, QUICK_REPEATS = 4, 2
 AGENT = (("WATTLE_PROGRESS", "agent"),)
 
 
@@ -35,7 +35,7 @@ def _jobs(plan: Plan) -> list[Job]:
     least = "0.01" if plan.quick else "0.1"
     found = []
     for way in WAYS:
-        repeats = plan.repeats(REPEATS)
+        repeats = plan.repeats(QUICK_REPEATS if plan.quick else REPEATS)
         words = ("--how", way, "--repeat", str(repeats), "--least", "0" if plan.simulated else least, *cases)
         own = AGENT if way == "agent" else ()
         lines = 2 * len(cases) * repeats
