@@ -6,13 +6,7 @@
 #include <stddef.h>
 
 #include "power/cpus.h"
-
-/* A package draws at most these watts in the mean over this time. 0 W: no limit. */
-typedef struct wtl_power_limit {
-  double watts, window_s;
-} wtl_power_limit;
-
-enum { WTL_POWER_LIMITS = 2 }; /* the long-term and the short-term one */
+#include "power/power_limit.h"
 
 typedef struct wtl_cpu_here {
   char name[256];              /* the CPU's name; "" if it reports none */

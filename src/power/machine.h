@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "power/cpu_here.h"
 #include "power/power.h"
+#include "power/power_limit.h"
 
 enum wtl_tag { WTL_TAG_CITED, WTL_TAG_DERIVED, WTL_TAG_ASSUMED };
 
