@@ -30,6 +30,7 @@ static const struct {
 } table[] = {
     {"boot-pmix", "wtl_pmix_module", "boot by PMIx", "libpmix2", "libpmix-dev", "PMIx"},
     {"net-ucx", "wtl_transport_ucx", "the network by UCX", "libucx0", "libucx-dev", "UCX"},
+    {"net-ofi", "wtl_transport_ofi", "the network by libfabric", "libfabric1", "libfabric-dev", "libfabric"},
     {"machine-yaml", "wtl_machine_parse", "machine profiles in files", "libcyaml1", "libcyaml-dev", "libcyaml"},
 };
 

@@ -2,6 +2,7 @@
 #include "fabric/transport.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +37,42 @@ static const wtl_transport_ops *load_mpi(char *error, size_t size)
   return dlsym(mpi.module, "wtl_transport_mpi");
 }
 
+static const wtl_transport_ops *load_ofi(char *error, size_t size)
+{
+  return wtl_library_module_load("net-ofi", error, size);
+}
+
+/* Networks that UCX does not reach by their own interface: Slingshot, Omni-Path, Amazon's EFA. */
+static bool is_better_by_ofi(void)
+{
+  static const char *const devices[] = {"/sys/class/cxi/cxi*", "/sys/class/infiniband/hfi1_*",
+                                        "/sys/class/infiniband/efa_*"};
+  bool found = false;
+  for (size_t i = 0; i < sizeof devices / sizeof devices[0] && !found; i++) {
+    glob_t at;
+    found = glob(devices[i], GLOB_NOSORT, NULL, &at) == 0;
+    globfree(&at);
+  }
+  return found;
+}
+
+static const struct network {
+  const char *name;
+  const wtl_transport_ops *(*load)(char *error, size_t size);
+} ucx = {"ucx", load_ucx}, ofi = {"ofi", load_ofi}, mpi = {"mpi", load_mpi};
+
 const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
 {
-  char no_ucx[512] = "", no_mpi[512] = "";
-  const wtl_transport_ops *ops = strcmp(name, "mpi") == 0 ? NULL : load_ucx(no_ucx, sizeof no_ucx);
-  if (!ops && strcmp(name, "ucx") != 0) ops = load_mpi(no_mpi, sizeof no_mpi);
-  if (!ops)
-    snprintf(error, size, "the job has PEs on other nodes, but no network can be loaded%s%s%s%s",
-             *no_ucx ? ": ucx: " : "", no_ucx, *no_mpi ? ": mpi: " : "", no_mpi);
+  const struct network *networks[] = {&ucx, &ofi, &mpi};
+  bool is_auto = strcmp(name, "auto") == 0;
+  const wtl_transport_ops *ops = NULL;
+  size_t n = (size_t)snprintf(error, size, "the job has PEs on other nodes, but no network can be loaded");
+  if (is_auto && is_better_by_ofi()) networks[0] = &ofi, networks[1] = &ucx;
+  for (size_t i = 0; i < 3 && !ops; i++) {
+    char why[512] = "";
+    if (!is_auto && strcmp(networks[i]->name, name) != 0) continue;
+    ops = networks[i]->load(why, sizeof why);
+    if (n < size) n += (size_t)snprintf(error + n, size - n, ": %s: %s", networks[i]->name, why);
+  }
   return ops;
 }

@@ -76,7 +76,7 @@ int wtl_network_start(wtl_pe *self, char *error, size_t size)
                                  wtl_am_far_landed,
                                  closing};
   static const char *const networks[] = {
-      [WTL_NETWORK_AUTO] = "auto", [WTL_NETWORK_UCX] = "ucx", [WTL_NETWORK_MPI] = "mpi"};
+      [WTL_NETWORK_AUTO] = "auto", [WTL_NETWORK_UCX] = "ucx", [WTL_NETWORK_OFI] = "ofi", [WTL_NETWORK_MPI] = "mpi"};
   int rc;
   if (self->n_local == self->n) return 0;
   if ((rc = wtl_net_open(&self->net, networks[self->settings.network.number], &self->settings, &self->boot, &callbacks,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fabric/ucx/port_filter.h"
-#include "fabric/ucx/public_address.h"
+#include "fabric/ports/port_filter.h"
+#include "fabric/ports/public_address.h"
 #include "power/check.h"
 
 #define EXPECT(condition, ...)                                                                                         \

@@ -20,7 +20,13 @@ def examine(roots: Roots) -> Section:
     home = paths.find_home()
     modules = _modules(home)
     found = _ask_ucx(modules)
-    findings = [_between(home, modules, found), *_transports(found), _infiniband(roots, found), *_datagrams(roots)]
+    findings = [
+        _between(home, modules, found),
+        *_choice(roots, modules),
+        *_transports(found),
+        _infiniband(roots, found),
+        *_datagrams(roots),
+    ]
     return Section("Network", [*findings, _interfaces(roots), _made_nodes()])
 
 
@@ -56,6 +62,28 @@ def _by_mpi(home: paths.Home, says: str, why: str, grant: tuple[str, ...]) -> Fi
     if any((home.root / "lib").glob("libwattle-boot-mpi-*.so")):
         return Finding("between nodes", State.PARTLY, "by MPI only", why, grant)
     return Finding("between nodes", State.NO, says, f"{why}; until then jobs run on one node", grant)
+
+
+# Devices that libfabric serves by their own interface, as in src/fabric/transport.c.
+BETTER_BY_OFI = {
+    "class/cxi/cxi*": "Slingshot",
+    "class/infiniband/hfi1_*": "Omni-Path",
+    "class/infiniband/efa_*": "EFA",
+}
+
+
+def _choice(roots: Roots, modules: dict[str, Path]) -> list[Finding]:
+    """The network that WATTLE_NETWORK=auto takes here, and the reason."""
+    found = [name for pattern, name in BETTER_BY_OFI.items() if any(roots.sys.glob(pattern))]
+    order = ("ofi", "ucx") if found else ("ucx", "ofi")
+    taken = next((name for name in order if name in modules), None)
+    if taken is None:
+        return []
+    names = {"ucx": "UCX", "ofi": "libfabric"}
+    why = f"this node has {' and '.join(found)}" if found else "no Slingshot, Omni-Path or EFA is here"
+    if taken != order[0]:
+        why += f", but the runtime has no module for {names[order[0]]}"
+    return [Finding("network", State.INFO, f"{names[taken]} (WATTLE_NETWORK=auto): {why}")]
 
 
 def _transports(found: Ucx | None) -> list[Finding]:

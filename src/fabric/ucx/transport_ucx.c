@@ -7,7 +7,7 @@
  * WATTLE_RMA=on, for tests, enables it without that check.
  *
  * UCX 1.13 also trusts the frames of its own protocol, enabled or not. So only the job's other nodes can reach its
- * ports (ucx/port_filter.h), and it does not listen on public addresses (docs/security.md).
+ * ports (ports/port_filter.h), and it does not listen on public addresses (docs/security.md).
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@
 #include "base/error.h"
 #include "fabric/net.h"
 #include "fabric/ucx/agreement.h"
-#include "fabric/ucx/open_ports.h"
-#include "fabric/ucx/port_filter.h"
+#include "fabric/ports/open_ports.h"
+#include "fabric/ports/port_filter.h"
 #include "fabric/transport.h"
 #include "fabric/ucx/ucx_devices.h"
 #include "node/boot_text.h"

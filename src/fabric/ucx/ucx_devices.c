@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <uct/api/uct.h>
 
-#include "fabric/ucx/public_address.h"
+#include "fabric/ports/public_address.h"
 
 /* From the last choice to the first. */
 enum sort { LOOPBACK, PUBLIC, PRIVATE, N_SORTS };

@@ -107,6 +107,23 @@ def test_a_roce_card_of_another_maker_gets_a_remedy(roots, with_module, monkeypa
     assert "RoCE" not in examine(roots)
 
 
+@pytest.mark.parametrize(
+    ("device", "taken"),
+    [("cxi/cxi0", "libfabric"), ("infiniband/hfi1_0", "libfabric"), ("infiniband/mlx5_0", "UCX"), (None, "UCX")],
+)
+def test_the_network_is_chosen_by_the_devices(roots, with_module, device, taken):
+    (with_module / "lib" / "libwattle-net-ofi.so").touch()
+    if device:
+        (roots.sys / "class" / device).mkdir(parents=True)
+    assert examine(roots)["network"].says.startswith(f"{taken} (WATTLE_NETWORK=auto): ")
+
+
+def test_a_network_without_its_module_is_not_chosen(roots, with_module):
+    (roots.sys / "class/cxi/cxi0").mkdir(parents=True)
+    says = "UCX (WATTLE_NETWORK=auto): this node has Slingshot, but the runtime has no module for libfabric"
+    assert examine(roots)["network"].says == says
+
+
 def test_no_card_is_no_infiniband(roots, with_module):
     found = examine(roots)["InfiniBand"]
     assert (found.state, found.says) == (State.NO, "none")

@@ -21,6 +21,7 @@ MODULES = {  # the names by which Wattle finds what is in a module
     "machine-yaml": ["wtl_machine_parse"],
     "boot-pmix": ["wtl_pmix_module"],
     "net-ucx": ["wtl_transport_ucx"],
+    "net-ofi": ["wtl_transport_ofi"],
     "boot-mpi-": ["wtl_mpi_module", "wtl_transport_mpi"],
     "mpi-": ["wtl_mpi_module"],
 }

@@ -149,7 +149,13 @@ def test_a_profile_in_a_file_needs_libcyaml(bare: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "package"), [("WTL_PMIX", "libpmix-dev"), ("WTL_UCX", "libucx-dev"), ("WTL_CYAML", "libcyaml-dev")]
+    ("option", "package"),
+    [
+        ("WTL_PMIX", "libpmix-dev"),
+        ("WTL_UCX", "libucx-dev"),
+        ("WTL_OFI", "libfabric-dev"),
+        ("WTL_CYAML", "libcyaml-dev"),
+    ],
 )
 def test_a_library_that_is_insisted_on_must_be_there(option: str, package: str, tmp_path: Path) -> None:
     command = ("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", f"-D{option}=ON")

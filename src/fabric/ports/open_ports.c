@@ -1,5 +1,5 @@
-/* open_ports.c - finds this process's listening sockets and guards those that UCX has opened. */
-#include "fabric/ucx/open_ports.h"
+/* open_ports.c - finds this process's listening sockets and guards those that a network has opened. */
+#include "fabric/ports/open_ports.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 #include "base/error.h"
-#include "fabric/ucx/public_address.h"
+#include "fabric/ports/public_address.h"
 
 static bool is_option(int fd, int option, int wanted)
 {
@@ -75,8 +75,9 @@ static int refuse_public(const struct sockaddr_storage *address, socklen_t lengt
   if (all) freeifaddrs(all);
   getnameinfo((const struct sockaddr *)(const void *)address, length, number, sizeof number, NULL, 0, NI_NUMERICHOST);
   snprintf(error, size,
-           "the network between nodes (UCX) would listen on %s, whose address %s is public; name a private interface "
-           "with UCX_NET_DEVICES=NAME, or allow this one with WATTLE_PUBLIC_NETWORK=on (docs/security.md)",
+           "the network between nodes would listen on %s, whose address %s is public; name a private interface with "
+           "UCX_NET_DEVICES=NAME (libfabric: FI_TCP_IFACE=NAME), or allow this one with WATTLE_PUBLIC_NETWORK=on "
+           "(docs/security.md)",
            interface, number);
   return WTL_EXIT_CONFIG;
 }

@@ -1,5 +1,5 @@
 /* port_filter.c - makes packet filters that admit only the job's nodes to a listening socket. */
-#include "fabric/ucx/port_filter.h"
+#include "fabric/ports/port_filter.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

@@ -1,6 +1,6 @@
 /* public_address.h - recognizes addresses that the whole internet can reach. */
-#ifndef WTL_FABRIC_UCX_PUBLIC_ADDRESS_H
-#define WTL_FABRIC_UCX_PUBLIC_ADDRESS_H
+#ifndef WTL_FABRIC_PORTS_PUBLIC_ADDRESS_H
+#define WTL_FABRIC_PORTS_PUBLIC_ADDRESS_H
 
 #include <stdbool.h>
 #include <sys/socket.h>

@@ -1,11 +1,11 @@
-/* open_ports.h - the TCP ports on which this process listens, and the guard of those that UCX opens. */
-#ifndef WTL_FABRIC_UCX_OPEN_PORTS_H
-#define WTL_FABRIC_UCX_OPEN_PORTS_H
+/* open_ports.h - the TCP ports on which this process listens, and the guard of those that a network opens. */
+#ifndef WTL_FABRIC_PORTS_OPEN_PORTS_H
+#define WTL_FABRIC_PORTS_OPEN_PORTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "fabric/ucx/port_filter.h"
+#include "fabric/ports/port_filter.h"
 
 typedef struct wtl_open_ports {
   int *sockets; /* n listening TCP sockets; owned */

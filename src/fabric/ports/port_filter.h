@@ -9,8 +9,8 @@
  *
  * A filter is attached to a socket that listens already. A connection that arrives in the microseconds before passes.
  */
-#ifndef WTL_FABRIC_UCX_PORT_FILTER_H
-#define WTL_FABRIC_UCX_PORT_FILTER_H
+#ifndef WTL_FABRIC_PORTS_PORT_FILTER_H
+#define WTL_FABRIC_PORTS_PORT_FILTER_H
 
 #include <stddef.h>
 

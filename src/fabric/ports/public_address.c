@@ -1,5 +1,5 @@
 /* public_address.c - distinguishes public addresses from private ones. */
-#include "fabric/ucx/public_address.h"
+#include "fabric/ports/public_address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

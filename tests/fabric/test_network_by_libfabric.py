@@ -1,0 +1,71 @@
+"""The network by libfabric: programs on two nodes over its providers, and providers that do not exist."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jobs import Job, Result
+from mpi_jobs import AS_ROOT
+from nodes_of_test import HOME, build, built
+from wattle.nodes import Nodes, unavailable
+
+pytestmark = [
+    pytest.mark.skipif(unavailable() is not None, reason=str(unavailable())),
+    pytest.mark.skipif(not (HOME / "lib/libwattle-net-ofi.so").exists(), reason="built without libfabric"),
+]
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def nodes() -> Iterator[Nodes]:
+    with Nodes(2) as two:
+        yield two
+
+
+def run(nodes: Nodes, folder: Path, pes: int, *words: str | Path, **settings: str) -> tuple[Result, set[tuple]]:
+    """The result, and the networks that the PEs took with their paths."""
+    command = nodes.command(str(HOME / "bin/oshrun"), pes, *map(str, words))
+    env = AS_ROOT | {"WATTLE_PROFILE_DIR": str(folder), "WATTLE_NETWORK": "ofi"} | settings
+    with Job(command, env=env) as job:
+        result = job.wait(120)
+    networks = [json.loads(path.read_text())["network"] for path in folder.glob("*.json")]
+    return result, {(network["name"], network["paths"]) for network in networks}
+
+
+@pytest.mark.parametrize("wait", ["adaptive", "sleep", "spin"])
+@pytest.mark.parametrize(("program", "arguments"), [("oracle", ("1", "5")), ("am_basics", ())])
+def test_programs_run_on_it(nodes: Nodes, program: str, arguments: tuple[str, ...], wait: str, tmp_path: Path) -> None:
+    result, networks = run(nodes, tmp_path, 1, built(program), *arguments, WATTLE_WAIT=wait)
+    assert result.code == 0 and networks == {("ofi", "tcp;ofi_rxm/e0")}, (result, networks)
+
+
+def test_another_provider_is_used_if_it_is_named(nodes: Nodes, tmp_path: Path) -> None:
+    result, networks = run(nodes, tmp_path, 1, built("flood"), "put:100:8", FI_PROVIDER="sockets")
+    assert result.code == 0 and {name for name, _ in networks} == {"ofi"}, result
+    assert all(path.startswith("sockets/") for _, path in networks), networks
+
+
+def test_a_provider_that_does_not_exist_is_an_error(nodes: Nodes, tmp_path: Path) -> None:
+    result, _ = run(nodes, tmp_path, 1, built("am_basics"), FI_PROVIDER="none-such")
+    assert result.code == 69 and "libfabric) has no provider" in result.err, result
+
+
+def test_a_computing_target_is_served_and_a_waiting_one_sleeps(nodes: Nodes, tmp_path: Path) -> None:
+    result, _ = run(nodes, tmp_path, 1, build(HERE / "passive.c", tmp_path))
+    assert result.code == 0, result
+
+
+def test_it_is_taken_where_ucx_is_missing(nodes: Nodes, tmp_path: Path) -> None:
+    without, profiles = tmp_path / "lib", tmp_path / "profiles"
+    for folder in (without, profiles):
+        folder.mkdir()
+    for library in (HOME / "lib").glob("*.so*"):
+        if "net-ucx" not in library.name:
+            shutil.copy2(library, without)  # modules are found beside the file, not beside a link to it
+    settings = {"LD_LIBRARY_PATH": str(without), "WATTLE_NETWORK": "auto"}
+    result, networks = run(nodes, profiles, 1, "-x", "LD_LIBRARY_PATH", built("am_basics"), **settings)
+    assert result.code == 0 and {name for name, _ in networks} == {"ofi"}, (result, networks)
