@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 import sweeps
 from fakes import Wattle
+from wattle.sim import cluster as clusters
 from wattle.study import published
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.protocols import configurations, judges
@@ -80,6 +81,17 @@ def test_messages_that_went_by_the_other_protocol_are_left_out_and_said():
     assert "3 cases went by the other protocol" in SWEEP.says(wrong)
     assert "other protocol" not in SWEEP.says(right)
     assert judges.senders(analysis({"TCP, eager": None}), configurations.TCP_EAGER)
+
+
+def test_registering_is_dear_at_the_prices_of_the_papers_cards_and_not_at_low_ones():
+    papers = clusters.read("sandybridge-ib")
+    dear = judges.pinning_on(papers)
+    assert dear.verdict is Verdict.AGREES
+    assert dear.ours.startswith("16.2 µs of an active core for 1.00 KiB, copying 154 ns; copying is cheaper up to 174 KiB")
+    free = papers.with_value("register", 0.0, "for a test").with_value("register_page", 0.1e-6, "for a test")
+    assert judges.pinning_on(free).verdict is Verdict.DIFFERS
+    large = papers.with_value("register_page", 1e-6, "for a test")  # a page costs more than its copy
+    assert judges.pinning_on(large).ours.endswith("copying is cheaper at any size")
 
 
 def test_what_was_not_measured_is_named():

@@ -17,7 +17,7 @@ NEVER_JUDGED = {
     "mst/versions",
     "patterns/floor",
     "patterns/payload",
-    "protocols/pinning",
+    "protocols/pinning",  # by the prices of a cluster alone (test_study_protocols.py)
 }
 
 # Statements that follow from the input of the study's program.

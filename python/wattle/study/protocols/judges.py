@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from wattle import units
+from wattle.sim import cluster as clusters
 from wattle.study import published
 from wattle.study.protocols.configurations import (
     ALL,
@@ -30,6 +31,8 @@ MORE = 1.01  # ratio from which a value counts as larger than another
 APART_W = 0.5  # watts from which a power counts as lower than another
 STEP = 4  # factor between sizes of the sweep
 EXAMPLE = 32768
+EXPENSIVE = 2  # ratio from which registering counts as expensive
+PAGE = 4096
 SMALL, BULK = 1024, 32768  # D 7.2.1: payloads below and above
 
 
@@ -418,10 +421,26 @@ def memory_of_eager_receiver(a: Analysis) -> Outcome:
     return _higher(a, "by eager messages, by rendezvous", [r for _, r in both], [e for e, _ in both])
 
 
+def pinning_on(cluster: clusters.Cluster) -> Outcome:
+    """Judges whether a core works longer to register a small buffer than to copy it, at the prices of a cluster whose
+    cards register memory. Registering costs a fixed time and a time a page; copying a time a byte.
+    """
+    fixed, page, byte = (cluster.value(key) for key in ("register", "register_page", "copy"))
+    registers, copies = fixed + page * -(-SMALL // PAGE), byte * SMALL
+    gained = byte - page / PAGE  # seconds a byte that registering saves beyond its fixed cost
+    until = f"up to {units.size(fixed / gained)}" if gained > 0 else "at any size"
+    ours = (
+        f"{units.seconds(registers)} of an active core for {units.size(SMALL)}, copying {units.seconds(copies)}; "
+        f"copying is cheaper {until}"
+    )
+    verdict = verdict_of(registers >= EXPENSIVE * copies)
+    return Outcome(ours, verdict, ("From the prices of the cluster's cards and cores.",), "modelled")
+
+
 def pinning(a: Analysis) -> Outcome:
     """The cost of registering memory, which only a network card needs."""
     if a.simulated:
-        raise NotTestable("the simulated two-sided messages register no memory")
+        return pinning_on(clusters.in_force(clusters.read(IB_RENDEZVOUS.cluster)))
     names = " and ".join(sorted({c.transport for c in present(a)}))
     raise NotTestable(f"{names} registers no memory, so there is no cost of pinning")
 
