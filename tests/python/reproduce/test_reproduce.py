@@ -66,6 +66,9 @@ def test_a_time_says_whether_it_was_measured_at_its_place(monkeypatch, wattle: W
     assert plan.usual("am", "local", True) == (30.0, plan.MEASURED)
     assert plan.usual("am", "local", False) == (7200.0, plan.IN_PART)
     assert plan.usual("am", "sim", False) == (44.0, plan.MEASURED)
+    monkeypatch.setattr(plan, "SCALED", {("am", "local")})
+    assert plan.usual("am", "local", False) == (7200.0, plan.BY_QUICK)
+    assert plan.usual("am", "local", True) == (30.0, plan.MEASURED)
     for place in ("hosts:a,b", "two-nodes"):
         assert plan.usual("am", place, True) == (30.0, plan.AS_LOCAL)
     assert plan.usual("am", "sim:mine.toml", True) == (7.0, plan.AS_DEFAULT)
