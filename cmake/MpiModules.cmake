@@ -45,7 +45,7 @@ endif()
 file(GLOB_RECURSE MPI_TEMPLATES CONFIGURE_DEPENDS mpi/templates/*.j2)
 set(MPI_GENERATORS ${CMAKE_CURRENT_SOURCE_DIR}/mpi/generate.py ${CMAKE_CURRENT_SOURCE_DIR}/mpi/calls.toml ${C_TEMPLATES} ${MPI_TEMPLATES})
 set(MPI_GENERATED ${CMAKE_BINARY_DIR}/generated/mpi_calls.h ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c
-    ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c ${CMAKE_BINARY_DIR}/generated/mpi_abi_calls.h ${CMAKE_BINARY_DIR}/generated/mpi_calls.json)
+    ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c ${CMAKE_BINARY_DIR}/generated/mpi_own_names.h ${CMAKE_BINARY_DIR}/generated/mpi_abi_calls.h ${CMAKE_BINARY_DIR}/generated/mpi_calls.json)
 add_custom_command(OUTPUT ${MPI_GENERATED}
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/generate.py ${CMAKE_CURRENT_SOURCE_DIR}/mpi/calls.toml ${CMAKE_BINARY_DIR}
   COMMAND ${CMAKE_COMMAND} -E touch ${MPI_GENERATED}
@@ -56,7 +56,7 @@ add_library(wattle-mpi MODULE mpi/preload.c base/loaded_mpi.c base/sigpipe.c ${C
 add_dependencies(wattle-mpi mpi_generated)
 target_compile_definitions(wattle-mpi PRIVATE _GNU_SOURCE WTL_VERSION="${PROJECT_VERSION}")
 target_link_libraries(wattle-mpi PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
-wtl_module_exports(wattle-mpi MPI_* MPIX_* mpi_* sched_yield)
+wtl_module_exports(wattle-mpi MPI_* MPIX_* PMPI_* PMPIX_* mpi_* wtl_pmpi_* wtl_pmpix_* sched_yield)
 install(TARGETS wattle-mpi LIBRARY DESTINATION lib)
 
 file(GLOB MPI_SOURCES CONFIGURE_DEPENDS mpi/*.c record/*.c wait/*.c govern/*.c profile/*.c)
@@ -80,6 +80,7 @@ function(wtl_mpi_modules interface compile)
   wtl_mpi_module(wattle-boot-mpi-${interface} "${compile}" node/boot_mpi_module.c fabric/mpi/transport_mpi.c)
   wtl_module_exports(wattle-boot-mpi-${interface} wtl_mpi_module wtl_transport_mpi)
   wtl_mpi_module(wattle-mpi-${interface} "${compile}" ${MPI_SOURCES} node/ancestor.c node/process.c node/cores.c node/arena.c ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c)
+  target_compile_options(wattle-mpi-${interface} PRIVATE "SHELL:-include ${CMAKE_BINARY_DIR}/generated/mpi_own_names.h")
   set_target_properties(wattle-mpi-${interface} PROPERTIES C_VISIBILITY_PRESET hidden INSTALL_RPATH "$ORIGIN")
   wtl_module_exports(wattle-mpi-${interface} wtl_mpi_module)
 endfunction()

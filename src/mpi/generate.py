@@ -5,6 +5,7 @@ usage: generate.py calls.toml BUILD_DIR
 BUILD_DIR/generated/mpi_calls.h      the calls, by number
                     mpi_stubs.c      the names, each a jump through a slot: for libwattle-mpi, which links no MPI
                     mpi_wrappers.c   the functions for the slots: compiled against each MPI
+                    mpi_own_names.h  the names by which the functions call the MPI
                     mpi_abi_calls.h  their prototypes for the interface of MPI 5 (abi/mpi.h)
                     mpi_calls.json   for the tests
 """
@@ -264,6 +265,17 @@ class Symbol:
     name: str
     wrapper: str
     where: str = ""  # condition on an MPI that has it
+    is_c: bool = False
+
+    @property
+    def by_tools(self) -> "Symbol":
+        """The name by which a tool with wrappers of its own calls the MPI. It leads to the same function."""
+        return Symbol(f"P{self.name}", self.wrapper, self.where)
+
+    @property
+    def own(self) -> str:
+        """For such a name, the one that leads to the MPI itself."""
+        return f"wtl_{self.name.lower().split('_')[0]}_{self.name.split('_', 1)[1]}" if self.name[0] == "P" else ""
 
     @property
     def is_counted(self) -> bool:
@@ -284,7 +296,7 @@ def symbols(calls: list[Call]) -> list[Symbol]:
 
     def add(names: list[str], w: Wrapper) -> None:
         where = f"MPI_VERSION >= {w.since}" if w.since else ""
-        found.extend(Symbol(name, w.symbol, where) for name in names)
+        found.extend(Symbol(name, w.symbol, where, not w.fortran) for name in names)
 
     for call in calls:
         add([f"MPI_{call.name}"], Wrapper(call, C))
@@ -294,15 +306,15 @@ def symbols(calls: list[Call]) -> list[Symbol]:
             add(fortran_names(call.name), Wrapper(call, F))
             add([f"mpi_{call.name.lower()}{end}" for end in ("_f08_", "_f08ts_")], Wrapper(call, F8))
     for name in SPECIAL:
-        found.append(Symbol(f"MPI_{name}", f"wtl_c_{name}"))
+        found.append(Symbol(f"MPI_{name}", f"wtl_c_{name}", is_c=True))
         found += [Symbol(alias, f"wtl_f_{name}") for alias in fortran_names(name)]
         found.append(Symbol(f"mpi_{name.lower()}_f08_", f"wtl_f8_{name}"))
-    found += [Symbol(f"MPIX_{name}", f"wtl_x_{name}", "defined(MPICH_VERSION)") for name in MPICHS]
+    found += [Symbol(f"MPIX_{name}", f"wtl_x_{name}", "defined(MPICH_VERSION)", True) for name in MPICHS]
     for name in PASSED:
         ends = ("_f08_", "_f08ts_")
-        names = [f"MPI_{name}", *fortran_names(name), *(f"mpi_{name.lower()}{end}" for end in ends)]
-        found += [Symbol(each, "") for each in [*names, *([f"MPI_{name}_c"] if name in PASSED_LARGE else [])]]
-    return found
+        found += [Symbol(f"MPI_{name}{end}", "", is_c=True) for end in ("", *(["_c"] if name in PASSED_LARGE else []))]
+        found += [Symbol(each, "") for each in (*fortran_names(name), *(f"mpi_{name.lower()}{end}" for end in ends))]
+    return found + [symbol.by_tools for symbol in found if symbol.is_c]
 
 
 # --- the files ---
@@ -343,7 +355,7 @@ def main() -> None:
         "languages": languages_of(calls),
         "fortran_names": [*(call.name for call in calls if call.has_fortran), *SPECIAL],
     }
-    for name in ("mpi_calls.h", "mpi_stubs.c", "mpi_wrappers.c", "mpi_abi_calls.h"):
+    for name in ("mpi_calls.h", "mpi_stubs.c", "mpi_wrappers.c", "mpi_own_names.h", "mpi_abi_calls.h"):
         write(out / name, TEMPLATES.get_template(f"{name}.j2").render(words))
     write(out / "mpi_calls.json", json.dumps(described(calls), indent=1) + "\n")
 

@@ -40,7 +40,8 @@ void wtl_mpi_passed_write(FILE *f, const void *arg)
     if (!passed->counts[i]) continue;
     putc(first ? '{' : ',', f);
     if (!first) putc('{', f);
-    wtl_json_text_field(f, "call", passed->names[i], 1);
+    const char *name = passed->names[i];
+    wtl_json_text_field(f, "call", name[0] == 'P' ? name + 1 : name, 1);
     wtl_json_number_field(f, "calls", (double)passed->counts[i], 0);
     putc('}', f);
     first = false;

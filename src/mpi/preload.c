@@ -5,7 +5,12 @@
  * It exports the names of MPI's calls (mpi_stubs.c). Each is a jump through a slot. The first call finds the MPI of the
  * process, loads the module for it and fills the slots. A jump does not change the return address, so the call site is
  * the program's. Without a module for the MPI, the slots lead to the MPI itself.
+ *
+ * TOOLS. A tool such as mpiP or TAU defines MPI_X and calls PMPI_X. It stands before this library: MPI_X leads to it,
+ * and its calls of PMPI_X come here. So it sees each call of the program, and this library then makes that call. The
+ * modules call the MPI by other names (mpi_own_names.h).
  */
+#include <ctype.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -15,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,7 +32,8 @@ extern const char *const wtl_mpi_names[];
 extern const size_t wtl_mpi_n_names;
 extern void *wtl_mpi_slots[] __attribute__((visibility("hidden")));
 
-/* By slot: the code that counts a call and passes it on (NULL: there is none), the MPI's own function, the count. */
+/* By slot: the code that counts a call and passes it on (NULL: there is none), the MPI's own function (NULL: it has
+ * none), the count. */
 extern void *const wtl_mpi_counting[] __attribute__((visibility("hidden")));
 extern void *wtl_mpi_own[] __attribute__((visibility("hidden")));
 extern unsigned long wtl_mpi_passed[] __attribute__((visibility("hidden")));
@@ -35,6 +42,10 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char missing_why[4500];
 static bool (*_Atomic idle)(void);
 static bool *filled; /* by slot; NULL before the first call and without an MPI */
+
+enum { MOST_TOOLS = 8 };
+static const void *tools[MOST_TOOLS]; /* the objects of tools that follow this library */
+static size_t n_tools;
 
 /* --- selection of a module --- */
 
@@ -72,16 +83,57 @@ static bool is_first(void)
 
 /* --- slots --- */
 
-/* Returns the MPI's own function: PMPI_Send for "MPI_Send", pmpi_send_ for "mpi_send_", and MPICH's
+/* Returns whether the name is one of C, such as MPI_Send. A name of Fortran is in one case. */
+static bool is_of_c(const char *name)
+{
+  return name[0] != 'm' && islower((unsigned char)strchr(name, '_')[2]);
+}
+
+/* Returns where the object with this function is in memory; NULL if that is not known. */
+static const void *object_of(const void *function)
+{
+  Dl_info where;
+  return function && dladdr(function, &where) ? where.dli_fbase : NULL;
+}
+
+/* Returns the MPI's function of that name. A tool before this library may define it, too, and calls this library. So
+ * only the program itself, which may contain the MPI, and what follows this library are searched. */
+static void *find_in_mpi(void *mpi, const char *name)
+{
+  void *found = dlsym(mpi, name), *next = dlsym(RTLD_NEXT, name);
+  bool is_of_program = object_of(found) && object_of(found) == object_of((void *)getauxval(AT_ENTRY));
+  return next && !is_of_program ? next : object_of(found) == object_of(missing_why) ? NULL : found;
+}
+
+/* Returns the MPI's own function: PMPI_Send for "MPI_Send" and "PMPI_Send", pmpi_send_ for "mpi_send_", and MPICH's
  * pmpir_send_f08ts_ for "mpi_send_f08ts_". */
 static void *own_function(void *mpi, const char *name)
 {
   char full[128];
   void *found;
+  if (name[0] == 'P') return find_in_mpi(mpi, name);
   snprintf(full, sizeof full, "%c%s", name[0] == 'M' ? 'P' : 'p', name);
+  if (is_of_c(name)) return find_in_mpi(mpi, full);
   if ((found = dlsym(mpi, full)) || strncmp(name, "mpi_", 4) != 0) return found;
   snprintf(full, sizeof full, "pmpir_%s", name + 4);
   return dlsym(mpi, full);
+}
+
+/* --- tools --- */
+
+/* Returns the function of a tool that follows this library; NULL if there is none. For Fortran only tools are asked
+ * that have functions for C. */
+static void *function_of_tool(size_t i, const void *own)
+{
+  const char *name = wtl_mpi_names[i];
+  void *next = own && name[0] != 'P' ? dlsym(RTLD_NEXT, name) : NULL;
+  const void *object = object_of(next);
+  bool is_known = false;
+  if (!object || object == object_of(own)) return NULL;
+  for (size_t t = 0; t < n_tools; t++) is_known = is_known || tools[t] == object;
+  if (!is_of_c(name)) return is_known ? next : NULL;
+  if (!is_known && n_tools < MOST_TOOLS) tools[n_tools++] = object;
+  return next;
 }
 
 static void print_line(const char *what, const char *more)
@@ -91,12 +143,16 @@ static void print_line(const char *what, const char *more)
   (void)!wtl_write(STDERR_FILENO, line, (size_t)n);
 }
 
-/* Returns the function for slot `i`. `wrapper`: the module's; NULL if it has none. */
-static void *function_for(size_t i, void *wrapper, void *own, bool has_module)
+/* Fills slot `i`. `wrapper`: the module's function; NULL if it has none. */
+static void fill_slot(size_t i, void *mpi, void *wrapper, bool has_module)
 {
-  if (wrapper) return wrapper;
+  void *own = own_function(mpi, wtl_mpi_names[i]), *tool = function_of_tool(i, own);
+  /* Open MPI 5.0.7 has mpi_ineighbor_alltoallv_f08_ alone, which the program then calls unchanged. */
+  void *plain = own ? tool : dlsym(RTLD_NEXT, wtl_mpi_names[i]);
+  if (!own && !plain) return;
   wtl_mpi_own[i] = own;
-  return has_module && wtl_mpi_counting[i] ? wtl_mpi_counting[i] : own;
+  wtl_mpi_slots[i] = plain ? plain : wrapper ? wrapper : has_module && wtl_mpi_counting[i] ? wtl_mpi_counting[i] : own;
+  filled[i] = true;
 }
 
 static void fill(void)
@@ -109,14 +165,10 @@ static void fill(void)
   if (!entry && is_first())
     print_line("the program runs unchanged, without a profile: no module for its MPI",
                *missing_why ? missing_why : " (only for Open MPI, MPICH and the standard interface of MPI 5)");
-  for (size_t i = 0; i < wtl_mpi_n_names; i++) {
-    void *own = own_function(mpi, wtl_mpi_names[i]);
-    /* Open MPI 5.0.7 has mpi_ineighbor_alltoallv_f08_ alone, which the program then calls unchanged. */
-    void *plain = own ? NULL : dlsym(RTLD_NEXT, wtl_mpi_names[i]);
-    if (!own && !plain) continue;
-    wtl_mpi_slots[i] = plain ? plain : function_for(i, entry ? entry->functions[i] : NULL, own, entry != NULL);
-    filled[i] = true;
-  }
+  /* The names in C come first, because they make tools known. */
+  for (int in_c = 1; in_c >= 0; in_c--)
+    for (size_t i = 0; i < wtl_mpi_n_names; i++)
+      if (is_of_c(wtl_mpi_names[i]) == in_c) fill_slot(i, mpi, entry ? entry->functions[i] : NULL, entry != NULL);
   if (!entry) return;
   passed = (wtl_mpi_passed_calls){wtl_mpi_names, wtl_mpi_passed, wtl_mpi_n_names};
   entry->start(&passed);

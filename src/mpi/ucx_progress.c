@@ -106,7 +106,7 @@ static void search_object(ElfW(Addr) base, const ElfW(Dyn) * entries)
 
 /* --- the objects --- */
 
-/* Returns whether the object is the library with MPI_Init, at `mpi`, or a component of Open MPI, which Open MPI
+/* Returns whether the object is the library with MPI's calls, at `mpi`, or a component of Open MPI, which Open MPI
  * loads for itself alone. */
 static bool is_of_mpi(const struct dl_phdr_info *object, const void *mpi)
 {
@@ -140,7 +140,7 @@ static int hook_object(struct dl_phdr_info *object, size_t size, void *mpi)
 void wtl_mpi_hook_ucx_progress(void)
 {
   Dl_info where = {0};
-  void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
+  void *init = dlsym(RTLD_DEFAULT, "PMPI_Initialized");
   if (init) dladdr(init, &where);
   dl_iterate_phdr(hook_object, where.dli_fbase);
 }

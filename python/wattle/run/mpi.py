@@ -14,6 +14,8 @@ from wattle.launchers import Launcher
 AS_ROOT = {f"{of}_ALLOW_RUN_AS_ROOT{end}": "1" for of in ("OMPI", "PRTE") for end in ("", "_CONFIRM")}
 # More ranks than cores; one variable of Open MPI 4 and one of version 5.
 OVERSUBSCRIBED = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+# AddressSanitizer refuses to start after a preloaded library, unless this is among its options.
+ANY_ORDER = "verify_asan_link_order=0"
 OF_MPICH = ("libmpich", "libmpi.so.12")  # Intel MPI, Cray MPICH and others have MPICH's ABI, libmpi.so.12
 OF_OPEN_MPI = ("libmpi.", "libmpi_")
 
@@ -76,11 +78,17 @@ def environment_of(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def preloaded(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment with the library in front of LD_PRELOAD."""
+    """The environment with the library after others of LD_PRELOAD: a tool for MPI that stands before it sees the
+    program's calls, and makes them through it. A program with AddressSanitizer starts only with the option.
+    """
     path = paths.find_home().root / "lib" / paths.PRELOADED
     if not path.exists():
         raise WattleError(f"{path} is missing; build it with `make build`, or set WATTLE_HOME")
     if any(mark in str(path) for mark in " :"):
         raise WattleError(f"{path}: the loader takes no path with a space or a colon for preloading; move it")
-    others = environment.get("LD_PRELOAD", "")
-    return {**environment, "LD_PRELOAD": f"{path}:{others}" if others else str(path)}
+    others, options = environment.get("LD_PRELOAD", ""), environment.get("ASAN_OPTIONS", "")
+    return {
+        **environment,
+        "LD_PRELOAD": f"{others}:{path}" if others else str(path),
+        "ASAN_OPTIONS": f"{ANY_ORDER}:{options}" if options else ANY_ORDER,
+    }
