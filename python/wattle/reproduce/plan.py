@@ -13,8 +13,8 @@ from wattle.study.place import HOSTS, LOCAL, SIMULATED, TWO_NODES
 # Seconds of the studies, quick and full, on this node and simulated: of a virtual machine with two cores that other
 # work kept busy. A full sweep that takes longer than some minutes was measured in part, and its time computed from its
 # share of the samples. Where the load was far above the number of cores (lsms, pascol, protocols and slack), the CPU
-# seconds of that part count in place of its time. Full sweeps of SCALED are scaled from the quick ones, by the number of
-# samples and the least length of each. All serve only for estimates, which follow the pace of the steps that have ended.
+# seconds of that part count in place of its time. Full sweeps of SCALED are scaled from the quick ones, by the number
+# of samples and the least length of each. All serve only for estimates, which follow the pace of the steps that ended.
 USUAL: dict[str, dict[str, tuple[float | None, float | None]]] = {
     "am": {LOCAL: (63, 780), SIMULATED: (7, 44)},
     "barrier": {LOCAL: (247, 770), SIMULATED: (22, 45)},
