@@ -2,12 +2,13 @@
  * slack.c - early and late PEs at a barrier. Cases: CR or CR:EC. EC PEs compute `--work`, the others CR times as
  * much, and all PEs synchronize. This repeats, because the governor learns. EC 0: all but the last are early.
  * `--loads steps`: PE i computes 1 + (CR - 1) i / (n - 1) times as much as PE 0, so that PEs wait in different
- * groups. `--loads bt-mz`: PE i computes as much as the i-th process of BT-MZ (zones.h), relative to the mean of
- * all; the case has no effect.
+ * groups. `--loads bt-mz`, `sp-mz` and `lu-mz`: PE i computes as much as the i-th process of that program (zones.h),
+ * relative to the mean of all; the case has no effect.
  *
  * Work is a number of turns (work.h), not a time, so that the clock changes its time. Jobs at different clocks are
  * comparable if all have the same `--turns`.
  */
+#include <limits.h>
 #include <math.h>
 #include <shmem.h>
 #include <stdio.h>
@@ -23,9 +24,9 @@
 
 enum { EX_USAGE = 64 };
 enum { WORK, TURNS, INSTANCES, LEAST, WARM, REPEAT, LOADS, N_OPTIONS };
-enum { LOADS_TWO, LOADS_STEPS, LOADS_ZONES };
+enum { LOADS_TWO, LOADS_STEPS, LOADS_ZONES }; /* the last: the first of zones_program */
 
-static const char *const loads[] = {"two", "steps", "bt-mz", NULL};
+static const char *const loads[] = {"two", "steps", "bt-mz", "sp-mz", "lu-mz", NULL};
 static bool any_wrong; /* on PE 0 */
 static option options[N_OPTIONS] = {
     [WORK] = {"work", 2, 0.001, 10000, "milliseconds that an early PE computes", NULL},
@@ -42,11 +43,18 @@ typedef struct split {
   double compute_s, slack_s;
 } split;
 
+/* The program whose zones are the loads; -1: none. */
+static int program_of_zones(void)
+{
+  int kind = (int)options[LOADS].value;
+  return kind >= LOADS_ZONES ? kind - LOADS_ZONES : -1;
+}
+
 /* One PE computes the partition, so that its cost does not grow with the square of the PEs. */
 static double of_zones(int n)
 {
-  double all[ZONES_X * ZONES_Y];
-  if (job_me() == 0) zones_loads(n, all);
+  double all[ZONES_MOST];
+  if (job_me() == 0) zones_loads((zones_program)program_of_zones(), n, all);
   job_broadcast(all, (size_t)n * sizeof all[0]);
   return all[job_me()];
 }
@@ -54,7 +62,7 @@ static double of_zones(int n)
 static double factor(sample_case c)
 {
   int n = job_n_pes(), early = c.y > 0 ? (int)c.y : n - 1;
-  if ((int)options[LOADS].value == LOADS_ZONES) return of_zones(n);
+  if (program_of_zones() >= 0) return of_zones(n);
   if ((int)options[LOADS].value == LOADS_STEPS) return n > 1 ? 1 + (c.x - 1) * job_me() / (n - 1) : 1;
   return job_me() < early ? 1 : c.x;
 }
@@ -149,9 +157,11 @@ int main(int argc, char **argv)
                            options, N_OPTIONS, job_me() == 0, &words);
   if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1000, job_n_pes(), job_me() == 0, cases)) < 0)
     code = OPTIONS_WRONG;
-  if (code == OPTIONS_GO && (int)options[LOADS].value == LOADS_ZONES && job_n_pes() > ZONES_X * ZONES_Y) {
+  int most = program_of_zones() >= 0 ? zones_of((zones_program)program_of_zones()) : INT_MAX;
+  if (code == OPTIONS_GO && job_n_pes() > most) {
     if (job_me() == 0)
-      fprintf(stderr, "slack: --loads bt-mz has %d zones: use at most that many PEs\n", ZONES_X * ZONES_Y);
+      fprintf(stderr, "slack: --loads %s has %d zones: use at most that many PEs\n", loads[(int)options[LOADS].value],
+              most);
     code = OPTIONS_WRONG;
   }
   if (code == OPTIONS_GO) {
