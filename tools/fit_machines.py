@@ -594,6 +594,7 @@ class Unseen:
     kind: str
     value: float
     watts: float
+    ghz: float  # of all cores in the mean; 0: not known
 
 
 def read_unseen() -> list[Unseen]:
@@ -608,15 +609,16 @@ def read_unseen() -> list[Unseen]:
             row["kind"],
             float(row["value"]),
             float(row["package_w"]),
+            float(row["ghz"] or 0),
         )
         for row in _rows("rapl-unseen.csv")
     ]
 
 
-def predict_unseen(of: Table, row: Unseen) -> predict.Watts:
+def predict_unseen(of: Table, row: Unseen, clock: float = 1.0) -> predict.Watts:
     """The prediction for a load; or, for a number of busy threads, the idle node and the joules that the model adds."""
     if row.kind == "load":
-        return predict.predict(of, row.cpu, min(100.0, row.value)).package
+        return predict.predict(of, row.cpu, min(100.0, row.value), clock=clock).package
     found = table.find(of, row.cpu.cpu, row.cpu.family, row.cpu.model, row.cpu.stepping)
     if found is None:
         raise SystemExit(f"{row.cpu.cpu} is not in the table")
@@ -832,7 +834,11 @@ compute all the time, as processes of a parallel program do. There the model add
 OF_UNSEEN = """\
 The errors of the seven servers do not hold here. By load, `e3-1240-v2` and `e5-2620-v3` draw a third to two thirds of
 the prediction below 60 %, because their governor lowers the clock then (1.2 to 1.6 GHz in the source). The cloud's
-servers do not do that. So `wattle machines predict` is too high for such machines at part load. For busy threads the
+servers do not do that. So `wattle machines predict` is too high for such machines at part load. Its option `--clock`
+takes the clock of each load. By its law, the watts of cores follow the clock to a power of 1 to 3. No number of this
+law was chosen by these machines. With the clocks of the source (over the highest of the machine) 93 % are inside, and
+the median error is 29 %. The rest of the error is that of `e3-1240-v2` and `epyc-8024p`. They draw about half of the
+mean of servers at most loads, which their names do not tell. For busy threads the
 range holds, and its middle is too high. The narrower range of servers above their base clock would have held for 62 %
 of these rows and for no idle machine. So clock and sleep states do not narrow the watts of a machine without a
 hypervisor.
@@ -856,11 +862,23 @@ def _unseen_lines(whole: Table) -> list[str]:
         for server in dict.fromkeys(row.server for row in own):
             lines.append(_unseen_row(f"{server} | {words}", [row for row in own if row.server == server], whole))
         lines.append(_unseen_row(f"all | {words}", own, whole))
+    clocked = clocks_of_unseen(rows)
+    for server in dict.fromkeys(row.server for row in clocked):
+        own_clocks = {row: clock for row, clock in clocked.items() if row.server == server}
+        lines.append(_unseen_row(f"{server} | loads, with their clocks", list(own_clocks), whole, own_clocks))
+    lines.append(_unseen_row("all | loads, with their clocks", list(clocked), whole, clocked))
     return [*lines, "", *OF_UNSEEN.splitlines(), ""]
 
 
-def _unseen_row(head: str, rows: Sequence[Unseen], whole: Table) -> str:
-    found = [(row.watts, predict_unseen(whole, row)) for row in rows]
+def clocks_of_unseen(rows: Sequence[Unseen]) -> dict[Unseen, float]:
+    """For each load the clock over the highest one of the machine."""
+    loads = [row for row in rows if row.kind == "load"]
+    highest = {server: max(row.ghz for row in loads if row.server == server) for server in {r.server for r in loads}}
+    return {row: row.ghz / highest[row.server] for row in loads}
+
+
+def _unseen_row(head: str, rows: Sequence[Unseen], whole: Table, clocks: dict[Unseen, float] | None = None) -> str:
+    found = [(row.watts, predict_unseen(whole, row, clocks[row] if clocks else 1.0)) for row in rows]
     errors = [abs(p.watts - watts) / watts for watts, p in found]
     inside = [abs(p.watts - watts) <= p.plus_minus for watts, p in found]
     return f"| {head} | {len(rows)} | {_quality(errors, inside, [p.plus_minus / p.watts for _, p in found])} |"

@@ -28,7 +28,7 @@ OF_DESKTOPS = (
     "Modelled. No package of a desktop or notebook was measured. The range of packages starts as that of servers and "
     "ends at {limit}, which boards may allow for as long as they like. A board without a limit draws more."
 )
-AT_A_FIXED_CLOCK = "A machine that lowers its clock at part load draws less than packages say."
+AT_A_FIXED_CLOCK = "A machine that lowers its clock at part load draws less than packages say; --clock gives its clock."
 WALL_TERMS = {  # with the tags of machine profiles
     "processors": ("derived", "sockets x TDP x the share of the generation at this load, fitted to SPECpower_ssj2008"),
     "memory": ("derived", "memory_gb x watts of a GB of such modules, fitted to SPECpower_ssj2008"),
@@ -125,6 +125,12 @@ def predict_watts(
     cores: Annotated[int | None, typer.Option("--cores", help="Cores of all sockets.")] = None,
     threads: Annotated[int | None, typer.Option("--threads", help="Threads of all cores.")] = None,
     memory: Annotated[float | None, typer.Option("--memory", help="Memory of the machine.", metavar="GB")] = None,
+    clock: Annotated[
+        float,
+        typer.Option(
+            "--clock", help="Percent of the highest clock at this load, where a governor lowers it.", metavar="PERCENT"
+        ),
+    ] = 100.0,
     json: Json = False,
 ) -> None:
     """Predict the watts of a whole machine: packages, memory, and wall socket.
@@ -133,6 +139,8 @@ def predict_watts(
     """
     if not (math.isfinite(load) and 0 <= load <= 100):
         raise WattleError(f"--load {load}: allowed are 0 to 100 percent")
+    if not 10 <= clock <= 100:  # also for NaN
+        raise WattleError(f"--clock {clock:g}: allowed are 10 to 100 percent")
     for option, value in (("--sockets", sockets), ("--cores", cores), ("--threads", threads), ("--memory", memory)):
         if value is not None and not 0 < value <= MOST:
             raise WattleError(f"{option} {value}: allowed are numbers above 0, up to {MOST}")
@@ -147,8 +155,8 @@ def predict_watts(
             f"{sockets} sockets, {cores} cores and {threads} threads: a socket has a core, a core a thread"
         )
     machine = Machine(cpu, family, model, stepping, sockets, cores, threads, memory)
-    answer = predict.predict(of, machine, load)
-    document = _prediction(answer, of, machine, load)
+    answer = predict.predict(of, machine, load, clock=clock / 100)
+    document = _prediction(answer, of, machine, load) | {"clock_percent": clock}
     if json:
         console.print_json(document)
         return

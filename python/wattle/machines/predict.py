@@ -64,6 +64,16 @@ class Watts:
         """The range whose upper end is higher by these watts."""
         return Watts(self.watts + watts / 2, self.plus_minus + watts / 2)
 
+    def at_clock(self, clock: float, busy: float) -> Watts:
+        """The range at a share of the clock, where a share `busy` of the watts is that of the cores.
+
+        A core draws clock x voltage². The voltage is between constant and proportional to the clock. So the watts of
+        cores follow the clock to a power of 1 to 3. The middle is taken, and both ends are in the range.
+        """
+        middle, doubt = 1 - busy + busy * clock**2, math.exp(busy * abs(math.log(clock)))
+        lower, upper = middle * self.least / doubt, middle * (self.watts + self.plus_minus) * doubt
+        return Watts((upper + lower) / 2, (upper - lower) / 2)
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -91,13 +101,17 @@ class Prediction:
         return self.parts.watts > self.wall.watts
 
 
-def predict(of: Table, machine: Machine, load: float, clocks: str = "any") -> Prediction:
-    """Predicts the watts of a machine at a load of 0 to 100 percent. `clocks` is a key of the table's packages."""
+def predict(of: Table, machine: Machine, load: float, clocks: str = "any", clock: float = 1.0) -> Prediction:
+    """Predicts the watts of a machine at a load of 0 to 100 percent. `clocks` is a key of the table's packages. `clock`
+    is the clock at this load over the highest one under load.
+    """
     found = table.find(of, machine.cpu, machine.family, machine.model, machine.stepping) or Found(of.unknown, None)
-    return of_found(of, found, machine, load, clocks)
+    return of_found(of, found, machine, load, clocks, clock)
 
 
-def of_found(of: Table, found: Found, machine: Machine, load: float, clocks: str = "any") -> Prediction:
+def of_found(
+    of: Table, found: Found, machine: Machine, load: float, clocks: str = "any", clock: float = 1.0
+) -> Prediction:
     """The watts of a machine whose generation is known, as `predict`."""
     tdp, tdp_spread = tdp_of(found, machine.cores / machine.sockets)
     total = machine.sockets * tdp
@@ -118,7 +132,7 @@ def of_found(of: Table, found: Found, machine: Machine, load: float, clocks: str
     package = interval(total * share * factor, share_spread, factor_spread, tdp_spread)
     busy = of.packages[clocks].busy(load, machine.cores, machine.threads) / share
     more = (reach_of(found) - 1) * busy * (package.watts + package.plus_minus)  # than cores of servers
-    package = package.with_more(more)
+    package = package.with_more(more).at_clock(clock, busy)
     dram = interval(gb * per_gb * dram_factor, per_gb_spread, dram_factor_spread, gb_spread)
     return Prediction(
         package,

@@ -86,6 +86,22 @@ def test_watts_of_busy_threads_hold_for_machines_that_are_no_clouds(whole):
     assert sum(abs(p.watts - watts) <= p.plus_minus for watts, p in found) >= 0.85 * len(rows)
 
 
+def test_the_clock_of_a_load_brings_machines_that_lower_it_into_the_range(whole):
+    """The law has no number that was chosen by these machines."""
+    clocks = fitted.clocks_of_unseen(fitted.read_unseen())
+    assert len(clocks) == 44
+    found = [(row.watts, fitted.predict_unseen(whole, row, clock)) for row, clock in clocks.items()]
+    assert sum(abs(p.watts - watts) <= p.plus_minus for watts, p in found) >= 0.85 * len(found)
+
+
+def test_watts_of_cores_follow_the_clock_between_its_first_and_third_power():
+    full = predict.Watts(100, 10)
+    assert full.at_clock(1, 0.8).watts == pytest.approx(100)
+    half = full.at_clock(0.5, 1)
+    assert half.least == pytest.approx(90 * 0.5**3)
+    assert half.watts + half.plus_minus == pytest.approx(110 * 0.5)
+
+
 @pytest.mark.parametrize(("load", "most"), [(10, 0.15), (20, 0.15), (30, 0.2), (50, 0.35), (100, 0.35)])
 def test_package_watts_hold_at_each_load(packages, load, most):
     """The curve must be right, not only its end. At loads with two kinds of servers the error is that of their kind."""
@@ -362,6 +378,7 @@ def test_list_and_show_name_generations_and_profiles(machines):
         (("predict", "--load", "5"), "--cpu"),
         (("predict", *GENOA), "--load"),
         (("predict", *GENOA, "--load", "5", "--memory", "-1"), "--memory -1.0: allowed are numbers above 0"),
+        (("predict", *GENOA, "--load", "5", "--clock", "5"), "--clock 5: allowed are 10 to 100 percent"),
         (("predict", *GENOA, "--load", "5", "--sockets", "0"), "--sockets 0: allowed are numbers above 0"),
         (("predict", *GENOA, "--load", "5", "--cores", "8", "--threads", "4"), "a core a thread"),
         (("show", "no-such"), "`wattle machines list` has the names"),
