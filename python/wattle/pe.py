@@ -19,6 +19,7 @@ MOVES = ("put", "get", "amo")
 KINDS = ("transfer", "wait", "other")
 DROPS = ("foreign", "malformed")
 WAYS = ("sent", "received")
+SINGLE = ("messages", "seconds", "least_s")  # of Network.single
 INTERFACES = ("net", "infiniband")
 
 Numbers = dict[str, float | None]
@@ -72,13 +73,17 @@ class PathNode:
 class Network:
     """The traffic between this PE and PEs of other nodes. `dropped` counts messages that were not from a PE of this job
     or had no valid contents; none of them was written to memory. `bytes` counts bytes in messages with their
-    headers, and `hardware` payload that a network card moved by RMA, without a message.
+    headers, and `hardware` payload that a network card moved by RMA, without a message. `merged` counts operations that
+    left in a message which an earlier one began. `single` has the number of short messages with one operation, the
+    seconds to send all of them, and those of the quickest (`least_s`). Both are None in files of earlier versions.
     """
 
     name: str
     dropped: Numbers
     messages: Numbers
     bytes: Numbers  # sent, received, hardware
+    merged: float | None = None
+    single: Numbers | None = None  # messages, seconds, least_s
 
 
 @dataclass(frozen=True)

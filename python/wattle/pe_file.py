@@ -17,6 +17,7 @@ from wattle.pe import (
     NO_CORE,
     PE,
     SIGNAL,
+    SINGLE,
     SPENT,
     STAGES,
     TIMES,
@@ -221,12 +222,14 @@ def _read_meter(document: Checked) -> dict[str, str]:
 
 
 def _read_network(entry: Checked) -> Network:
-    sizes = entry.get("bytes")
+    sizes, messages = entry.get("bytes"), entry.get("messages")
     return Network(
         name=entry.text("name"),
         dropped=_numbers(entry.get("dropped"), DROPS),
-        messages=_numbers(entry.get("messages"), WAYS),
+        messages=_numbers(messages, WAYS),
         bytes=_numbers(sizes, WAYS) | {"hardware": sizes.number("hardware") if sizes.has("hardware") else None},
+        merged=messages.number("merged") if messages.has("merged") else None,
+        single=_numbers(entry.get("single"), SINGLE) if entry.has("single") else None,
     )
 
 

@@ -122,6 +122,7 @@ class RunProfile:
             dropped={key: add(n.dropped[key] for n in found) for key in DROPS},
             messages={key: add(n.messages[key] for n in found) for key in WAYS},
             bytes={key: add(n.bytes[key] for n in found) for key in (*WAYS, "hardware")},
+            merged=add(n.merged for n in found),
         )
 
     def sum(self, group: str, key: str) -> float | None:
@@ -131,7 +132,7 @@ class RunProfile:
     def pe_frame(self) -> pl.DataFrame:
         """A frame with one row a PE. Columns: pe, host, wall_s, cpu_s, cpu_init_s, state_*_s, time_*_s, bytes_*,
         rescues, sleeps, and for each domain D joules_D, uncertainty_D, provenance_D, source_D. With several nodes
-        also network_messages_*, network_bytes_*, network_dropped_*.
+        also network_messages_*, network_bytes_*, network_dropped_* and network_merged.
         """
         import polars as pl
 
@@ -204,6 +205,8 @@ def _pe_row(pe: PE, domains: list[str]) -> dict[str, Any]:
     row |= {"rescues": pe.rescues, "sleeps": pe.sleeps}
     for group in ("messages", "bytes", "dropped") if pe.network is not None else ():
         row |= {f"network_{group}_{key}": value for key, value in getattr(pe.network, group).items()}
+    if pe.network is not None:
+        row["network_merged"] = pe.network.merged
     for domain in domains:
         figure = find(pe.joules, domain)
         row[f"joules_{domain}"] = figure.joules

@@ -122,6 +122,12 @@ static bool count_sent(wtl_am *am, wtl_am_far *f, wtl_am_peer *p, size_t n, bool
   return asks;
 }
 
+/* May requests and replies wait for the next message to the same PE? */
+static bool may_merge(const wtl_am *am)
+{
+  return am->pe->settings.merge.number == WTL_MERGE_AUTO;
+}
+
 void wtl_am_far_request(wtl_am *am, wtl_site *site, const wtl_am_request *r, uint32_t counted)
 {
   wtl_am_far *f = wtl_am_far_of(am);
@@ -132,7 +138,7 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, const wtl_am_request *r, uin
   wtl_net_tag tag = {.b = pack(r->id, counted), .kind = WTL_FAR_REQUEST, .joins = true}, question;
   if (r->target) tag = (wtl_net_tag){.a = wtl_far_place(am->pe, r->target).offset, .b = tag.b, .kind = WTL_FAR_LANDED};
   wait_for(am, site, has_space, &s);
-  bool asks = count_sent(am, f, p, r->n, r->more, &question), held = asks || p->asks;
+  bool asks = count_sent(am, f, p, r->n, r->more, &question), held = asks || (p->asks && may_merge(am));
   bool takes_it_along =
       asks && !r->target && r->n > WTL_NET_MERGED; /* a shorter one shares a message with the question */
   if (takes_it_along) tag = (wtl_net_tag){.a = question.a, .b = tag.b, .kind = WTL_FAR_ASKING};
@@ -151,8 +157,8 @@ void wtl_am_far_reply(wtl_am *am, int pe, int id, uint32_t counted, const void *
   wtl_am_far *f = wtl_am_far_of(am);
   f->peers[pe].replies++;
   f->unsent = true;
-  wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, counted), WTL_FAR_REPLY, .joins = true}, source, n, true,
-                  NULL);
+  wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, counted), WTL_FAR_REPLY, .joins = true}, source, n,
+                  may_merge(am), NULL);
 }
 
 /* The notice counts as a reply, so that quiet waits for it. */

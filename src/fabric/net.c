@@ -120,6 +120,7 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
   net->free_pending = UINT32_MAX;
   net->lost_pe = -1;
   net->rma = settings->rma.number;
+  net->merges = settings->merge.number == WTL_MERGE_AUTO;
   find_neighbours(net, settings->silence.seconds);
   pthread_mutex_init(&net->lock, NULL);
   wtl_transport_callbacks below = {net, wtl_net_arrived, on_lost, on_closing};

@@ -81,7 +81,7 @@ typedef struct wtl_place {
 typedef struct wtl_net_tag {
   uint64_t a, b;
   uint32_t kind;
-  bool joins; /* successive short ones of this tag and length may reach the callbacks together */
+  bool joins; /* of the program: successive short ones of this tag and length may reach the callbacks together */
 } wtl_net_tag;
 
 /* The caller's functions for messages from other PEs. They are called with the network's lock held, so they must not
@@ -103,7 +103,7 @@ typedef struct wtl_net_callbacks {
   void (*closing)(void *owner);
 } wtl_net_callbacks;
 
-/* How a put, or an atomic operation without a result, is sent. */
+/* How a put, or an atomic operation without a result, is sent. With WATTLE_MERGE=off nothing is HELD. */
 enum wtl_net_send_mode {
   /* At once. Requests completion in the same message, unless a request is pending. After four small operations in a row
    * to one PE without a wait, as HELD. */
@@ -132,6 +132,9 @@ typedef struct wtl_net_counts {
   uint64_t malformed;                  /* messages dropped because of a wrong length, place or token */
   uint64_t sent, received;             /* messages, without dropped ones */
   uint64_t bytes_sent, bytes_received; /* in them, with headers */
+  uint64_t merged;                     /* operations that left in a message which an earlier one began */
+  uint64_t single;                     /* short messages with one operation, and the ticks to send them: */
+  uint64_t single_ticks, least_ticks;  /* of all of them, and of the quickest */
   uint64_t rma_bytes;                  /* moved by hardware for this PE's puts and gets */
 } wtl_net_counts;
 

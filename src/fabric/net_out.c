@@ -4,6 +4,7 @@
 
 #include "base/words.h"
 #include "fabric/net_state.h"
+#include "os/os.h"
 
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
@@ -90,19 +91,30 @@ static batch *new_batch(wtl_net *net)
     wtl_net_fail(net, net->boot->pe, "no memory for a message of", "out of memory");
   b->net = net;
   b->pe = -1;
+  b->operations = 0;
   b->used = 0;
   b->run = NULL;
   b->head = (wire_head){net->cookie, (uint32_t)net->boot->pe, 0};
   return b;
 }
 
+/* Counts the time to send a message with one operation, which is what each merged operation saves at least here. */
+static void count_single(wtl_net *net, uint64_t ticks)
+{
+  if (!net->counts.single++ || ticks < net->counts.least_ticks) net->counts.least_ticks = ticks;
+  net->counts.single_ticks += ticks;
+}
+
 static void send_batch(wtl_net *net, int pe, batch *b, enum wtl_transport_send_mode mode)
 {
+  uint64_t begin = b->operations == 1 ? wtl_ticks() : 0;
   WTL_NET_ADD(net->in_flight, 1);
   net->counts.sent++;
   net->counts.bytes_sent += sizeof b->head + b->used;
+  if (b->operations > 1) net->counts.merged += b->operations - 1;
   wtl_transport_message m = {WIRE_BATCH, NULL, 0, &b->head, sizeof b->head + b->used, mode, batch_sent, b};
   net->transport->ops->send(net->transport, pe, &m);
+  if (begin) count_single(net, wtl_ticks() - begin);
 }
 
 void wtl_net_send_batch(wtl_net *net, int pe)
@@ -439,8 +451,9 @@ static bool asks_early(const wtl_net *net, int pe, enum wtl_net_send_mode mode, 
 static bool dispatch(wtl_net *net, const wtl_net_op *o)
 {
   if (o->mode == WTL_NET_AHEAD || o->mode == WTL_NET_MORE) return false;
-  bool batches = o->mode == WTL_NET_HELD || (o->flow && o->flow->batches);
-  bool held = o->mode <= WTL_NET_HELD && (batches || is_in_a_row(net, &net->peers[o->pe]));
+  bool batches = o->mode == WTL_NET_HELD || (o->flow && o->flow->batches), small = o->mode <= WTL_NET_HELD;
+  bool held = small && net->merges && (batches || is_in_a_row(net, &net->peers[o->pe]));
+  if (small) net->peers[o->pe].open->operations++;
   bool asks = asks_early(net, o->pe, o->mode, held);
   if (asks) add_flush(net, o->flow, o->pe, !held);
   if (asks || !held) wtl_net_send_batch(net, o->pe);
@@ -517,7 +530,8 @@ bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 /* Sends a fetch at once if a thread waits for it or no other is pending. Others leave when the first answer arrives. */
 static void dispatch_fetch(wtl_net *net, const wtl_net_op *o)
 {
-  if (o->left || net->fetches == 1) wtl_net_send_batch(net, o->pe);
+  net->peers[o->pe].open->operations++;
+  if (o->left || net->fetches == 1 || !net->merges) wtl_net_send_batch(net, o->pe);
 }
 
 void wtl_net_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n)
@@ -588,6 +602,7 @@ static void *add_message(wtl_net *net, int pe, wtl_net_tag tag, size_t n)
     space = wtl_net_add_record(net, pe, WIRE_AM, (wtl_place){tag.a, tag.kind}, tag.b, n, n);
     if (joins) p->open->run = (wire_record *)space - 1;
   }
+  p->open->operations += tag.joins;
   return space;
 }
 

@@ -28,7 +28,8 @@ enum {
 typedef struct batch {
   wtl_net *net;
   struct batch *next_free;
-  int pe; /* -1: a heartbeat, for which no operation waits */
+  int pe;              /* -1: a heartbeat, for which no operation waits */
+  uint32_t operations; /* of the program */
   size_t used;
   wire_record *run; /* the last record, if it is a WIRE_AM that more messages may join; else NULL */
   wire_head head;   /* `data` follows without a gap */
@@ -138,6 +139,7 @@ struct wtl_net {
   uint64_t lost_at; /* ns */
   bool loss_reported;
   int rma;               /* the setting */
+  bool merges;           /* small operations may share messages */
   _Atomic bool rma_used; /* keys were requested: hardware may overtake messages */
   int *unasked;          /* PEs with a key to this PE's memory that have not promised a ring */
   int *owed;             /* PEs to which this PE has promised a ring after a flush */

@@ -35,6 +35,11 @@ static void write_network(FILE *f, const void *arg)
   fputs("},\"messages\":{", f);
   wtl_json_number_field(f, "sent", (double)c.sent, 1);
   wtl_json_number_field(f, "received", (double)c.received, 0);
+  wtl_json_number_field(f, "merged", (double)c.merged, 0);
+  fputs("},\"single\":{", f);
+  wtl_json_number_field(f, "messages", (double)c.single, 1);
+  wtl_json_number_field(f, "seconds", (double)c.single_ticks * wtl_clock_ns_per_tick() * 1e-9, 0);
+  wtl_json_number_field(f, "least_s", (double)c.least_ticks * wtl_clock_ns_per_tick() * 1e-9, 0);
   fputs("},\"bytes\":{", f);
   wtl_json_number_field(f, "sent", (double)c.bytes_sent, 1);
   wtl_json_number_field(f, "received", (double)c.bytes_received, 0);

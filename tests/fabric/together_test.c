@@ -356,8 +356,51 @@ static void operations_after_a_flows_flush_are_counted_separately(void)
   wtl_net_flow_close(flow);
 }
 
-TESTS(TEST(a_few_leave_at_once), TEST(one_and_its_quiet_are_one_message), TEST(a_row_travels_together),
-      TEST(a_wait_ends_a_row), TEST(slow_messages_leave_at_once), TEST(fetches_without_a_waiter_travel_together),
+/* With WATTLE_MERGE=off each small operation is a message, but a put and its signal stay one, and so do a blocking put
+ * and the request of its completion. */
+static void nothing_travels_together_if_merging_is_off(void)
+{
+  open_both(true);
+  wtl_net *net = posts[HERE].net;
+  net->merges = false;
+  for (size_t i = 0; i < MANY; i++) CHECK(!put(NULL, i * 8, 8, i % 2 ? WTL_NET_HELD : WTL_NET_NOW));
+  for (size_t i = 0; i < MANY; i++) amo(NULL, WTL_AMO_ADD, 1, NULL);
+  static uint64_t fetched[MANY];
+  for (size_t i = 0; i < MANY; i++) get(THERE, i * 8, &fetched[i], 8, NULL);
+  CHECK(letters() == 3 * MANY);
+  wtl_net_flow *flow = wtl_net_flow_open(net);
+  flow->batches = true;
+  for (size_t i = 0; i < MANY; i++) put(flow, i * 8, 8, WTL_NET_NOW);
+  CHECK(letters() == 4 * MANY);
+  put(NULL, 0, 8, WTL_NET_AHEAD);
+  amo(NULL, WTL_AMO_SET, 1, NULL);
+  CHECK(letters() == 4 * MANY + 1);
+  CHECK(wtl_net_count(net).merged == 0 && wtl_net_count(net).single == 4 * MANY + 1);
+  wtl_net_flush(net);
+  deliver_all();
+  CHECK(memcmp(fetched + 1, data + 8, sizeof fetched - 8) == 0 && word_there() == 1);
+  close_posts();
+  wtl_net_flow_close(flow);
+}
+
+/* An operation is counted as merged if a message without it would have left as well. */
+static void merged_operations_are_counted(void)
+{
+  open_both(true);
+  wtl_net *net = posts[HERE].net;
+  for (size_t i = 0; i < MANY; i++) put(NULL, i * 8, 8, WTL_NET_NOW);
+  CHECK(wtl_net_count(net).merged == 0); /* the held ones have not left */
+  wtl_net_flush(net);
+  wtl_net_counts c = wtl_net_count(net);
+  CHECK(c.merged + c.sent == MANY && c.single == c.sent - 1);
+  deliver_all();
+  CHECK(arrived(0, (size_t)MANY * 8));
+  close_posts();
+}
+
+TESTS(TEST(nothing_travels_together_if_merging_is_off), TEST(merged_operations_are_counted), TEST(a_few_leave_at_once),
+      TEST(one_and_its_quiet_are_one_message), TEST(a_row_travels_together), TEST(a_wait_ends_a_row),
+      TEST(slow_messages_leave_at_once), TEST(fetches_without_a_waiter_travel_together),
       TEST(a_signal_travels_with_its_data), TEST(pieces_are_confirmed_as_the_transport_allows),
       TEST(a_queued_message_may_be_overtaken), TEST(a_long_answer_holds_up_no_request),
       TEST(answers_that_cannot_leave_travel_together), TEST(nothing_is_sent_while_the_transport_reports_completions),

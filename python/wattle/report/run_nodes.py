@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 from typing import Any
 
-from wattle import units
+from wattle import merged, units
 from wattle.html.figures import Figure, Trace, hover_text
 from wattle.pe import PE
 from wattle.profile import RunProfile
@@ -77,7 +77,8 @@ def _network_cells(of: PE | RunProfile) -> list[str]:
     network = of.network
     if network is None:
         return []
-    counts = [network.messages["sent"], network.messages["received"]]
+    counts = [network.messages["sent"], network.messages["received"], network.merged]
     sizes = [network.bytes[way] for way in ("sent", "received", "hardware")]
     drops = [network.dropped["foreign"], network.dropped["malformed"]]
-    return [*map(units.count, counts), *map(units.size, sizes), *map(units.count, drops)]
+    joules = str(merged.avoided(of) if isinstance(of, PE) else merged.of_run(of))
+    return [*map(units.count, counts), joules, *map(units.size, sizes), *map(units.count, drops)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from wattle import balance, units
+from wattle import balance, merged, units
 from wattle.console import Console, Text, plain, styled
 from wattle.manifest import machine_words
 from wattle.metrics import Spread
@@ -63,6 +63,8 @@ def show(run: Run, console: Console, depth: int | None = None, by: str = "path")
     if view.carbon is not None:
         console.print(f"Electricity of the nodes: {view.carbon}")
     _show_balance(view, console)
+    if words := merged.words(profile):
+        console.print(words, soft_wrap=True)
     _show_counts(view, console)
     if view.sites:
         console.print()

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from wattle import balance as balances
-from wattle import carbon, pe_power, regions, waiting
+from wattle import carbon, merged, pe_power, regions, waiting
 from wattle.meter_log import kept as external
 from wattle.metrics import metrics, spread
 from wattle.pe import MOVES, PE, SPENT, TIMES, Cores, Network, add
@@ -58,7 +58,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
             "state_s": {key: profile.sum("state_s", key) for key in SPENT},
             "bytes": {key: profile.sum("bytes", key) for key in MOVES},
             "joules": _figures([profile.joules(d) for d in domains]),
-            "network": _network(profile.network),
+            "network": _network(profile.network, merged.of_run(profile)),
         },
         "nodes": [node.as_dict() for node in profile.nodes],
         "node": {
@@ -96,7 +96,7 @@ def _pe(pe: PE) -> dict[str, Any]:
         "sleeps": pe.sleeps,
         "rescues": pe.rescues,
         "joules": _figures(pe.joules),
-        "network": _network(pe.network),
+        "network": _network(pe.network, merged.avoided(pe)),
         "clocks": asdict(pe.clocks) if pe.clocks else None,
         "ended": asdict(pe.ended) if pe.ended else None,
         "operations": asdict(pe.operations) if pe.operations else None,
@@ -111,5 +111,5 @@ def _cores(found: Cores | None) -> dict[str, Any] | None:
     return asdict(found) | {"cores": sorted(found.cores), "threads_cores": sorted(found.threads_cores)}
 
 
-def _network(network: Network | None) -> dict[str, Any] | None:
-    return None if network is None else asdict(network)
+def _network(network: Network | None, avoided: Joules) -> dict[str, Any] | None:
+    return None if network is None else asdict(network) | {"avoided": avoided.as_dict()}

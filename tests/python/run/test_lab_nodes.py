@@ -6,13 +6,15 @@ import html
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import fakes
 import pytest
 from fakes import Wattle
-from wattle import profile, runs
+from wattle import merged, profile, runs
 from wattle.by_node import Node
 from wattle.errors import DamagedFile
+from wattle.pe import find
 from wattle.profile import RunProfile
 from wattle.report.cli import write
 from wattle.run.view import labels
@@ -157,6 +159,44 @@ def test_an_unknown_count_makes_the_sum_unknown(tmp_path):
     assert load(tmp_path / "r", profiles).network.messages == {"sent": None, "received": 2705}
 
 
+MERGED = fakes.NETWORK | {
+    "messages": {"sent": 1000, "received": 900, "merged": 5000},
+    "single": {"messages": 200, "seconds": 0.002, "least_s": 4e-6},
+}
+
+
+def on_nodes_with_merging(**changes: Any) -> list[dict[str, Any]]:
+    """Profiles of four PEs on two nodes, each with 5000 operations that shared a message."""
+    return [pe | {"network": MERGED} for pe in fakes.on_nodes(2, **changes)]
+
+
+def test_merged_operations_save_the_quickest_to_the_mean_message_at_the_watts_of_a_pe(tmp_path):
+    found = load(tmp_path / "r", on_nodes_with_merging())
+    (pe, *_) = found.pes
+    cpu = find(pe.joules, "cpu")
+    saved = merged.avoided(pe)
+    low = 5000 * 4e-6 * (cpu.joules - cpu.uncertainty) / pe.cpu_s
+    high = 5000 * 10e-6 * (cpu.joules + cpu.uncertainty) / pe.cpu_s
+    assert saved.joules - saved.uncertainty == pytest.approx(low)
+    assert saved.joules + saved.uncertainty == pytest.approx(high)
+    assert saved.provenance == "modelled" and saved.source == cpu.source
+    assert merged.of_run(found).joules == pytest.approx(sum(merged.avoided(one).joules for one in found.pes))
+    assert found.network.merged == 20000
+
+
+def test_without_a_single_message_the_saving_is_not_known(tmp_path):
+    profiles = on_nodes_with_merging()
+    profiles[0]["network"] = MERGED | {"single": {"messages": 0, "seconds": 0, "least_s": 0}}
+    found = load(tmp_path / "r", profiles)
+    assert not merged.avoided(found.pes[0]).known and not merged.of_run(found).known
+    assert "20.0 k operations shared a message with earlier ones (WATTLE_MERGE)" in merged.words(found)
+
+
+def test_files_from_before_merging_was_counted_say_nothing_of_it(tmp_path):
+    found = load(tmp_path / "r", fakes.on_nodes(2))
+    assert found.network.merged is None and merged.words(found) == "" and not merged.of_run(found).known
+
+
 @pytest.mark.parametrize(
     ("network", "wrong"),
     [
@@ -227,6 +267,20 @@ def test_nodes_of_one_name_are_reported(wattle: Wattle, tmp_path):
     text = " ".join(said(wattle, {"FAKE_PROFILES": str(ready)}).split())
     assert "PE 0, 2 each read the meter of vm: several nodes of one name" in text
     assert "Node, cpu: unavailable" in text
+
+
+def test_the_tables_name_what_merging_avoided(wattle: Wattle, tmp_path):
+    ready = fakes.write_profiles(tmp_path / "ready", on_nodes_with_merging())
+    text = " ".join(said(wattle, {"FAKE_PROFILES": str(ready)}).split())
+    assert "Messages between nodes: 4,000 of 4.00 KiB on average. 20.0 k operations shared a message" in text
+    assert re.search(r"earlier ones: \S+ ± \S+ m?J modelled avoided at their senders \(WATTLE_MERGE\)", text)
+
+
+def test_the_page_has_the_joules_that_merging_avoided(tmp_path):
+    directory = fakes.make_run(tmp_path / "r", on_nodes_with_merging(), n_hosts=2)
+    text = plain(write(directory).read_text())
+    assert "messages sent received operations merged joules avoided bytes sent" in text
+    assert re.search(r"all 4,000 3,600 20\.0 k \S+ ± \S+ m?J modelled 15\.6 MiB", text)
 
 
 def test_json_has_each_node_and_the_manifest_the_hosts(wattle: Wattle, on_two, tmp_path):
@@ -325,7 +379,7 @@ def test_the_page_shows_the_network_and_what_was_dropped(tmp_path):
     directory = fakes.make_run(tmp_path / "r", profiles, hosts=[{"name": "node0"}, {"name": "node1"}], n_hosts=2)
     text = plain(write(directory).read_text())
     assert "PE 1 dropped 3 foreign messages" in text
-    assert "all 4,000 3,600 15.6 MiB 15.3 MiB 0 B 3 0" in text
+    assert "all 4,000 3,600 - unavailable 15.6 MiB 15.3 MiB 0 B 3 0" in text
 
 
 def test_the_page_names_a_host_that_left_nothing(tmp_path):
