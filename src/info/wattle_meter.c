@@ -3,8 +3,8 @@
  *
  * It opens the node's meter, starts an interval and prints a line with the name of the meter. When it then reads a
  * line, it ends the interval and prints the joules as one line of JSON. The line has the CPU time in the interval of
- * each metered process or program: SECONDS or SECONDS@PID, with spaces between them. With a PID a process also gets
- * the joules of the accelerators that it uses.
+ * each metered process or program: SECONDS, SECONDS~SWITCHES or SECONDS@PID, with spaces between them. SWITCHES are its
+ * voluntary context switches. With a PID a process also gets the joules of the accelerators that it uses.
  *
  * With the argument `intervals` each line ends an interval and begins the next. Without it there is one. If standard
  * input ends before the first line, it exits with code 1.
@@ -82,16 +82,20 @@ static void print_joules(wtl_meter *meter, const wtl_node_joules *node, const me
   fflush(stdout);
 }
 
-/* Reads one SECONDS or SECONDS@PID. Returns its end; NULL if it is neither. */
+/* Reads one SECONDS, SECONDS~SWITCHES or SECONDS@PID. Returns its end; NULL for any other text. */
 static char *read_one(char *text, double wall_s, wtl_activity *did)
 {
   char *end;
-  double seconds = strtod(text, &end);
+  double seconds = strtod(text, &end), switches = 0;
   long pid = 0;
   if (end == text || !(seconds >= 0)) return NULL;
+  if (*end == '~' && (switches = strtod(end + 1, &end)) < 0) return NULL;
   if (*end == '@' && (pid = strtol(end + 1, &end, 10)) <= 0) return NULL;
-  *did =
-      (wtl_activity){.wall_s = wall_s, .active_s = seconds, .asleep_s = fmax(0, wall_s - seconds), .pid = (int64_t)pid};
+  *did = (wtl_activity){.wall_s = wall_s,
+                        .active_s = seconds,
+                        .asleep_s = fmax(0, wall_s - seconds),
+                        .pid = (int64_t)pid,
+                        .wake_ups = switches};
   return *end == ' ' || *end == '\n' || !*end ? end : NULL;
 }
 

@@ -4,7 +4,10 @@
 #include "power/activity.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 #include <time.h>
+
+#include "os/os.h"
 
 /* One function for the process, as power.h says. The lock keeps the runtime's state alive during the call. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -38,6 +41,9 @@ void wtl_activity_now(wtl_account *out)
   pthread_mutex_unlock(&lock);
   out->cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID);
   out->wall_s = seconds(CLOCK_MONOTONIC);
+  struct rusage use;
+  bool is_known = !WTL_OS_IS_SIMULATED && getrusage(RUSAGE_SELF, &use) == 0;
+  out->wake_ups = is_known ? (double)use.ru_nvcsw : 0;
 }
 
 /*
@@ -69,7 +75,8 @@ void wtl_activity_between(const wtl_account *a, const wtl_account *b, wtl_activi
                           .spin_s = since(p->spin_s, q->spin_s),
                           .yield_s = since(p->yield_s, q->yield_s),
                           .asleep_s = since(p->asleep_s, q->asleep_s),
-                          .bytes = since(p->bytes, q->bytes)};
+                          .bytes = since(p->bytes, q->bytes),
+                          .wake_ups = since(a->wake_ups, b->wake_ups)};
     off_between(p, q, out);
     return;
   }
@@ -79,5 +86,6 @@ void wtl_activity_between(const wtl_account *a, const wtl_account *b, wtl_activi
    */
   double wall = since(a->wall_s, b->wall_s), cpu = since(a->cpu_s, b->cpu_s);
   double threads_or_wall = cpu > wall ? cpu : wall; /* several threads may have more CPU seconds than wall seconds */
-  *out = (wtl_activity){.wall_s = wall, .active_s = cpu, .asleep_s = threads_or_wall - cpu};
+  *out = (wtl_activity){
+      .wall_s = wall, .active_s = cpu, .asleep_s = threads_or_wall - cpu, .wake_ups = since(a->wake_ups, b->wake_ups)};
 }

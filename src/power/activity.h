@@ -11,6 +11,7 @@ typedef struct wtl_account {
   bool from_runtime;
   unsigned long long generation; /* number of the registration: totals of two registrations must not be subtracted */
   double cpu_s, wall_s;          /* CPU seconds of all threads; monotonic clock */
+  double wake_ups;               /* voluntary context switches of all threads */
 } wtl_account;
 
 void wtl_activity_now(wtl_account *out);

@@ -79,7 +79,8 @@ struct wtl_machine {
   wtl_clock *clocks;
   unsigned n_clocks;
   /* Set by the loader, not from the file: */
-  double table_tdp_w;                      /* of a package, by the table of CPUs; 0: not known */
+  double table_tdp_w; /* of a package, by the table of CPUs; 0: not known */
+  double wake_up_j;   /* at most, of one wake-up beyond its CPU time; 0: not known, and `asleep` has a usual rate */
   wtl_power_limit limit[WTL_POWER_LIMITS]; /* of each package of this machine */
   char *file;                              /* path of the file */
   char *matched; /* the CPU that it matched; NULL if it was requested by name, or if none matched */

@@ -387,6 +387,7 @@ wtl_machine *wtl_machine_of_cpu(const wtl_cpu *cpu, const wtl_cpu_here *here, ch
       fill_clock(
           m->clocks, here,
           reaching(here->is_virtual ? thread_of_host(cpu, here, &tdp) : fill_package(m, cpu, here, &tdp), tdp.reach));
+    if (m->clocks) m->wake_up_j = seconds_of_wake_up(here) * m->clocks->active.value;
     if (m->second) *m->second = reaching(*m->second, tdp.reach);
     fill_idle(m, cpu, here, &tdp);
     m->dram.per_byte =

@@ -102,6 +102,15 @@ static watts watts_at(const wtl_machine *m, int state, double ghz)
                  low.plus_minus + part * (high.plus_minus - low.plus_minus)};
 }
 
+/* The watts of sleep. Counted wake-ups replace the usual rate of wake-ups that the profile's half-width has. */
+static watts asleep_watts(const wtl_machine *m, const wtl_activity *a, watts usual)
+{
+  if (!(m->wake_up_j > 0 && a->wake_ups > 0 && a->asleep_s > 0)) return usual;
+  double most = m->clocks[wtl_machine_base_clock(m)].active.value; /* a core that only wakes up is busy */
+  usual.plus_minus = fmin(most, a->wake_ups * m->wake_up_j / a->asleep_s);
+  return usual;
+}
+
 static double busy_s(const wtl_activity *a)
 {
   return checked(a->active_s) + checked(a->spin_s) + checked(a->yield_s);
@@ -202,8 +211,11 @@ size_t wtl_model_pe(const wtl_machine *m, const wtl_activity *a, wattle_joules_t
   for (int state = 0; state < 4; state++) {
     double all = checked(seconds[state]), apart = checked(off[state]), part = state == ASLEEP ? 1 : first;
     if (apart > all) apart = all; /* the two were read one after the other */
-    add(&cpu, part * (all - apart), of_state(base, state));
-    if (apart != 0) add(&cpu, part * apart, watts_at(m, state, state == 0 ? active_ghz : wait_ghz));
+    watts w = of_state(base, state);
+    add(&cpu, part * (all - apart), state == ASLEEP ? asleep_watts(m, a, w) : w);
+    if (apart == 0) continue;
+    w = watts_at(m, state, state == 0 ? active_ghz : wait_ghz);
+    add(&cpu, part * apart, state == ASLEEP ? asleep_watts(m, a, w) : w);
   }
   add_cores(&cpu, m, a);
   fill_pe(m, a, cpu, checked(a->bytes), out);

@@ -38,6 +38,7 @@ typedef struct wtl_activity {
   double wake_s, second_s;
   double most_j;    /* of wtl_model_cores: the most joules that the power limits leave to this process; 0: no limit */
   double no_core_s; /* ready to run and without a core, outside waits; of wall-clock time only, no power is drawn */
+  double wake_ups;  /* voluntary context switches, which bound the wake-ups; 0: not known */
   int64_t pid;      /* of the process, by which accelerators know their users; 0: unknown */
 } wtl_activity;
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "os/os.h"
@@ -126,6 +127,14 @@ static void add(wtl_activity *sum, const wtl_activity *step)
   sum->off.wait_clock += step->off.wait_clock;
 }
 
+/* Since the start of the process, which is at least as many as in the record. 0: not known of a single PE, or simulated. */
+static double wake_ups_so_far(void)
+{
+  struct rusage use;
+  if (WTL_OS_PES_ARE_THREADS || WTL_OS_IS_SIMULATED) return 0;
+  return getrusage(RUSAGE_SELF, &use) == 0 ? (double)use.ru_nvcsw : 0;
+}
+
 void wtl_record_activity(wtl_record *r, wtl_activity *out)
 {
   wtl_ledger *l = &r->so_far;
@@ -139,6 +148,7 @@ void wtl_record_activity(wtl_record *r, wtl_activity *out)
   add(&l->on_core, &step);
   l->on_core.bytes = now.bytes;
   l->on_core.pid = getpid();
+  l->on_core.wake_ups = wake_ups_so_far();
   *out = l->on_core;
 }
 

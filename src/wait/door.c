@@ -14,6 +14,9 @@ enum { LOWPOWER_FROM_NS = 8000 };
 /* A spin reads the clock once in this many polls. In simulation each poll_once blocks. */
 enum { POLLS_A_CLOCK = WTL_OS_IS_SIMULATED ? 1 : 32 };
 
+/* Polls of a wait that look at the condition alone. Of the waits that end by then, one in READS_CLOCK reads the clock. */
+enum { FIRST_POLLS = 64, READS_CLOCK = 16 };
+
 /* A wait is shown on the live page after this many polls: it is not a short one. */
 enum { PUBLISH_FROM = 1024 };
 
@@ -456,7 +459,8 @@ static void wait_on(wait *w)
   const wtl_messages *m = &d->messages;
   bool asleep = false;
   uint64_t limit = limit_of(d, site);
-  w->idle = w->since = w->began = wtl_ticks();
+  if (!w->began) w->began = wtl_ticks();
+  w->idle = w->since = w->began;
   if (w->until) limit = smaller(limit, w->until - smaller(w->until, w->since));
   if (p->stand_by) p->stand_by(p->agent);
   w->counted = m->enter && m->enter(m->of);
@@ -486,6 +490,7 @@ static void wait_by_rounds(wait *all, double seconds, void (*late)(void *), void
     w.until = wtl_ticks() + ticks;
     wait_on(&w);
     all->published = w.published;
+    all->began = 0; /* the next round begins at its own time */
     if (!w.ready(w.arg)) late(of);
   }
 }
@@ -497,10 +502,52 @@ static void ask_overdue(void *arg)
   if (o) o->late(o->of, w->site, w->awaited);
 }
 
+/* Learns the time of a poll, unless the thread was interrupted. */
+static void learn_poll(wtl_door *d, float ticks)
+{
+  float known = atomic_load_explicit(&d->poll_ticks, memory_order_relaxed);
+  if (known != 0 && ticks > 4 * known) return;
+  atomic_store_explicit(&d->poll_ticks, known == 0 ? ticks : known + (ticks - known) / 16, memory_order_relaxed);
+}
+
+/* Returns whether the first polls of a wait end it. The caller has found that the condition does not hold. */
+static bool ends_at_once(wait *w)
+{
+  wtl_door *d = w->door;
+  wtl_wait_history *history = &w->site->history;
+  if (WTL_OS_IS_SIMULATED || d->stages.yields || d->driver.progress) return false; /* a poll is more than a look */
+  if (WTL_UNLIKELY(d->governor || d->noted || wtl_door_is_in_agent())) return false;
+  if (WTL_UNLIKELY(history->way != WTL_WAY_USUAL || !is_remembered(w->site))) return false;
+  float poll_ticks = atomic_load_explicit(&d->poll_ticks, memory_order_relaxed);
+  uint64_t limit = wtl_stages_limit(&d->stages, history), spent;
+  unsigned polls = 0;
+  if (limit <= (uint64_t)(FIRST_POLLS * poll_ticks)) return false;
+  w->began = wtl_ticks();
+  do {
+    if (has_messages(d)) return false;
+    if (polls++ == FIRST_POLLS) {
+      learn_poll(d, (float)(wtl_ticks() - w->began) / FIRST_POLLS);
+      return false;
+    }
+    wtl_relax();
+  } while (!w->ready(w->arg));
+  if (WTL_UNLIKELY(w->site->waits % READS_CLOCK == 0 || poll_ticks == 0)) {
+    spent = wtl_ticks() - w->began;
+    learn_poll(d, (float)spent / (float)polls);
+  } else {
+    spent = (uint64_t)((float)polls * poll_ticks);
+  }
+  wtl_door_add(d, w->site, WTL_STAGE_SPIN, spent, w->began + spent);
+  if (w->awaited >= 0) wtl_profile_awaited(w->awaited, spent);
+  wtl_stages_waited(&d->stages, history, limit, spent);
+  return true;
+}
+
 static void wait_once(wait *w)
 {
   w->site->waits++;
   if (w->ready(w->arg)) return;
+  if (ends_at_once(w)) return;
   const wtl_overdue *o = w->door->overdue;
   if (WTL_UNLIKELY(o != NULL))
     wait_by_rounds(w, o->seconds, ask_overdue, w);

@@ -5,6 +5,10 @@
  * check, spin or yield, sleep. It returns as soon as the condition holds. It records the time of each stage for the
  * site and for the PE.
  *
+ * A wait for a neighbour at work ends within a microsecond, and its caller acts on what it waited for. So the first polls
+ * look at the condition alone, and most such waits read no clock at their end: their time is the number of polls times
+ * the time of a poll, which one wait in 16 and all longer ones measure.
+ *
  * A wait for a store sleeps on the doorbell (doorbell.h), which misses no wake-up. Stores through shmem_ptr ring no
  * doorbell, so each sleep has a time limit and the condition is checked after it. Between two checks, the thread makes
  * progress and runs the handlers of active messages, so that two PEs that wait for each other do not deadlock.
@@ -94,6 +98,7 @@ typedef struct wtl_door {
   enum wtl_lowpower lowpower; /* the instruction with which a spin pauses, after this many ticks of a wait */
   uint64_t lowpower_from;
   uint64_t notice_ticks;             /* WTL_NOTICE_NS */
+  _Atomic float poll_ticks;          /* time of one of the first polls, learned; 0: not known yet */
   bool is_shared;                    /* several threads of the program may wait at the same time */
   bool is_alone;                     /* no other process rings the doorbell */
   wtl_wakeup ring;                   /* wakes processes that sleep between tests, and is woken by them */

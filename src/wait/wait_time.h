@@ -38,27 +38,34 @@ static inline void wtl_door_keep_sleep(wtl_door *d)
   atomic_store_explicit(&k->asleep, 1, memory_order_relaxed);
 }
 
+/* Adds the time of a stage that ended at tick `now` to the site and to the PE. */
+static inline void wtl_door_add(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t spent, uint64_t now)
+{
+  _Atomic uint64_t *all = &d->ticks[stage];
+  site->wait_ticks[stage] += spent;
+  if (d->is_shared)
+    atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
+  else /* no atomic add here: it would delay the thread whose wait has just ended */
+    atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
+  if (!d->kept) return;
+  atomic_store_explicit(&d->kept->ticks[stage], atomic_load_explicit(all, memory_order_relaxed), memory_order_relaxed);
+  atomic_store_explicit(&d->kept->last_tick, now, memory_order_relaxed);
+  atomic_store_explicit(&d->kept->asleep, 0, memory_order_relaxed);
+}
+
 /* Ends a stage that began at tick *since, and begins the next. Its time goes to the site and the timeline. The time
  * of a wait of the program also goes to the PE and the governor. */
 static inline void wtl_door_record(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t *since)
 {
   uint64_t began = *since, now = wtl_ticks(), spent = now - began;
-  _Atomic uint64_t *all = &d->ticks[stage];
-  site->wait_ticks[stage] += spent;
   if (WTL_UNLIKELY(d->noted != NULL))
     wtl_profile_note(d->noted, (enum wtl_span)stage, began, now, site->addr, site->call);
   *since = now;
-  if (WTL_UNLIKELY(wtl_door_is_in_agent())) return;
-  if (d->is_shared)
-    atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
-  else /* no atomic add here: it would delay the thread whose wait has just ended */
-    atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
-  if (d->kept) {
-    atomic_store_explicit(&d->kept->ticks[stage], atomic_load_explicit(all, memory_order_relaxed),
-                          memory_order_relaxed);
-    atomic_store_explicit(&d->kept->last_tick, now, memory_order_relaxed);
-    atomic_store_explicit(&d->kept->asleep, 0, memory_order_relaxed);
+  if (WTL_UNLIKELY(wtl_door_is_in_agent())) {
+    site->wait_ticks[stage] += spent;
+    return;
   }
+  wtl_door_add(d, site, stage, spent, now);
   if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_record(d->governor, stage, began, now);
 }
 

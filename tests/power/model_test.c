@@ -72,6 +72,28 @@ static void a_power_limit_bounds_the_node_and_no_single_core(void)
   wtl_machine_free(m);
 }
 
+static void counted_wake_ups_replace_the_usual_rate(void)
+{
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
+  wattle_joules_t f[2];
+  wtl_activity a = {.wall_s = 100, .asleep_s = 100};
+  wtl_model_pe(m, &a, f);
+  double usual = f[0].uncertainty;
+  a.wake_ups = 20;
+  wtl_model_pe(m, &a, f);
+  CHECK_NEAR(f[0].uncertainty, usual, 0); /* the profile has no joules of a wake-up */
+  m->wake_up_j = 1e-3;
+  wtl_model_pe(m, &a, f);
+  CHECK_NEAR(f[0].uncertainty, 0.02, 1e-12);
+  a.wake_ups = 0; /* not known */
+  wtl_model_pe(m, &a, f);
+  CHECK_NEAR(f[0].uncertainty, usual, 0);
+  a.wake_ups = 1e9;
+  wtl_model_pe(m, &a, f);
+  CHECK_NEAR(f[0].uncertainty, 100 * m->clocks[wtl_machine_base_clock(m)].active.value, 1e-9);
+  wtl_machine_free(m);
+}
+
 static void doing_nothing_costs_nothing(void)
 {
   wtl_machine *m = priced_load("sandybridge-e5-2670");
@@ -281,8 +303,8 @@ static void a_profile_without_such_watts_counts_no_cores(void)
 }
 
 TESTS(TEST(joules_are_watts_times_seconds), TEST(idle_draw_is_that_of_all_sockets),
-      TEST(a_power_limit_bounds_the_node_and_no_single_core), TEST(doing_nothing_costs_nothing),
-      TEST(impossible_times_are_unavailable), TEST(lower_clocks_draw_less),
+      TEST(counted_wake_ups_replace_the_usual_rate), TEST(a_power_limit_bounds_the_node_and_no_single_core),
+      TEST(doing_nothing_costs_nothing), TEST(impossible_times_are_unavailable), TEST(lower_clocks_draw_less),
       TEST(time_at_another_clock_draws_that_clocks_watts), TEST(beyond_the_profiles_clocks_the_uncertainty_grows),
       TEST(asleep_costs_no_more_than_spinning_whatever_the_truth),
       TEST(the_first_core_wakes_the_sockets_and_all_share_it),

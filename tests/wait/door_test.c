@@ -395,6 +395,39 @@ static void a_condition_that_holds_costs_no_wait_time(void)
   CHECK(v.site.waits == 1 && wtl_site_waited(&v.site) == 0);
 }
 
+/* Holds at the nth look. */
+static bool holds_in_time(void *arg)
+{
+  return --*(int *)arg <= 0;
+}
+
+static void a_wait_that_its_first_polls_end_takes_a_learned_time_a_poll(void)
+{
+  visit v;
+  memset(&v, 0, sizeof v);
+  wtl_settings s = settings(WTL_WAIT_ADAPTIVE);
+  wtl_door_start(&v.door, &v.bell, &s, 2, (wtl_cores){2, 2});
+  v.site.addr = 1;
+  int looks = 100000; /* longer than the first polls, so it learns the time of one */
+  wtl_door_wait(&v.door, &v.site, WTL_WATCH_ALL, holds_in_time, &looks);
+  CHECK(v.door.poll_ticks > 0);
+  v.door.poll_ticks = 1000;
+  uint64_t before = wtl_site_waited(&v.site);
+  looks = 6; /* the first one comes before the wait */
+  wtl_door_wait(&v.door, &v.site, WTL_WATCH_ALL, holds_in_time, &looks);
+  CHECK(wtl_site_waited(&v.site) == before + 5 * 1000 && v.site.waits == 2);
+  CHECK(v.door.ticks[WTL_STAGE_SPIN] == wtl_site_waited(&v.site));
+  v.door.poll_ticks = 1000;
+  while (v.site.waits % 16 != 15) {
+    looks = 2;
+    wtl_door_wait(&v.door, &v.site, WTL_WATCH_ALL, holds_in_time, &looks);
+  }
+  CHECK(v.door.poll_ticks == 1000);
+  looks = 2;
+  wtl_door_wait(&v.door, &v.site, WTL_WATCH_ALL, holds_in_time, &looks); /* this one reads the clock */
+  CHECK(v.door.poll_ticks != 1000);
+}
+
 /* It is found when the bounded sleep ends, and counted as a rescue. */
 static void a_silent_store_is_rescued_and_counted(void)
 {
@@ -767,8 +800,9 @@ TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_
       TEST(a_yielding_wait_is_charged_for_its_turns_only), TEST(a_pe_that_yields_to_a_computing_one_falls_asleep),
       TEST(an_event_of_another_core_is_polled_for_before_a_turn),
       TEST(turns_that_were_long_are_not_taken_again_at_once), TEST(a_condition_that_holds_costs_no_wait_time),
-      TEST(a_silent_store_is_rescued_and_counted), TEST(a_wait_with_checks_is_checked_until_it_holds),
-      TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang), TEST(a_pe_alone_on_its_node_sleeps_on_the_network),
+      TEST(a_wait_that_its_first_polls_end_takes_a_learned_time_a_poll), TEST(a_silent_store_is_rescued_and_counted),
+      TEST(a_wait_with_checks_is_checked_until_it_holds), TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang),
+      TEST(a_pe_alone_on_its_node_sleeps_on_the_network),
       TEST(another_thread_of_the_process_wakes_a_sleeper_on_the_network), TEST(others_sleep_on_the_bell),
       TEST(the_longer_a_sleep_the_rarer_the_tests), TEST(policies_have_their_stages),
       TEST(where_pes_outnumber_cores_no_past_counts), TEST(a_pe_that_shares_a_core_by_multithreading_sleeps_earlier),

@@ -80,8 +80,8 @@ def run(
         with group.counted() if group else nullcontext():
             outcome = tree.run(command, environment, stdout, {meter.pid})
         if group:
-            outcome = replace(outcome, cpu_s=outcome.cpu_s + group.cpu_s)
-        answer, _ = meter.communicate(f"{outcome.cpu_s!r}\n", timeout=END_S)
+            outcome = replace(outcome, cpu_s=outcome.cpu_s + group.cpu_s, switches=0)
+        answer, _ = meter.communicate(f"{outcome.cpu_s!r}~{outcome.switches}\n", timeout=END_S)
         return _read(list(command), outcome, answer, group)
     except subprocess.TimeoutExpired:
         raise WattleError(f"the meter gave no figures within {END_S:g} s") from None

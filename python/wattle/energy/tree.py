@@ -25,12 +25,14 @@ _libc = ctypes.CDLL(None, use_errno=True)
 @dataclass(frozen=True)
 class Outcome:
     """The end of a program. `exit_code` is 128 + n where signal n ended it. `cpu_s` is the CPU time of its process
-    tree, in seconds; that of processes which still run is counted until now.
+    tree, in seconds; that of processes which still run is counted until now. `switches` is the number of its voluntary
+    context switches; 0 where processes of it still run, whose children are not known.
     """
 
     exit_code: int
     wall_s: float
     cpu_s: float
+    switches: int = 0
 
 
 def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | None, others: set[int]) -> Outcome:
@@ -51,7 +53,8 @@ def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | No
         _, status, usage = os.wait4(program.pid, 0)
         wall_s = time.monotonic() - started
         program.returncode = os.waitstatus_to_exitcode(status)
-        cpu_s = usage.ru_utime + usage.ru_stime + sum(_cpu_s(pid) for pid in descendants() if pid not in others)
+        left = [pid for pid in descendants() if pid not in others]
+        cpu_s = usage.ru_utime + usage.ru_stime + sum(map(_cpu_s, left))
     except OSError as error:
         raise WattleError(f"{command[0]} cannot be started: {error.strerror}") from None
     finally:
@@ -59,7 +62,7 @@ def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | No
             signal.signal(number, handler)
         _libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
     code = program.returncode
-    return Outcome(128 - code if code < 0 else code, wall_s, cpu_s)
+    return Outcome(128 - code if code < 0 else code, wall_s, cpu_s, 0 if left else usage.ru_nvcsw)
 
 
 def _cpu_s(pid: int) -> float:

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from tree import HOME, PACKAGE
+from wattle.energy import tree
+from wattle.run.job import descendants
 
 BUSY = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
 KNOWN = """
@@ -57,6 +59,30 @@ def test_modelled_joules_are_watts_times_cpu_time(energy):
     assert cpu["joules"] == pytest.approx(5 * found["cpu_s"], rel=1e-6)
     assert figure(found, "idle", "cpu")["joules"] == pytest.approx(10 * found["wall_s"], rel=0.5, abs=0.5)
     assert found["joules"]["others"] == []
+
+
+def half_width(env: dict, switches: int) -> float:
+    """That of the CPU's joules of a program that slept, by the real meter tool and a generation of the table."""
+    env = {**os.environ, **env, "WATTLE_METER": "model", "WATTLE_MACHINE": "amd-epyc-genoa"}
+    tool = HOME / "bin" / "wattle-meter"
+    with subprocess.Popen([tool], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as meter:
+        meter.stdout.readline()
+        time.sleep(0.5)
+        answer = json.loads(meter.communicate(f"0.0~{switches}\n")[0])
+    return next(f["uncertainty"] for f in answer["parts"][0]["figures"] if f["domain"] == "cpu")
+
+
+def test_voluntary_switches_bound_the_wake_ups(tmp_path):
+    once, usual, often = (half_width({"WATTLE_HOME": str(HOME)}, n) for n in (1, 0, 1000))
+    assert often == pytest.approx(1000 * once, rel=1e-6)
+    assert once < usual < often  # 50 a second in half a second
+
+
+def test_switches_of_the_process_tree_are_counted():
+    naps = [sys.executable, "-S", "-c", "import time\nfor _ in range(20): time.sleep(0.001)"]
+    done = tree.run(["sh", "-c", '"$0" "$@"; true', *naps], os.environ, None, set(descendants()))
+    assert done.exit_code == 0
+    assert 20 <= done.switches < 200
 
 
 def test_bytes_that_nobody_counts_leave_memory_unavailable(energy):
