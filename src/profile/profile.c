@@ -21,17 +21,14 @@ static pthread_key_t thread_end, seen_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* The end of each list. It is the path of no call. */
-static struct {
-  wtl_seen_path path;
-  wtl_path_word word;
-} nothing = {.path = {.addr = 0}, .word = {&(const uintptr_t){0}, 0}};
+static wtl_seen_path nothing = {.addr = 0, .word = {{&(const uintptr_t){0}, 0}}};
 
 /* A thread without memory for its paths reads each path anew. */
-static wtl_seen_paths no_seen = {.head = {[0 ... WTL_SEEN_HEADS - 1] = &nothing.path}};
+static wtl_seen_paths no_seen = {.head = {[0 ... WTL_SEEN_HEADS - 1] = &nothing}};
 
 static void forget_all(wtl_seen_paths *all)
 {
-  for (int i = 0; i < WTL_SEEN_HEADS; i++) all->head[i] = &nothing.path;
+  for (int i = 0; i < WTL_SEEN_HEADS; i++) all->head[i] = &nothing;
   all->used = 0;
 }
 
@@ -306,7 +303,7 @@ static wtl_site *find_in_table(wtl_site_table *t, const wtl_site *like)
 /* Finds the present path among those that this thread has seen, and puts it first. */
 static wtl_site *find_seen(wtl_seen_path **head, const wtl_slots *slots, wtl_origin from, uint32_t call)
 {
-  for (wtl_seen_path **at = head, *seen; (seen = *at) != &nothing.path; at = &seen->next) {
+  for (wtl_seen_path **at = head, *seen; (seen = *at) != &nothing; at = &seen->next) {
     if (seen->addr != from.addr || seen->frame != from.frame || seen->call != call || seen->slots != slots ||
         *seen->word[0].at != seen->word[0].value || !wtl_seen_path_holds(seen))
       continue;
@@ -343,7 +340,7 @@ wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin f
   if ((site = find_seen(&all->head[wtl_seen_hash(from.addr, call)], t->slots, from, call))) return site;
   like.path = wtl_path_find(from, p->depth, all->stack, &grounds);
   site = find_in_table(t, &like);
-  if (!grounds.n_words) grounds.word[grounds.n_words++] = nothing.word; /* the path depends on nothing else */
+  if (!grounds.n_words) grounds.word[grounds.n_words++] = nothing.word[0]; /* the path depends on nothing else */
   wtl_seen_path path = {.addr = from.addr,
                         .frame = from.frame,
                         .slots = t->slots,

@@ -14,7 +14,11 @@
 #include "profile/profile.h"
 
 #define FUNCTION __attribute__((noinline))
+#ifdef __clang__ /* has no such attribute, so the frames are those of the build */
+#define OPTIMISED __attribute__((noinline))
+#else
 #define OPTIMISED __attribute__((noinline, optimize("O2", "omit-frame-pointer")))
+#endif
 
 enum { DEPTH = 16, CALL = 1, MOST = 64 };
 

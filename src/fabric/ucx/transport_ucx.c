@@ -485,8 +485,8 @@ static void set_segments(ucp_config_t *config)
   unsigned major, minor, release;
   ucp_get_version(&major, &minor, &release);
   size_t skipped = major == 1 && minor < 18 ? strlen("TCP_") : 0;
-  set_default(config, "UCX_TCP_TX_SEG_SIZE", "TCP_TX_SEG_SIZE" + skipped, TX_SEGMENT);
-  set_default(config, "UCX_TCP_RX_SEG_SIZE", "TCP_RX_SEG_SIZE" + skipped, RX_SEGMENT);
+  set_default(config, "UCX_TCP_TX_SEG_SIZE", &"TCP_TX_SEG_SIZE"[skipped], TX_SEGMENT);
+  set_default(config, "UCX_TCP_RX_SEG_SIZE", &"TCP_RX_SEG_SIZE"[skipped], RX_SEGMENT);
 }
 
 /* Chooses interfaces if the user names none. If there is hardware, TCP is not used, unless the user asks for it. */
