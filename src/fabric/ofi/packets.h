@@ -3,7 +3,7 @@
  *
  * libfabric promises no order of completions, and no bound for what it buffers of long messages. So a message travels
  * in packets that its providers send eagerly, each with a number. Packets of one lane that arrive early wait for those
- * before them. Two lanes lead to a PE: what is sent unordered does not wait behind what is ordered.
+ * before them. Two lanes lead to a PE, so unordered messages do not wait behind ordered ones.
  */
 #ifndef WTL_FABRIC_OFI_PACKETS_H
 #define WTL_FABRIC_OFI_PACKETS_H

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +29,8 @@ def test_the_wheel_brings_runtime_and_lab_without_a_compiler(system: BareSystem)
     built = subprocess.run([ROOT / "tools/wheel"], check=True, capture_output=True, text=True).stdout
     (wheel,) = [Path(line) for line in built.splitlines() if line.endswith(".whl")]
     assert re.fullmatch(r"wattle-[\d.]+-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name), wheel.name
+    copied = [name for name in zipfile.ZipFile(wheel).namelist() if ".libs/" in name and not name.endswith("/")]
+    assert copied == [], "libraries of this machine"
     shutil.copy(wheel, system.root)
     program = system.root / "hello"
     subprocess.run([ROOT / "build/release/bin/oshcc", ROOT / HELLO, "-o", program], check=True)
