@@ -17,7 +17,7 @@ PINS := $(PINS_$(LAB))
 export DEPS
 
 .DEFAULT_GOAL := help
-.PHONY: help deps runtime deps-test deps-bench deps-docs build demo demo-all test test-matrix soak fuzz bench bench-against install packages wheel release-check dist-offline format lint docs clean distclean
+.PHONY: help deps runtime deps-test deps-bench deps-docs build demo demo-all test test-matrix test-rdma soak fuzz bench bench-against install packages wheel release-check dist-offline format lint docs clean distclean
 
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
@@ -65,6 +65,10 @@ test: deps-test ## Run every test: unit, multi-PE, Python, browser, and the sani
 
 test-matrix: ## Run demo and test on bare Debian 12 and 13, each in a folder (root, debootstrap; hours)
 	@tools/test-matrix
+
+test-rdma: deps-test ## Run tests over RDMA in a virtual machine (root, QEMU); QUICK=1: some of them
+	@tools/apt-deps rdma
+	@.venv/bin/python tests/rdma/suite.py $(if $(QUICK),--quick)
 
 soak: deps-test ## Run the long tests
 	@tools/apt-deps packages bare

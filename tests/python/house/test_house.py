@@ -203,7 +203,17 @@ def test_every_file_of_the_lab_begins_with_what_it_does() -> None:
 def test_every_line_of_the_package_list_names_a_package_and_a_known_section() -> None:
     lines = (ROOT / "packages" / "apt.txt").read_text(encoding="utf-8").splitlines()
     rows = [line.replace("? ", "  ").split()[:2] for line in lines if line and not line.startswith("#")]
-    assert {section for _, section in rows} == {"build", "run", "test", "docs", "bench", "dev", "bare", "packages"}
+    assert {section for _, section in rows} == {
+        "build",
+        "run",
+        "test",
+        "docs",
+        "bench",
+        "dev",
+        "bare",
+        "packages",
+        "rdma",
+    }
     names = [name for name, _ in rows]
     assert len(rows) == len({tuple(row) for row in rows})
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name) for name in names)

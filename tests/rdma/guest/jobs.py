@@ -1,0 +1,83 @@
+"""In the machine: runs the programs of a list one after the other, each on nodes made of network namespaces.
+
+usage: jobs.py HOME LIST SECONDS
+
+HOME is the built project. LIST is a JSON file. The exit code is the number of programs that failed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "python"))
+sys.dont_write_bytecode = True
+
+from wattle.nodes import Nodes  # noqa: E402
+
+
+def moved_by_hardware(profiles: Path) -> int | None:
+    """The bytes that hardware moved, of all PEs. None: there is no profile."""
+    found = [json.loads(file.read_text())["network"] for file in profiles.glob("pe-*.json")]
+    return sum(network["bytes"]["hardware"] for network in found) if found else None
+
+
+def paths(profiles: Path) -> str:
+    found = {json.loads(file.read_text())["network"]["paths"] for file in profiles.glob("pe-*.json")}
+    return " and ".join(sorted(filter(None, found))) or "no path"
+
+
+def end(job: subprocess.Popen[bytes]) -> None:
+    for stop, patience in ((job.terminate, 20), (job.kill, None)):
+        stop()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            job.wait(patience)
+            return
+
+
+def failure(home: Path, program: dict, seconds: float, profiles: Path) -> str:
+    """The reason why the program failed; "" if it passed."""
+    nodes, pes = map(int, program["on"].split("x"))
+    name, *arguments = program["program"].split()
+    with Nodes(nodes) as made:
+        command = made.command(str(home / "bin/oshrun"), pes, str(home / "bin" / name), *arguments)
+        settings = {"WATTLE_PROFILE_DIR": str(profiles), "WATTLE_SILENCE": "120s", **program.get("environment", {})}
+        job = subprocess.Popen(command, env=os.environ | settings)
+        try:
+            code = job.wait(seconds)
+        except subprocess.TimeoutExpired:
+            end(job)
+            return f"not done after {seconds:g} s"
+    if code != 0:
+        return f"exit code {code}"
+    if program.get("hardware") and not moved_by_hardware(profiles):
+        return "hardware moved no bytes"
+    return ""
+
+
+def main(home: Path, programs: list[dict], seconds: float) -> int:
+    failed = 0
+    for program in programs:
+        begin = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            profiles = Path(folder)
+            why = failure(home, program, seconds, profiles)
+            took, moved = time.monotonic() - begin, moved_by_hardware(profiles)
+            by = f"{paths(profiles)}, {moved} bytes by hardware" if moved is not None else "no profile"
+        print(
+            f"{'FAILED' if why else 'passed'} {program['name']} ({program['on']}): {why or by}; {took:.0f} s",
+            flush=True,
+        )
+        failed += bool(why)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text()), float(sys.argv[3])))
