@@ -164,7 +164,8 @@ struct wtl_transport {
 /*
  * Loads a network: "ucx", "ofi" or "mpi", or with "auto" the first of them that can be loaded. Where a device is served
  * better by libfabric, "ofi" comes first. Each is a module beside this library, so that a job on one node loads none:
- * libwattle-net-ucx.so, libwattle-net-ofi.so, and for MPI the module that boots by it (node/boot_mpi.h). Returns NULL, with the reason in `error`, if none can be loaded.
+ * libwattle-net-ucx.so, libwattle-net-ofi.so, and for MPI the module that boots by it (node/boot_mpi.h). Returns NULL,
+ * with the reason in `error`, if none can be loaded.
  */
 const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size);
 

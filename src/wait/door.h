@@ -38,8 +38,8 @@
  * The wait calls `stand_by` when it begins and `progress` between its checks; the agent is idle meanwhile. When the
  * wait sleeps it calls `take_over`, and the agent makes progress. `relieved` ends that. It returns the longest time, in
  * ticks up to tick `until`, in which nothing arrived. `resume` ends the wait. `silent`: stores may come from hardware,
- * which rings no doorbell, so a sleep is short. `ask_for_rings` makes `silent` false until one of them rings; NULL: only
- * naps find such stores.
+ * which rings no doorbell, so a sleep is short. `ask_for_rings` makes `silent` false until one of them rings. NULL:
+ * only naps find such stores.
  *
  * A PE that is alone on its node is woken by the network only. It sleeps on the network itself, on `sleeper`, and the
  * agent stays idle: one wake-up instead of two. One thread at a time may do so: the one for which `begin_sleep`
@@ -126,8 +126,9 @@ void wtl_door_missed(wtl_door *d);
  * no effect, and must load its operands with acquire order. */
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
-/* Waits like wtl_door_wait for a condition that only stores with a doorbell make true: signals and atomic operations. No
- * nap is needed. A store by hardware, which a program must not make there, is found when the sleep reaches its limit. */
+/* Waits like wtl_door_wait for a condition that only stores with a doorbell make true: signals and atomic operations.
+ * No nap is needed. A store by hardware, which a program must not make there, is found when the sleep reaches its
+ * limit. */
 void wtl_door_wait_for_signal(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
 /* Waits like wtl_door_wait for a condition that only PE `pe` can make true; -1: any PE may. */

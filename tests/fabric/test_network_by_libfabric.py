@@ -43,6 +43,17 @@ def test_programs_run_on_it(nodes: Nodes, program: str, arguments: tuple[str, ..
     assert result.code == 0 and networks == {("ofi", "tcp;ofi_rxm/e0")}, (result, networks)
 
 
+@pytest.mark.parametrize("wait", ["adaptive", "sleep"])
+@pytest.mark.parametrize("program", ["oracle 7 2", "oracle 11 1 large", "litmus bell 100 2", "late_flag"])
+def test_programs_run_by_its_remote_memory_access(nodes: Nodes, program: str, wait: str, tmp_path: Path) -> None:
+    name, *arguments = program.split()
+    path = build(HERE / "late_flag.c", tmp_path) if name == "late_flag" else built(name)
+    result, _ = run(nodes, tmp_path, 1, path, *arguments, WATTLE_WAIT=wait, WATTLE_RMA="on")
+    assert result.code == 0, result
+    profiles = [json.loads(path.read_text()) for path in tmp_path.glob("pe-*.json")]
+    assert sum(profile["network"]["bytes"]["hardware"] for profile in profiles) > 0
+
+
 def test_another_provider_is_used_if_it_is_named(nodes: Nodes, tmp_path: Path) -> None:
     result, networks = run(nodes, tmp_path, 1, built("flood"), "put:100:8", FI_PROVIDER="sockets")
     assert result.code == 0 and {name for name, _ in networks} == {"ofi"}, result

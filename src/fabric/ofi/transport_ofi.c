@@ -6,7 +6,8 @@
  * is libfabric's; FI_PROVIDER names another.
  *
  * A message travels in packets (packets.h). Each packet lies in a buffer of the network, which is registered where the
- * provider needs that (FI_MR_LOCAL). The buffers bound what is under way.
+ * provider needs that (FI_MR_LOCAL). The buffers bound what is under way. Puts and gets by the provider (ofi_rma.h) are
+ * used where its hardware does them; with WATTLE_RMA=on, for tests, also where it imitates them.
  */
 #include <netinet/in.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 
 #include "base/error.h"
 #include "fabric/ofi/packets.h"
+#include "fabric/ofi/ofi_rma.h"
 #include "fabric/ports/open_ports.h"
 #include "fabric/ports/port_filter.h"
 #include "fabric/ports/public_address.h"
@@ -28,10 +30,12 @@
 
 /* Buffers to send and to receive: 2 MiB each. One PE may fill a quarter of those to send. */
 enum { N_BUFFERS = 128, MOST_TO_ONE = N_BUFFERS / 4, CQ_READS = 16, ADDRESS_BYTES = 256, NAME_BYTES = 64 };
+enum { BUFFERS_KEY = 1, FIRST_KEY = 2 }; /* where a provider lets the user choose them */
 
 /* A buffer for a packet, and libfabric's space for the operation. */
 typedef struct buffer {
   struct fi_context2 context; /* first: completions return its address */
+  int kind;                   /* WTL_OFI_MESSAGE */
   struct buffer *next_free;
   wtl_outgoing *message; /* NULL: a buffer to receive */
   int pe;
@@ -62,6 +66,8 @@ typedef struct ofi {
   struct fid_ep *ep;
   struct fid_mr *mr; /* of all packets; NULL: none is needed */
   int descriptor;
+  bool may_rma; /* the provider has remote memory access, and the user does not forbid it */
+  wtl_ofi_rma rma;
   uint64_t token;    /* that others send */
   contact *contacts; /* n_pes */
   unsigned char *memory;
@@ -248,7 +254,10 @@ static void take_error(ofi *o)
   struct fi_cq_err_entry e = {0};
   if (fi_cq_readerr(o->cq, &e, 0) != 1 || !e.op_context) return;
   buffer *b = e.op_context;
-  if (b->message) {
+  if (b->kind == WTL_OFI_RMA) {
+    wtl_ofi_operation *r = e.op_context;
+    lost(o, r->pe, fi_strerror(e.err)); /* `done` is not called */
+  } else if (b->message) {
     o->contacts[b->pe].under_way--;
     release(o, b); /* `done` is not called: the connection is lost */
     lost(o, b->pe, fi_strerror(e.err));
@@ -264,13 +273,16 @@ static bool ofi_progress(wtl_transport *t)
   ssize_t n = fi_cq_read(o->cq, done, CQ_READS);
   for (ssize_t i = 0; i < n; i++) {
     buffer *b = done[i].op_context;
-    if (b->message)
+    if (b->kind == WTL_OFI_RMA)
+      wtl_ofi_rma_ended(&o->rma, done[i].op_context);
+    else if (b->message)
       sent(o, b);
     else
       received(o, b, done[i].len);
   }
   if (n == -FI_EAVAIL) take_error(o);
   if (o->n_waiting) send_waiting(o);
+  if (o->rma.queue) wtl_ofi_rma_continue(&o->rma);
   return n > 0 || n == -FI_EAVAIL;
 }
 
@@ -292,19 +304,50 @@ static void ofi_paths(const wtl_transport *t, char *out, size_t size)
   snprintf(out, size, "%s/%s", o->info->fabric_attr->prov_name, o->info->domain_attr->name);
 }
 
+/* --- remote memory access ---------------------------------------------------------------------------------------- */
+
+/* Those whose hardware moves bytes between memories, so that a message is not as good. */
+static bool is_hardware(const char *provider)
+{
+  static const char *const names[] = {"cxi", "verbs;ofi_rxm", "gni"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strcmp(provider, names[i]) == 0) return true;
+  return false;
+}
+
 static bool ofi_has_rma(wtl_transport *t, int pe)
 {
-  return false; /* messages only */
+  const ofi *o = of(t);
+  return o->may_rma && is_hardware(o->info->fabric_attr->prov_name);
 }
 
 static int ofi_offer(wtl_transport *t, void *start, size_t n, void *key, size_t *length)
 {
-  return -1;
+  ofi *o = of(t);
+  return o->may_rma ? wtl_ofi_rma_offer(&o->rma, start, n, key, length) : -1;
 }
 
 static void *ofi_accept(wtl_transport *t, int pe, const void *key)
 {
-  return NULL;
+  ofi *o = of(t);
+  return connect_to(o, pe) ? wtl_ofi_rma_accept(&o->rma, key) : NULL;
+}
+
+static void ofi_put(wtl_transport *t, int pe, const wtl_transport_rma *r)
+{
+  ofi *o = of(t);
+  wtl_ofi_rma_begin(&o->rma, pe, o->contacts[pe].address, r, true);
+}
+
+static void ofi_get(wtl_transport *t, int pe, const wtl_transport_rma *r)
+{
+  ofi *o = of(t);
+  wtl_ofi_rma_begin(&o->rma, pe, o->contacts[pe].address, r, false);
+}
+
+static void ofi_flush(wtl_transport *t, wtl_done_fn done, void *arg)
+{
+  wtl_ofi_rma_flush(&of(t)->rma, done, arg);
 }
 
 /* --- start and stop ----------------------------------------------------------------------------------------------- */
@@ -343,11 +386,19 @@ static bool needs_registration(const struct fi_info *info)
   return (info->domain_attr->mr_mode & FI_MR_LOCAL) || (info->mode & FI_LOCAL_MR);
 }
 
+/* Providers that need each source registered (FI_MR_LOCAL) carry messages only: the program's memory is not. */
+static void open_rma(ofi *o, const struct fi_info *info)
+{
+  o->may_rma = (info->caps & FI_RMA) && !needs_registration(info);
+  o->rma = (wtl_ofi_rma){
+      .domain = o->domain, .ep = o->ep, .mr_mode = (uint64_t)info->domain_attr->mr_mode, .next_key = FIRST_KEY};
+}
+
 static int register_buffers(ofi *o, const struct fi_info *info)
 {
   size_t n = (size_t)2 * N_BUFFERS * WTL_PACKET_BYTES;
   if (!needs_registration(info)) return 0;
-  int rc = fi_mr_reg(o->domain, o->memory, n, FI_SEND | FI_RECV, 0, 1, 0, &o->mr, NULL);
+  int rc = fi_mr_reg(o->domain, o->memory, n, FI_SEND | FI_RECV, 0, BUFFERS_KEY, 0, &o->mr, NULL);
   if (rc != 0 || !(info->domain_attr->mr_mode & FI_MR_ENDPOINT)) return rc;
   if ((rc = fi_mr_bind(o->mr, &o->ep->fid, 0)) != 0) return rc;
   return fi_mr_enable(o->mr);
@@ -404,12 +455,12 @@ static bool leads_to_other_nodes(const struct fi_info *info)
   return true;
 }
 
-static struct fi_info *hints(void)
+static struct fi_info *hints(uint64_t caps)
 {
   struct fi_info *h = fi_allocinfo();
   if (!h) return NULL;
   h->ep_attr->type = FI_EP_RDM;
-  h->caps = FI_MSG;
+  h->caps = caps;
   h->mode = FI_CONTEXT | FI_CONTEXT2;
   h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
   h->domain_attr->threading = FI_THREAD_DOMAIN;
@@ -418,27 +469,36 @@ static struct fi_info *hints(void)
   return h;
 }
 
-/* Opens the first provider that will do: first on private addresses, then on public ones, then on loopback. */
-static int open_any(ofi *o, char *error, size_t size)
+/* Opens the first provider that will do: first on private addresses, then on public ones, then on loopback. `why` gets
+ * the reasons against the others. */
+static bool open_with(ofi *o, uint64_t caps, char *why, size_t size)
 {
-  struct fi_info *h = hints(), *all = NULL;
-  char why[256] = "";
+  struct fi_info *h = hints(caps), *all = NULL;
   int rc = h ? fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, h, &all) : -FI_ENOMEM;
   if (h) fi_freeinfo(h);
-  if (rc != 0) snprintf(why, sizeof why, ": %s", fi_strerror(-rc));
+  if (rc != 0) snprintf(why, size, ": %s", fi_strerror(-rc));
   for (int sort = PRIVATE; sort < N_SORTS; sort++)
-    for (struct fi_info *i = all; i; i = i->next) {
+    for (struct fi_info *i = all; i && !o->info; i = i->next) {
       const char *step = "";
       if ((int)sort_of(i) != sort || !leads_to_other_nodes(i)) continue;
       if ((rc = try(o, i, &step)) == 0) {
+        open_rma(o, i);
         o->info = fi_dupinfo(i);
-        fi_freeinfo(all);
-        return o->info ? 0 : WTL_EXIT_OSERR;
+        continue;
       }
       size_t n = strlen(why);
-      snprintf(why + n, sizeof why - n, "; %s: %s: %s", i->fabric_attr->prov_name, step, fi_strerror(-rc));
+      snprintf(why + n, size - n, "; %s: %s: %s", i->fabric_attr->prov_name, step, fi_strerror(-rc));
     }
   if (all) fi_freeinfo(all);
+  return o->info;
+}
+
+static int open_any(ofi *o, bool may_rma, char *error, size_t size)
+{
+  char why[256] = "";
+  if (may_rma && open_with(o, FI_MSG | FI_RMA, why, sizeof why)) return 0;
+  *why = '\0';
+  if (open_with(o, FI_MSG, why, sizeof why)) return 0;
   snprintf(error, size,
            "the network between nodes (libfabric) has no provider with messages and a descriptor to sleep on%s", why);
   return WTL_EXIT_UNAVAILABLE;
@@ -452,7 +512,7 @@ static int open_guarded(ofi *o, const wtl_settings *settings, char *error, size_
   int rc = settings->port_filter.number ? wtl_port_filter_make(&filter, o->boot, error, size) : 0;
   if (rc) return rc;
   wtl_open_ports_find(&before);
-  if ((rc = open_any(o, error, size)) == 0)
+  if ((rc = open_any(o, settings->rma.number != WTL_RMA_OFF, error, size)) == 0)
     rc = wtl_open_ports_guard(&before, settings->public_network.number, filter, error, size);
   wtl_open_ports_free(&before);
   wtl_port_filter_free(filter);
@@ -490,6 +550,7 @@ static int ofi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
 static void ofi_stop(wtl_transport *t)
 {
   ofi *o = of(t);
+  wtl_ofi_rma_close(&o->rma);
   close_endpoint(o);
   fi_freeinfo(o->info);
   for (int pe = 0; pe < o->boot->n_pes; pe++)
@@ -515,4 +576,7 @@ const wtl_transport_ops wtl_transport_ofi = {
     .has_rma = ofi_has_rma,
     .offer = ofi_offer,
     .accept = ofi_accept,
+    .put = ofi_put,
+    .get = ofi_get,
+    .flush = ofi_flush,
 };
