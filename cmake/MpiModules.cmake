@@ -52,7 +52,7 @@ add_custom_command(OUTPUT ${MPI_GENERATED}
   DEPENDS ${MPI_GENERATORS} COMMENT "Generating the MPI front end from src/mpi/calls.toml")
 add_custom_target(mpi_generated DEPENDS ${MPI_GENERATED})
 set_source_files_properties(${MPI_GENERATED} PROPERTIES COMPILE_OPTIONS "${WTL_AS_GENERATED}")
-add_library(wattle-mpi MODULE mpi/preload.c base/loaded_mpi.c base/sigpipe.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c)
+add_library(wattle-mpi MODULE mpi/preload.c mpi/newer_names.c base/loaded_mpi.c base/sigpipe.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c)
 add_dependencies(wattle-mpi mpi_generated)
 target_compile_definitions(wattle-mpi PRIVATE _GNU_SOURCE WTL_VERSION="${PROJECT_VERSION}")
 target_link_libraries(wattle-mpi PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
@@ -60,7 +60,7 @@ wtl_module_exports(wattle-mpi MPI_* MPIX_* PMPI_* PMPIX_* mpi_* wtl_pmpi_* wtl_p
 install(TARGETS wattle-mpi LIBRARY DESTINATION lib)
 
 file(GLOB MPI_SOURCES CONFIGURE_DEPENDS mpi/*.c record/*.c wait/*.c govern/*.c profile/*.c)
-list(FILTER MPI_SOURCES EXCLUDE REGEX "mpi/(preload|simulated)\\.c$")
+list(FILTER MPI_SOURCES EXCLUDE REGEX "mpi/(preload|newer_names|simulated)\\.c$")
 set_source_files_properties(${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c PROPERTIES GENERATED ON)
 
 # A module of Wattle. Calls of a newer MPI than the process has are bound when they are made, which is never.

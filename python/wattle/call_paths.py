@@ -4,6 +4,7 @@ flame graph programs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -31,8 +32,15 @@ class Row:
 
 
 def is_own(place: Place, program: str) -> bool:
-    """Whether a place is in the program itself. An interpreter is not the user's program."""
+    """Whether a place is in the program itself. An interpreter is not the user's program, and neither are Python
+    packages that are installed.
+    """
+    if place.is_python:
+        return not place.file.startswith("<frozen ") and not _INSTALLED.search(place.file)
     return place.module == program and not _is_interpreter(program)
+
+
+_INSTALLED = re.compile(r"/(site|dist)-packages/|/lib(64)?/python3\.\d+/")
 
 
 @cache
@@ -42,11 +50,14 @@ def _is_interpreter(program: str) -> bool:
 
 
 def nearest(site: MergedSite, program: str) -> tuple[Place, tuple[Place, ...]]:
-    """The nearest frame in the program itself, and the callers above it. The frame of the call where none is."""
+    """The nearest frame in the program itself, and the callers above it. Where none is there, the nearest Python frame,
+    or else the frame of the call.
+    """
     frames = site.frames
-    for i, frame in enumerate(frames):
-        if is_own(frame, program):
-            return frame, frames[i + 1 :]
+    for is_it in (lambda frame: is_own(frame, program), lambda frame: frame.is_python):
+        for i, frame in enumerate(frames):
+            if is_it(frame):
+                return frame, frames[i + 1 :]
     return frames[0], frames[1:]
 
 

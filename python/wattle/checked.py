@@ -16,6 +16,7 @@ from wattle.errors import DamagedFile
 
 SMALL = 1 << 53  # numbers up to this are within all limits; most are, so they are checked first
 PLAIN = {int, float}
+ADDRESS = re.compile(r"(0[xX])?[0-9a-fA-F]{1,16}")
 SHOWN = 60  # characters of a value that a message shows
 DEEPER = f"is nested deeper than {limits.DEPTH} lists and objects"
 KINDS: dict[str, Any] = {
@@ -31,24 +32,43 @@ KINDS: dict[str, Any] = {
 class Checked:
     """One value inside a JSON or TOML document. Each getter returns a checked value or raises DamagedFile."""
 
-    def __init__(self, file: object, value: Any, place: str = "") -> None:
+    __slots__ = ("_inside", "file", "value")
+
+    def __init__(self, file: object, value: Any, inside: str | tuple[Checked, str | int] = "") -> None:
+        """`inside`: the place, or the value that contains this one and the key in it."""
         self.file = file
         self.value = value
-        self.place = place
+        self._inside = inside
+
+    @property
+    def place(self) -> str:
+        """The place as text, such as `sites[3].wait_s`. Only a message needs it."""
+        if isinstance(self._inside, str):
+            return self._inside
+        parent, key = self._inside
+        if isinstance(key, int):
+            return f"{parent.place}[{key}]"
+        return f"{parent.place}.{key}" if parent.place else key
 
     def wrong(self, what: str) -> DamagedFile:
         return DamagedFile(self.file, f"{self.place}: {what}" if self.place else what)
 
     def _child(self, key: Any) -> Checked:
-        fields = self.object()
-        place = f"{self.place}.{key}" if self.place else key
-        if key not in fields:
-            raise DamagedFile(self.file, f"{place} is missing")
-        return Checked(self.file, fields[key], place)
+        fields = self.value if type(self.value) is dict else self.object()
+        child = Checked(self.file, fields.get(key), (self, key))
+        if child.value is None and key not in fields:
+            raise DamagedFile(self.file, f"{child.place} is missing")
+        return child
+
+    def _plain(self, key: Any) -> Any:
+        """The value of a key where this is an object that has it, and otherwise None. Most values are as they should
+        be, so they are tested by their exact type first.
+        """
+        return self.value.get(key) if type(self.value) is dict else None
 
     def has(self, key: str) -> bool:
         """Whether the key exists and is not null."""
-        return self.object().get(key) is not None
+        return self._plain(key) is not None or self.object().get(key) is not None
 
     def object(self) -> dict[str, Any]:
         return self.expect("an object").value
@@ -59,17 +79,18 @@ class Checked:
     def items(self, key: str) -> Iterator[Checked]:
         child = self._child(key).expect("a list")
         for i, value in enumerate(child.value):
-            yield Checked(self.file, value, f"{child.place}[{i}]")
+            yield Checked(self.file, value, (child, i))
 
     def text(self, key: str) -> str:
-        return self._child(key).expect("text").value
+        value = self._plain(key)
+        return value if type(value) is str else self._child(key).expect("text").value
 
     def texts(self, key: str) -> list[str]:
         return [entry.expect("text").value for entry in self.items(key)]
 
     def numbers(self, fewest: int = 0) -> list[float | None]:
         """This value as a list of at least `fewest` numbers. No number is negative; null becomes None."""
-        entry = Checked(self.file, dict(enumerate(self.expect("a list").value)), self.place)
+        entry = Checked(self.file, dict(enumerate(self.expect("a list").value)), self._inside)
         if len(entry.value) < fewest:
             raise self.wrong(f"expected at least {fewest} numbers, found {len(entry.value)}")
         return [entry.number(key) for key in entry.value]
@@ -98,6 +119,9 @@ class Checked:
         return value
 
     def integer(self, key: str, lo: int = 0, hi: int = limits.WHOLE[1]) -> int:
+        value = self._plain(key)
+        if type(value) is int and lo <= value <= hi:
+            return value
         child = self._child(key).expect("a whole number")
         if not lo <= child.value <= hi:
             allowed = f"at least {lo}" if child.value < lo else f"at most {hi}"
@@ -110,6 +134,9 @@ class Checked:
 
     def number(self, key: Any, lo: float | None = 0.0) -> float | None:
         """A finite number of at least `lo`, or None for null."""
+        value = self._plain(key)
+        if type(value) in PLAIN and (0.0 if lo is None else lo) <= value <= SMALL:
+            return float(value)
         child = self._child(key).expect("a number", nullable=True)
         if child.value is None:
             return None
@@ -143,7 +170,7 @@ class Checked:
     def address(self, key: str) -> int:
         """An address or offset in hexadecimal, such as "0x1f3"."""
         text = self.text(key)
-        if not re.fullmatch(r"(0[xX])?[0-9a-fA-F]{1,16}", text):
+        if not ADDRESS.fullmatch(text):
             raise self._child(key).wrong(f"expected an address of 64 bits like 0x1f3, found {shown(text)}")
         return int(text, 16)
 
@@ -247,7 +274,8 @@ def _check_limits(file: object, value: Any, trail: Any, depth: int) -> None:
     for key, each in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(key, str) and not key.isascii():
             _check_limits(file, key, trail, depth)
-        if type(each) in PLAIN and -SMALL <= each <= SMALL:
+        kind = type(each)
+        if each is None or (kind in PLAIN and -SMALL <= each <= SMALL) or (kind is str and each.isascii()):
             continue
         _check_limits(file, each, (trail, key), depth + 1)
 

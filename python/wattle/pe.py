@@ -55,13 +55,23 @@ class Site:
     path: int = -1  # index of the node above the call; -1: it has no caller, or the paths are not known
 
 
-CUT, OTHER, SIGNAL = -2, -3, -4  # values of PathNode.module, for nodes that are no address
+CUT, OTHER, SIGNAL, PYTHON = -2, -3, -4, -5  # values of PathNode.module, for nodes that are no address
+
+
+@dataclass(frozen=True)
+class PythonPlace:
+    """The place of a Python frame. `line` 0: not known."""
+
+    file: str
+    function: str
+    line: int
 
 
 @dataclass(frozen=True)
 class PathNode:
     """A caller in a call path. `module` is CUT where the callers above are not known or deeper than asked for, OTHER
-    for paths beyond the number that the runtime tells apart, and SIGNAL where a signal interrupted the thread.
+    for paths beyond the number that the runtime tells apart, and SIGNAL where a signal interrupted the thread. A
+    frame of PYTHON has the index of its place in `offset`.
     """
 
     parent: int  # index of the caller's node; -1: it has no caller
@@ -276,6 +286,7 @@ class PE:
         default_factory=dict
     )  # by call: its calls of 2^(k-1) to 2^k - 1 bytes, for k >= 0
     paths: list[PathNode] = field(default_factory=list)  # each follows its parent; empty in files of schema 1
+    python: list[PythonPlace] = field(default_factory=list)  # those of Python frames
     ended: Ended | None = None  # None where the process wrote its profile itself
     api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
 

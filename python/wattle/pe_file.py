@@ -16,7 +16,7 @@ from wattle.pe import (
     MOVES,
     NO_CORE,
     PE,
-    SIGNAL,
+    PYTHON,
     SINGLE,
     SPENT,
     STAGES,
@@ -33,6 +33,7 @@ from wattle.pe import (
     Operations,
     Partners,
     PathNode,
+    PythonPlace,
     Recorded,
     Region,
     Site,
@@ -40,7 +41,7 @@ from wattle.pe import (
 )
 from wattle.provenance import Joules, read_joules
 
-SCHEMAS = (1, 2)  # files of schema 1 have no call paths
+SCHEMAS = (1, 2, 3)  # 1: no call paths; 2: no Python frames in them
 
 
 def read_pe(path: Path, number: int) -> PE:
@@ -59,7 +60,8 @@ def pe_of(document: Checked) -> PE:
     if pe >= n_pes:
         raise document.get("pe").wrong(f"says {pe} of {n_pes} PEs")
     modules = [_read_module(entry) for entry in document.items("modules")]
-    paths = _read_paths(document, len(modules)) if document.has("paths") else []
+    python = [_read_python(entry) for entry in document.items("python")] if document.has("python") else []
+    paths = _read_paths(document, len(modules), len(python)) if document.has("paths") else []
     has_node = document.has("node")
     return PE(
         pe=pe,
@@ -89,6 +91,7 @@ def pe_of(document: Checked) -> PE:
         modules=modules,
         sites=[_read_site(entry, len(modules), len(paths)) for entry in document.items("sites")],
         paths=paths,
+        python=python,
         network=_read_network(document.get("network")) if document.has("network") else None,
         clocks=_read_clocks(document.get("clocks")) if document.has("clocks") else None,
         thresholds=_read_thresholds(document.get("transfers")) if document.has("transfers") else None,
@@ -245,14 +248,19 @@ def _read_module(entry: Checked) -> Module:
     return Module(entry.text("path"), entry.address("base"), entry.text("build_id"))
 
 
-def _read_paths(document: Checked, n_modules: int) -> list[PathNode]:
+def _read_python(entry: Checked) -> PythonPlace:
+    return PythonPlace(entry.text("file"), entry.text("function"), entry.integer("line"))
+
+
+def _read_paths(document: Checked, n_modules: int, n_python: int) -> list[PathNode]:
     """The nodes of the call paths, lists of parent, module and offset."""
     nodes: list[PathNode] = []
     for i, entry in enumerate(document.items("paths")):
         node = entry.expect("a list").value
         if len(node) != 3 or not all(type(number) is int for number in node):
             raise entry.wrong("expected three whole numbers: parent, module, offset")
-        if not (-1 <= node[0] < i and SIGNAL <= node[1] < n_modules and node[2] >= 0):
+        end = n_python if node[1] == PYTHON else node[2] + 1
+        if not (-1 <= node[0] < i and PYTHON <= node[1] < n_modules and 0 <= node[2] < end):
             raise entry.wrong(f"the parent or the module does not exist: {shown(node)}")
         nodes.append(PathNode(*node))
     return nodes

@@ -57,6 +57,11 @@ class RunProfile:
         known = [pe.wall_s for pe in self.pes if pe.wall_s is not None]
         return max(known, default=None)
 
+    @property
+    def program(self) -> str:
+        """The path of the program; empty where no process left a profile."""
+        return self.pes[0].program if self.pes else ""
+
     @cached_property
     def nodes(self) -> list[Node]:
         """The nodes of which a PE left a profile."""
@@ -152,13 +157,13 @@ class RunProfile:
 def load(
     directory: Path, n_pes: int | None = None, allow_damaged: bool = False, n_hosts: int | None = None
 ) -> RunProfile:
-    """Reads DIR/profile.
+    """Reads DIR/profile, or DIR itself where it holds the files: WATTLE_PROFILE_DIR of a program that ran by itself.
 
     `n_pes` and `n_hosts` are the expected numbers from the manifest. Without `n_pes` the files give it. Where
     `wattle run --repeat` wrote several runs, their own directories hold the profiles: see `wattle.runs`. A damaged
     file raises DamagedFile, which names it. With `allow_damaged` it is left out and noted instead.
     """
-    folder = directory / "profile"
+    folder = folder_of(directory)
     if not folder.is_dir():
         raise WattleError(f"{directory}: holds no profile directory; expected a directory that `wattle run` wrote")
     pes: list[PE] = []
@@ -173,6 +178,12 @@ def load(
     n_pes = _agreed_size(folder, pes, n_pes)
     missing = sorted(set(range(n_pes)) - {pe.pe for pe in pes} - set(damaged))
     return RunProfile(directory, n_pes, pes, missing, damaged, n_hosts)
+
+
+def folder_of(directory: Path) -> Path:
+    """The folder with the profiles of a run directory, or of a directory that holds them itself."""
+    folder = directory / "profile"
+    return directory if not folder.is_dir() and any(directory.glob("pe-*.json")) else folder
 
 
 def _files(folder: Path) -> Iterator[tuple[int, Path]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from wattle import leftovers
@@ -43,6 +44,8 @@ class Run:
 
 def load(directory: Path, allow_damaged: bool = False) -> Run:
     """Reads and checks a run directory. With `allow_damaged`, unreadable profile files are left out and noted."""
+    if is_bare(directory):
+        return _bare(directory, allow_damaged)
     manifest = manifests.read(directory)
     if manifest.kind != "run":
         raise WattleError(f"{directory}: is the directory of a {manifest.kind}, not of a run")
@@ -55,6 +58,29 @@ def load(directory: Path, allow_damaged: bool = False) -> Run:
             raise DamagedFile(directory / manifests.FILE, f"repeats: {name!r} is not a directory beside it")
         samples.append(_sample(inner, manifests.read(inner), allow_damaged))
     return Run(directory, manifest, samples)
+
+
+def is_bare(directory: Path) -> bool:
+    """Whether a directory holds profiles of a program that ran without `wattle run`."""
+    return not (directory / manifests.FILE).exists() and any(profiles.folder_of(directory).glob("pe-*.json"))
+
+
+def _bare(directory: Path, allow_damaged: bool) -> Run:
+    """A run of which only the profiles are known. Its manifest says what they say."""
+    profile = profiles.load(directory, None, allow_damaged)
+    ended = max(path.stat().st_mtime for path in profiles.folder_of(directory).glob("pe-*.json"))
+    begun = datetime.fromtimestamp(ended - (profile.wall_s or 0.0), UTC)
+    host = {"name": profile.pes[0].host} if profile.pes else {}
+    record = Manifest(
+        "run",
+        [profile.program],
+        profile.n_pes,
+        begun.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        wall_s=profile.wall_s,
+        host=host,
+        meter=profile.meter,
+    )
+    return Run(directory, record, [Sample(directory, record, profile)])
 
 
 def _sample(directory: Path, manifest: Manifest, allow_damaged: bool) -> Sample:

@@ -6,11 +6,13 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from wattle import symbols
-from wattle.pe import CUT, OTHER, PE, SIGNAL, STAGES, Numbers, Site, add, find
+from wattle.pe import CUT, OTHER, PE, PYTHON, SIGNAL, STAGES, Numbers, PathNode, Site, add, find
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, total, unavailable
 
 CUT_WORDS = "(deeper callers)"
+Key = symbols.Key | symbols.Place  # a Python frame is its own key
+Wholes = dict[tuple[int, str], Joules]  # the figures that sites have shares of, by PE and domain
 ENDS = {CUT: CUT_WORDS, OTHER: "(other paths)", SIGNAL: "(signal handler)"}
 
 
@@ -66,18 +68,54 @@ class MergedSite:
         }
 
 
+class _Callers:
+    """The places of the callers of a PE's sites. Sites share most of their callers, so each node is looked at once."""
+
+    def __init__(self, pe: PE) -> None:
+        self.pe = pe
+        self._modules = [(module.path, module.build_id) for module in pe.modules]
+        self._above: dict[int, tuple[tuple[Key, ...], str]] = {-1: ((), "")}
+
+    def key_of(self, module: int, offset: int) -> symbols.Key:
+        return (*(self._modules[module] if 0 <= module < len(self._modules) else ("", "")), offset)
+
+    def above(self, at: int) -> tuple[tuple[Key, ...], str]:
+        """The places from a node outwards, and the reason why those above them are not known."""
+        found = self._above.get(at)
+        if found is None:
+            node = self.pe.paths[at]
+            if node.module in ENDS:
+                found = ((), ENDS[node.module])
+            else:
+                keys, end = self.above(node.parent)
+                found = ((self._key(node), *keys), end)
+            self._above[at] = found
+        return found
+
+    def _key(self, node: PathNode) -> Key:
+        """A Python frame is its own key, with the function's name as `step.<genexpr>`."""
+        if node.module != PYTHON:
+            return self.key_of(node.module, node.offset)
+        found = self.pe.python[node.offset]
+        return symbols.Place("", 0, found.file, found.line, found.function.replace(".<locals>", ""), is_python=True)
+
+
 def merge(profile: RunProfile) -> list[MergedSite]:
     """All call sites of the run, those with the most joules first."""
-    groups: dict[tuple[tuple[symbols.Key, ...], str, str], list[tuple[PE, Site]]] = defaultdict(list)
+    groups: dict[tuple[tuple[Key, ...], str, str], list[tuple[PE, Site]]] = defaultdict(list)
     for pe in profile.pes:
+        callers = _Callers(pe)
         for site in pe.sites:
-            groups[*_keys(pe, site), site.call].append((pe, site))
-    places = symbols.resolve(key for keys, _, _ in groups for key in keys)
+            keys, end = callers.above(site.path)
+            groups[(callers.key_of(site.module, site.offset), *keys), end, site.call].append((pe, site))
+    places = symbols.resolve(key for keys, _, _ in groups for key in keys if isinstance(key, tuple))
+    domains = {domain for pe in profile.pes for site in pe.sites for domain in site.joules}
+    wholes = {(pe.pe, domain): pe_figure(pe, domain) for pe in profile.pes for domain in domains}
     merged = []
     for (keys, end, _), members in groups.items():
-        first, *callers = [places[key] for key in keys]
+        first, *callers = [places[key] if isinstance(key, tuple) else key for key in keys]
         path = [*first.around, *(frame for caller in callers for frame in (caller, *caller.around))]
-        merged.append(_merged((first, tuple(path), end), members, profile.counted_twice))
+        merged.append(_merged((first, tuple(path), end), members, None if profile.counted_twice else wholes))
     return sorted(merged, key=lambda site: site.cost, reverse=True)
 
 
@@ -85,14 +123,6 @@ def key_of(pe: PE, module: int, offset: int) -> symbols.Key:
     """The key of a place in the program, for `symbols.resolve`."""
     found = pe.modules[module] if 0 <= module < len(pe.modules) else None
     return (found.path, found.build_id, offset) if found else ("", "", offset)
-
-
-def _keys(pe: PE, site: Site) -> tuple[tuple[symbols.Key, ...], str]:
-    """The places of a call and its callers, and the reason why the callers above are not known."""
-    nodes = pe.callers_of(site)
-    end = ENDS.get(nodes[-1].module, "") if nodes else ""
-    callers = nodes[:-1] if end else nodes
-    return (key_of(pe, site.module, site.offset), *(key_of(pe, n.module, n.offset) for n in callers)), end
 
 
 def key_of_wait(pe: PE) -> symbols.Key | None:
@@ -105,7 +135,7 @@ def key_of_wait(pe: PE) -> symbols.Key | None:
 
 
 def _merged(
-    where: tuple[symbols.Place, tuple[symbols.Place, ...], str], members: list[tuple[PE, Site]], counted_twice: bool
+    where: tuple[symbols.Place, tuple[symbols.Place, ...], str], members: list[tuple[PE, Site]], wholes: Wholes | None
 ) -> MergedSite:
     sites = [site for _, site in members]
     domains = dict.fromkeys(domain for site in sites for domain in site.joules)
@@ -122,7 +152,7 @@ def _merged(
         time_s=add(s.time_s for s in sites),
         wait_s={stage: add(s.wait_s[stage] for s in sites) for stage in STAGES},
         waits=sum(s.waits for s in sites),
-        joules=[_sum(members, d) if not counted_twice else unavailable(d) for d in domains],
+        joules=[unavailable(d) if wholes is None else _sum(members, d, wholes) for d in domains],
         waits_of=_waits_of(members),
     )
 
@@ -137,12 +167,12 @@ def _waits_of(members: list[tuple[PE, Site]]) -> dict[int, float]:
     return found
 
 
-def _sum(members: list[tuple[PE, Site]], domain: str) -> Joules:
-    return total((_share(pe, site, domain) for pe, site in members), domain=domain)
+def _sum(members: list[tuple[PE, Site]], domain: str, wholes: Wholes) -> Joules:
+    return total((_share(wholes[pe.pe, domain], site, domain) for pe, site in members), domain=domain)
 
 
-def _share(pe: PE, site: Site, domain: str) -> Joules:
-    joules, whole = site.joules.get(domain), pe_figure(pe, domain)
+def _share(whole: Joules, site: Site, domain: str) -> Joules:
+    joules = site.joules.get(domain)
     if joules is None and whole.joules == 0:
         joules = 0.0  # a share of zero joules
     return unavailable(domain) if joules is None else whole.share(joules)

@@ -33,6 +33,7 @@ class Place:
     why: str = ""
     around: tuple[Place, ...] = ()
     is_name: bool = False  # it stands for several places, and `function` is their common name
+    is_python: bool = False  # a Python frame; it has no module
 
     @property
     def name(self) -> str:
@@ -41,8 +42,10 @@ class Place:
 
     @property
     def words(self) -> str:
-        """`halo.c:112 exchange()`."""
-        return f"{self.label} {self.function}()" if self.function and not self.is_name else self.label
+        """`halo.c:112 exchange()`; of a Python module's own code `train.py:60 <module>`."""
+        if not self.function or self.is_name:
+            return self.label
+        return f"{self.label} {self.function}" + ("" if self.function.endswith(">") else "()")
 
     @property
     def label(self) -> str:

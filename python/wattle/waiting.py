@@ -58,11 +58,13 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Imbalance:
-    """The waits at a collective call site: the mean, least and longest sum of a process, in s. `uneven_s`: how much
-    longer the processes waited than the one that waited least, added up. It comes from arriving at different times.
+    """The waits in a collective call at the nearest frame in the program: the mean, least and longest sum of a process,
+    in s. `uneven_s`: how much longer the processes waited than the one that waited least, added up. It comes from
+    arriving at different times.
     """
 
-    site: MergedSite
+    place: Place
+    call: str
     mean_s: float
     least_s: float
     most_s: float
@@ -70,7 +72,7 @@ class Imbalance:
 
     def as_dict(self) -> dict[str, object]:
         numbers = {"mean_s": self.mean_s, "least_s": self.least_s, "most_s": self.most_s, "uneven_s": self.uneven_s}
-        return {**self.site.place.as_dict(), "call": self.site.call, **numbers}
+        return {**self.place.as_dict(), "call": self.call, **numbers}
 
 
 def kind_of(call: str) -> tuple[str, str]:
@@ -88,17 +90,17 @@ def by_kind(sites: Sequence[MergedSite]) -> list[Waiting]:
     return sorted((Waiting(*key, s) for key, s in sums.items()), key=lambda found: -found.seconds)
 
 
-def imbalances(sites: Sequence[MergedSite], n: int) -> list[Imbalance]:
-    """The imbalance at the collective call sites that all `n` processes of a run reached, the largest first."""
-    places: dict[tuple[Place, str], list[MergedSite]] = {}
-    for site in sites:  # processes may reach a call by different paths
-        places.setdefault((site.place, site.call), []).append(site)
+def imbalances(sites: Sequence[MergedSite], n: int, program: str) -> list[Imbalance]:
+    """The imbalance at the collective call sites that all `n` processes of a run of `program` reached, the largest
+    first.
+    """
     found = []
-    for site in map(call_paths.merged, places.values()):
+    for row in call_paths.rows(sites, program, depth=0):  # processes may reach a call by different paths
+        site = row.site
         waits = list(site.waits_of.values())
         if len(waits) != n or n < 2 or kind_of(site.call)[0] not in COLLECTIVE:
             continue
         whole, least = add(waits), min(waits)
         if whole:
-            found.append(Imbalance(site, whole / n, least, max(waits), whole - n * least))
+            found.append(Imbalance(row.place, site.call, whole / n, least, max(waits), whole - n * least))
     return sorted(found, key=lambda one: -one.uneven_s)

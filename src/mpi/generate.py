@@ -11,6 +11,7 @@ BUILD_DIR/generated/mpi_calls.h      the calls, by number
 """
 
 import json
+import re
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ PASSED = (
     *("Request_get_status_all", "Request_get_status_any", "Request_get_status_some"),
     *("Parrived", "Pready", "Pready_list", "Pready_range"),
 )
+# Those of them that MPI 3.1 does not have.
+PASSED_NEWER = re.compile(r"Session_|_from_group|flush|_detach_buffer|get_status_|Parrived|Pready")
 # Types of the table: in C, and in the form of a call with large counts.
 SIZED = {"count": ("int", "MPI_Count"), "displ": ("int", "MPI_Aint"), "disp_unit": ("int", "MPI_Aint")}
 
@@ -266,11 +269,12 @@ class Symbol:
     wrapper: str
     where: str = ""  # condition on an MPI that has it
     is_c: bool = False
+    is_newer: bool = False  # than MPI 3.1, in C
 
     @property
     def by_tools(self) -> "Symbol":
         """The name by which a tool with wrappers of its own calls the MPI. It leads to the same function."""
-        return Symbol(f"P{self.name}", self.wrapper, self.where)
+        return Symbol(f"P{self.name}", self.wrapper, self.where, is_newer=self.is_newer)
 
     @property
     def own(self) -> str:
@@ -296,7 +300,7 @@ def symbols(calls: list[Call]) -> list[Symbol]:
 
     def add(names: list[str], w: Wrapper) -> None:
         where = f"MPI_VERSION >= {w.since}" if w.since else ""
-        found.extend(Symbol(name, w.symbol, where, not w.fortran) for name in names)
+        found.extend(Symbol(name, w.symbol, where, not w.fortran, w.since >= 4 and not w.fortran) for name in names)
 
     for call in calls:
         add([f"MPI_{call.name}"], Wrapper(call, C))
@@ -312,7 +316,9 @@ def symbols(calls: list[Call]) -> list[Symbol]:
     found += [Symbol(f"MPIX_{name}", f"wtl_x_{name}", "defined(MPICH_VERSION)", True) for name in MPICHS]
     for name in PASSED:
         ends = ("_f08_", "_f08ts_")
-        found += [Symbol(f"MPI_{name}{end}", "", is_c=True) for end in ("", *(["_c"] if name in PASSED_LARGE else []))]
+        newer = PASSED_NEWER.search(name) is not None
+        large = [Symbol(f"MPI_{name}_c", "", is_c=True, is_newer=True)] if name in PASSED_LARGE else []
+        found += [Symbol(f"MPI_{name}", "", is_c=True, is_newer=newer), *large]
         found += [Symbol(each, "") for each in (*fortran_names(name), *(f"mpi_{name.lower()}{end}" for end in ends))]
     return found + [symbol.by_tools for symbol in found if symbol.is_c]
 

@@ -10,8 +10,10 @@
 
 #include "os/atomic.h"
 #include "os/os.h"
-#include "profile/frame_rule.h"
 #include "profile/elf_files.h"
+#include "profile/frame_rule.h"
+#include "profile/python_code.h"
+#include "profile/python_frames.h"
 
 enum {
   FIRST_INDEX = 1 << 10,
@@ -92,11 +94,13 @@ static uint32_t child_of(uint32_t parent, uintptr_t addr, int32_t module, uint32
 typedef struct known {
   uintptr_t addr; /* 0: free */
   int32_t module;
+  bool is_python; /* in the interpreter's file */
   wtl_frame_rule rule;
 } known;
 
 static known *rules; /* open addressing */
 static uint32_t n_rules;
+static int32_t interpreter = -1; /* its file */
 
 static void forget_rules(void)
 {
@@ -119,6 +123,7 @@ static const known *rule_of(uintptr_t addr)
   }
   k->addr = addr;
   k->module = wtl_elf_file_of(addr - 1); /* the call is before the return address, which may be another function's */
+  k->is_python = k->module >= 0 && k->module == interpreter;
   k->rule = wtl_elf_file_rule(k->module, addr - 1);
   return k;
 }
@@ -138,7 +143,7 @@ wtl_path_stack wtl_path_stack_here(void)
   return stack;
 }
 
-enum end { CUT, OUTERMOST, SIGNAL };
+enum end { CUT, OUTERMOST, SIGNAL, IN_PYTHON };
 
 /* The callers that were read. */
 typedef struct trace {
@@ -147,6 +152,9 @@ typedef struct trace {
   uintptr_t addr[WTL_PATH_DEEPEST + START_FRAMES];
   uint16_t words[WTL_PATH_DEEPEST + START_FRAMES]; /* that were read up to this caller */
   int n;
+  const void *python;               /* the present Python frame; NULL: none */
+  uint32_t place[WTL_PATH_DEEPEST]; /* of the Python frames above the callers */
+  int n_places;
 } trace;
 
 static bool is_within(const trace *t, uintptr_t at, uintptr_t from)
@@ -207,7 +215,9 @@ static enum end read_callers(trace *t, wtl_origin origin, int most)
   /* The called function has pushed the frame pointer below its return address. */
   registers r = {(uintptr_t)(origin.frame + 2), (uintptr_t)origin.frame};
   for (uintptr_t addr = origin.addr; t->n < most;) {
-    const wtl_frame_rule *rule = &rule_of(addr)->rule;
+    const known *k = rule_of(addr);
+    const wtl_frame_rule *rule = &k->rule;
+    if (k->is_python && t->python) return IN_PYTHON;
     if (rule->end_kind == WTL_FRAME_OUTERMOST) return OUTERMOST;
     if (rule->end_kind == WTL_FRAME_OF_SIGNAL) return SIGNAL;
     if (rule->end_kind == WTL_FRAME_UNKNOWN) return CUT;
@@ -242,6 +252,7 @@ static enum end read_callers(trace *t, wtl_origin origin, int most)
     below = fp;
     fp = read_word(t, fp);
     if (!add_caller(t, addr)) break;
+    if (t->python && rule_of(addr)->is_python) return IN_PYTHON;
   }
   return CUT;
 }
@@ -265,21 +276,55 @@ static void drop_start(trace *t)
   if (t->n < all) t->grounds->n_words = t->words[t->n]; /* with the return address into the C library */
 }
 
+static void note_words(wtl_path_grounds *g, const wtl_python_frame *frame, bool has_caller)
+{
+  for (int i = 0; i < frame->n_words - !has_caller; i++) {
+    if (g->n_words < WTL_PATH_WORDS)
+      g->word[g->n_words++] = (wtl_path_word){frame->word[i], *frame->word[i]};
+    else
+      g->complete = false;
+  }
+}
+
+/* Reads at most `depth` Python frames. Returns whether these are all. */
+static bool read_python(trace *t, int depth)
+{
+  const void *frame = t->python, *caller;
+  wtl_python_frame found;
+  t->grounds->python = frame;
+  for (; frame; frame = caller) {
+    if (t->n_places == depth) return false;
+    caller = wtl_python_frame_read(frame, &found);
+    if (found.has_place) t->place[t->n_places++] = found.place;
+    note_words(t->grounds, &found, t->n_places < depth);
+  }
+  return true;
+}
+
+/* Ends a path after `depth` callers. */
+static void cut(trace *t, int depth)
+{
+  t->n = depth;
+  t->grounds->n_words = depth ? t->words[depth - 1] : 0;
+}
+
 /* Reads at most `depth` callers. Returns the node above the last of them. */
 static uint32_t read_path(trace *t, wtl_origin origin, int depth)
 {
   uintptr_t frame = (uintptr_t)origin.frame;
+  enum end end = CUT;
   if (!origin.frame || depth == 0) return WTL_NO_PATH;
-  if (frame < t->stack.low || frame >= t->stack.high - 2 * sizeof frame) return WTL_PATH_CUT;
-  enum end end = read_callers(t, origin, depth + START_FRAMES);
+  t->python = wtl_python_frame_here();
+  if (frame >= t->stack.low && frame < t->stack.high - 2 * sizeof frame)
+    end = read_callers(t, origin, depth + START_FRAMES);
   if (end == OUTERMOST) drop_start(t);
-  if (end == SIGNAL && t->n) t->n--; /* the kernel's return address */
-  if (t->n > depth) {
-    t->n = depth;
-    t->grounds->n_words = t->words[depth - 1];
-    end = CUT;
-  }
-  return end == OUTERMOST ? WTL_NO_PATH : end == SIGNAL ? WTL_PATH_SIGNAL : WTL_PATH_CUT;
+  if ((end == SIGNAL || end == IN_PYTHON) && t->n) t->n--; /* the kernel's or the interpreter's return address */
+  bool is_deep = t->n > depth;
+  if (is_deep) cut(t, depth);
+  t->grounds->n_stack = t->grounds->n_words;
+  if (is_deep || end == CUT || end == IN_PYTHON)
+    return t->python && t->n < depth && read_python(t, depth - t->n) ? WTL_NO_PATH : WTL_PATH_CUT;
+  return end == OUTERMOST ? WTL_NO_PATH : WTL_PATH_SIGNAL;
 }
 
 /* --- paths --- */
@@ -299,6 +344,8 @@ static uint32_t add_path(const trace *t, uint32_t above, uintptr_t addr)
 {
   /* Half of the nodes are kept for the leaves of other paths, of which a program has as many as it has calls. */
   enum { INNER = WTL_PATH_NODES / 4 * 3 };
+  for (int i = t->n_places - 1; i >= 0 && above != WTL_PATH_OTHER; i--)
+    above = child_of(above, t->place[i] + 1, WTL_PATH_PYTHON, INNER);
   for (int i = t->n - 1; i >= 0 && above != WTL_PATH_OTHER; i--) {
     const known *k = rule_of(t->addr[i]);
     int32_t module = k->module;
@@ -316,13 +363,18 @@ uint32_t wtl_path_find(wtl_origin origin, int depth, wtl_path_stack stack, wtl_p
 {
   trace t = {.stack = stack, .grounds = grounds};
   uint32_t node = WTL_NO_PATH;
-  grounds->n_words = grounds->n_libraries = 0;
+  grounds->n_words = grounds->n_libraries = grounds->n_stack = 0;
+  grounds->python = NULL;
   grounds->complete = !is_inside;
   if (WTL_OS_IS_SIMULATED || is_inside) return WTL_NO_PATH;
   is_inside = true;
   pthread_mutex_lock(&lock);
   if (start()) {
-    if (wtl_elf_files_update()) forget_rules();
+    if (wtl_elf_files_update()) {
+      uintptr_t python = wtl_python_find();
+      interpreter = python ? wtl_elf_file_of(python) : -1;
+      forget_rules();
+    }
     node = add_path(&t, read_path(&t, origin, depth), origin.addr);
   }
   pthread_mutex_unlock(&lock);

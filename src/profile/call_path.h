@@ -14,6 +14,9 @@
  * at a frame without a rule, at the frame of a signal handler, and where the stack is not the thread's own. All reads
  * stay within that stack.
  *
+ * The interpreter's own frames say nothing about a Python program. The path goes on at the first of them, or where it
+ * would be cut, with the thread's Python frames (python_frames.h). Their words are read after those of the stack.
+ *
  * MEMORY. At most WTL_PATH_LEAVES paths have sites of their own, with WTL_PATH_NODES nodes: 3 MiB with their index.
  * Further paths are counted below the node WTL_PATH_OTHER. A thread remembers paths in 128 KiB.
  */
@@ -30,7 +33,7 @@ enum {
   WTL_PATH_NODES = 1 << 17,
   WTL_PATH_LEAVES = 1 << 14,
   WTL_PATH_DEEPEST = 64, /* the largest WATTLE_CALL_PATHS */
-  WTL_PATH_WORDS = 3 * (WTL_PATH_DEEPEST + 1),
+  WTL_PATH_WORDS = 4 * (WTL_PATH_DEEPEST + 1),
   WTL_PATH_LIBRARIES = 4, /* files of a path that can be unloaded; a path with more is read at each call */
 };
 
@@ -45,11 +48,14 @@ enum {
   WTL_N_PATH_MARKS
 };
 
+/* The `module` of a Python frame, whose `addr` is the number of its place (python_code.h) + 1. */
+enum { WTL_PATH_PYTHON = -5 };
+
 /* Plain data without pointers. */
 typedef struct wtl_path_node {
   uint64_t addr;   /* return address; 0: a mark */
   uint32_t parent; /* WTL_NO_PATH: none */
-  int32_t module;  /* for wtl_path_module; -1: in no file */
+  int32_t module;  /* for wtl_path_module; -1: in no file; WTL_PATH_PYTHON */
 } wtl_path_node;
 
 /* The origin of a call: its return address and the frame of the called function. `frame` NULL: the path is not asked
@@ -77,7 +83,9 @@ typedef struct wtl_path_library {
 /* All that a path depends on, except its origin. */
 typedef struct wtl_path_grounds {
   uint16_t n_words, n_libraries;
-  bool complete; /* false: there was no space for all */
+  uint16_t n_stack;   /* of the words, those of the stack; they are the first ones */
+  const void *python; /* the present Python frame, from which the others were read; NULL: there are none */
+  bool complete;      /* false: there was no space for all */
   wtl_path_word word[WTL_PATH_WORDS];
   wtl_path_library library[WTL_PATH_LIBRARIES];
 } wtl_path_grounds;

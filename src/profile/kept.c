@@ -18,6 +18,7 @@
 #include "node/process.h"
 #include "os/os.h"
 #include "profile/modules.h"
+#include "profile/python_code.h"
 
 enum { MOST_BLOCKS = 4096, NOTES_BYTES = 16384, STALE_S = 7 * 86400, MOST_CALLS = WTL_N_FRONTS * WTL_CALLS_A_FRONT };
 
@@ -35,8 +36,10 @@ struct wtl_kept {
   char *notes, *notes_end; /* the free part of the last block of notes */
   const wtl_call_info *const *calls;
   bool called[MOST_CALLS]; /* calls that are noted */
-  wtl_module *modules;
+  wtl_module *modules;     /* those that are noted, in their order */
   size_t n_modules;
+  uint8_t *noted;    /* nodes of call paths that are noted, a bit each; NULL: none */
+  uint32_t n_places; /* places of Python frames that are noted */
 };
 
 /* --- the file --- */
@@ -179,11 +182,10 @@ static void note_call(wtl_kept *k, uint32_t call)
   atomic_store_explicit(&n->note.kind, WTL_KEPT_CALL, memory_order_release);
 }
 
-static void note_module(wtl_kept *k, uintptr_t addr)
+/* Notes the last one of the known modules. */
+static void note_module(wtl_kept *k)
 {
-  size_t known = k->n_modules;
-  if (!addr || wtl_module_of(addr, &k->modules, &k->n_modules) < 0 || k->n_modules == known) return;
-  const wtl_module *m = &k->modules[known];
+  const wtl_module *m = &k->modules[k->n_modules - 1];
   wtl_kept_module *n = new_note(k, sizeof *n + strlen(m->path) + 1);
   if (!n) return;
   n->base = m->base;
@@ -194,13 +196,84 @@ static void note_module(wtl_kept *k, uintptr_t addr)
   atomic_store_explicit(&n->note.kind, WTL_KEPT_MODULE, memory_order_release);
 }
 
-void wtl_kept_note_site(wtl_kept *k, uintptr_t addr, uint32_t call)
+static void note_module_at(wtl_kept *k, uintptr_t addr)
+{
+  size_t known = k->n_modules;
+  if (addr && wtl_module_of(addr, &k->modules, &k->n_modules) >= 0 && k->n_modules > known) note_module(k);
+}
+
+/* The number of a noted file of a node, which may be unloaded by now; -1: none, or no memory. */
+static int32_t number_of_module(wtl_kept *k, int32_t module)
+{
+  const wtl_module *m = wtl_path_module(module);
+  if (!m) return -1;
+  for (size_t i = 0; i < k->n_modules; i++)
+    if (k->modules[i].base == m->base && strcmp(k->modules[i].path, m->path) == 0) return (int32_t)i;
+  wtl_module *grown = realloc(k->modules, (k->n_modules + 1) * sizeof *grown);
+  if (!grown) return -1;
+  k->modules = grown;
+  grown[k->n_modules++] = *m;
+  note_module(k);
+  return (int32_t)k->n_modules - 1;
+}
+
+/* Notes all places up to `number`. */
+static void note_python(wtl_kept *k, uint32_t number)
+{
+  for (; k->n_places <= number; k->n_places++) {
+    const wtl_python_place *p = wtl_python_place_of(k->n_places);
+    size_t file = strlen(p->file) + 1, function = strlen(p->function) + 1;
+    wtl_kept_python *n = new_note(k, sizeof *n + file + function);
+    if (!n) return;
+    n->number = k->n_places;
+    n->line = p->line;
+    memcpy(n->texts, p->file, file);
+    memcpy(n->texts + file, p->function, function);
+    atomic_store_explicit(&n->note.kind, WTL_KEPT_PYTHON, memory_order_release);
+  }
+}
+
+static void note_node(wtl_kept *k, uint32_t number)
+{
+  wtl_path_node node = wtl_path_node_of(number);
+  if (node.module == WTL_PATH_PYTHON)
+    note_python(k, (uint32_t)node.addr - 1);
+  else
+    node.module = number_of_module(k, node.module);
+  wtl_kept_path *n = new_note(k, sizeof *n);
+  if (!n) return;
+  n->node = node;
+  n->number = number;
+  atomic_store_explicit(&n->note.kind, WTL_KEPT_PATH, memory_order_release);
+}
+
+/* Notes the nodes of a path that are not noted yet, the outermost first. */
+static void note_path(wtl_kept *k, uint32_t path)
+{
+  enum { MOST = WTL_PATH_DEEPEST + 8 };
+  uint32_t above[MOST];
+  int n = 0;
+  if (path == WTL_NO_PATH) return;
+  if (!k->noted && !(k->noted = calloc(WTL_PATH_NODES / 8, 1))) return;
+  for (; path >= WTL_N_PATH_MARKS && path != WTL_NO_PATH && n < MOST; path = wtl_path_node_of(path).parent) {
+    if (k->noted[path / 8] >> path % 8 & 1) break;
+    above[n++] = path;
+  }
+  while (n > 0) {
+    uint32_t number = above[--n];
+    k->noted[number / 8] |= (uint8_t)(1 << number % 8);
+    note_node(k, number);
+  }
+}
+
+void wtl_kept_note_site(wtl_kept *k, const wtl_site *site)
 {
   if (!k) return;
   pthread_mutex_lock(&k->lock);
-  if (k->calls) { /* otherwise wtl_profile_kept_begin notes it later */
-    note_call(k, call);
-    note_module(k, addr);
+  if (k->calls) { /* otherwise wtl_profile_keep_begin notes it later */
+    note_call(k, site->call);
+    note_module_at(k, site->addr);
+    note_path(k, site->path);
   }
   pthread_mutex_unlock(&k->lock);
 }
@@ -268,5 +341,6 @@ void wtl_kept_stop(wtl_kept *k)
   if (is_still_ours(k)) close(k->fd);
   for (size_t i = 0; i < k->n_blocks; i++) munmap(k->block[i], k->block[i]->bytes);
   free(k->modules);
+  free(k->noted);
   free(k);
 }

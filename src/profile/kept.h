@@ -12,8 +12,8 @@
  * Pages are allocated before they are mapped (fallocate). If the file cannot grow, the caller takes private memory, and
  * the head says so. So no store raises SIGBUS.
  *
- * The names of calls and the files of addresses are appended as notes when a site is new, because only the process
- * itself knows them.
+ * The names of calls, the files of addresses and the nodes of call paths are appended as notes when a site is new,
+ * because only the process itself knows them.
  *
  * A reader reads the file, and maps it never, because its size may change. Counts that change meanwhile may be a few
  * calls apart.
@@ -29,7 +29,7 @@
 
 #define WTL_KEPT_FOLDER "/dev/shm/"
 #define WTL_KEPT_PREFIX "wattle-profile."
-enum { WTL_KEPT_LAYOUT = 2, WTL_KEPT_PAGE = 4096, WTL_KEPT_TEXT = 4096 };
+enum { WTL_KEPT_LAYOUT = 3, WTL_KEPT_PAGE = 4096, WTL_KEPT_TEXT = 4096 };
 
 enum wtl_kept_kind {
   WTL_KEPT_NONE,
@@ -78,7 +78,7 @@ typedef struct wtl_kept_head {
 } wtl_kept_head;
 
 /* A note; `bytes` with this header and padding to 8 bytes. kind 0 ends the notes of a block. */
-enum wtl_kept_note_kind { WTL_KEPT_NO_NOTE, WTL_KEPT_CALL, WTL_KEPT_MODULE };
+enum wtl_kept_note_kind { WTL_KEPT_NO_NOTE, WTL_KEPT_CALL, WTL_KEPT_MODULE, WTL_KEPT_PATH, WTL_KEPT_PYTHON };
 typedef struct wtl_kept_note {
   _Atomic uint32_t kind;
   uint32_t bytes;
@@ -97,6 +97,21 @@ typedef struct wtl_kept_module {
   char build_id[72];
   char path[];
 } wtl_kept_module;
+
+/* A node of a call path (call_path.h), after its parent. `module`: its file by the order of the notes, from 0. */
+typedef struct wtl_kept_path {
+  wtl_kept_note note;
+  wtl_path_node node;
+  uint32_t number;
+} wtl_kept_path;
+
+/* A place of a Python frame (python_code.h). */
+typedef struct wtl_kept_python {
+  wtl_kept_note note;
+  uint32_t number;
+  int32_t line;
+  char texts[]; /* file and function, each with a NUL */
+} wtl_kept_python;
 
 /*
  * Makes the file of a process with one PE. `folder`: WATTLE_PROFILE_DIR; "" or NULL: a file without a name. Returns
@@ -119,8 +134,9 @@ void wtl_kept_replaced(wtl_kept *k, const void *at);
 /* Whether `at` lies in the file. */
 bool wtl_kept_has(wtl_kept *k, const void *at);
 
-/* Notes the name of a call and the file of an address, if they are new. Threads may call it at the same time. */
-void wtl_kept_note_site(wtl_kept *k, uintptr_t addr, uint32_t call);
+/* Notes the name of a site's call, the file of its address and the nodes of its path, if they are new. Threads may call
+ * it at the same time. */
+void wtl_kept_note_site(wtl_kept *k, const wtl_site *site);
 
 /* Removes the file's name: its profile is written. The memory stays mapped. */
 void wtl_kept_remove(wtl_kept *k);

@@ -8,6 +8,7 @@
 
 #include "os/os.h"
 #include "profile/kept.h"
+#include "profile/python_frames.h"
 
 enum { FIRST_SLOTS = 256 };
 
@@ -34,8 +35,13 @@ static void forget_all(wtl_seen_paths *all)
 
 bool wtl_seen_path_holds(const wtl_seen_path *seen)
 {
-  for (unsigned i = 1; i < seen->n_words; i++)
+  for (unsigned i = 1; i < seen->n_stack; i++)
     if (*seen->word[i].at != seen->word[i].value) return false;
+  if (seen->python) {
+    if (wtl_python_frame_here() != seen->python) return false; /* the other frames may be gone */
+    for (unsigned i = seen->n_stack; i < seen->n_words; i++)
+      if (*seen->word[i].at != seen->word[i].value) return false;
+  }
   const wtl_path_library *libraries = (const wtl_path_library *)&seen->word[seen->n_words];
   return seen->n_libraries == 0 || wtl_path_libraries_stay(libraries, seen->n_libraries);
 }
@@ -103,7 +109,7 @@ void wtl_profile_keep_begin(wtl_profile *p, const wtl_call_info *const *calls)
   for (wtl_site_table *t = p->tables; t && p->kept && t->slots; t = t->next) {
     const wtl_slots *s = t->slots;
     for (uint32_t i = 0; i <= s->mask; i++)
-      if (s->slot[i].addr) wtl_kept_note_site(p->kept, s->slot[i].addr, s->slot[i].call);
+      if (s->slot[i].addr) wtl_kept_note_site(p->kept, &s->slot[i]);
   }
 }
 
@@ -292,7 +298,7 @@ static wtl_site *find_in_table(wtl_site_table *t, const wtl_site *like)
     s = t->slots;
     site = probe(s->slot, s->mask, like);
   }
-  wtl_kept_note_site(t->kept, like->addr, like->call);
+  wtl_kept_note_site(t->kept, like);
   site->call = like->call;
   site->path = like->path;
   site->addr = like->addr;
@@ -330,6 +336,16 @@ static void remember(wtl_seen_paths *all, const wtl_seen_path *path, const wtl_p
   *head = seen;
 }
 
+/* Gives a path that depends on no word of the stack one that never changes. */
+static void need_a_word(wtl_path_grounds *g)
+{
+  if (g->n_words == WTL_PATH_WORDS) g->n_words--, g->complete = false;
+  memmove(&g->word[1], &g->word[0], g->n_words * sizeof *g->word);
+  g->word[0] = nothing.word[0];
+  g->n_words++;
+  g->n_stack = 1;
+}
+
 wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin from, uint32_t call)
 {
   wtl_seen_paths *all = wtl_thread_sites.seen;
@@ -340,13 +356,15 @@ wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin f
   if ((site = find_seen(&all->head[wtl_seen_hash(from.addr, call)], t->slots, from, call))) return site;
   like.path = wtl_path_find(from, p->depth, all->stack, &grounds);
   site = find_in_table(t, &like);
-  if (!grounds.n_words) grounds.word[grounds.n_words++] = nothing.word[0]; /* the path depends on nothing else */
+  if (!grounds.n_stack) need_a_word(&grounds);
   wtl_seen_path path = {.addr = from.addr,
                         .frame = from.frame,
                         .slots = t->slots,
                         .site = site,
                         .call = call,
+                        .python = grounds.python,
                         .n_words = grounds.n_words,
+                        .n_stack = grounds.n_stack,
                         .n_libraries = grounds.n_libraries};
   if (site != &t->spare) remember(all, &path, &grounds);
   return site;

@@ -8,7 +8,8 @@
  * A thread remembers the paths that it has seen, by call and return address. A call compares the words of the stack
  * that its last path was read from, and reads the path again only if one has changed. A short call (wtl_enter_to, up to
  * WTL_LONG_BYTES) takes nanoseconds, so it compares all words only when it is timed. Between two timed calls it
- * compares the stack pointer and the nearest caller.
+ * compares the stack pointer and the nearest caller. A call from Python compares all words, because the stack is the same
+ * for all callers in Python since 3.11.
  *
  * Every call is counted. Always timed are the first WTL_FIRST_CALLS of a site, those that move at least WTL_LONG_BYTES,
  * and all waiting. Of the other calls one in WTL_OFTEN is timed up to the WTL_OFTEN_UNTILth, and one in WTL_SELDOM
@@ -180,9 +181,10 @@ typedef struct wtl_seen_path {
   const uintptr_t *frame;
   const wtl_slots *slots; /* that contain the site; a table that grows has other ones */
   wtl_site *site;
+  const void *python; /* the present Python frame; NULL: the path has none */
   uint32_t call;
-  uint16_t n_words, n_libraries;
-  wtl_path_word word[]; /* at least one; followed by the libraries */
+  uint16_t n_words, n_stack, n_libraries; /* as in wtl_path_grounds */
+  wtl_path_word word[];                   /* at least one; followed by the libraries */
 } wtl_seen_path;
 
 enum { WTL_SEEN_HEADS = 128, WTL_SEEN_BYTES = 128 << 10 };
@@ -252,7 +254,8 @@ static inline __attribute__((always_inline)) wtl_site *wtl_profile_seen(const wt
   if (WTL_UNLIKELY(seen->addr != from.addr || seen->frame != from.frame || seen->call != call || seen->slots != slots ||
                    *seen->word[0].at != seen->word[0].value))
     return NULL;
-  if (!is_short && (seen->n_words > 1 || seen->n_libraries) && WTL_UNLIKELY(!wtl_seen_path_holds(seen))) return NULL;
+  bool has_more = is_short ? seen->python != NULL : seen->n_words > 1 || seen->n_libraries;
+  if (has_more && WTL_UNLIKELY(!wtl_seen_path_holds(seen))) return NULL;
   if (!seen->site) __builtin_unreachable();
   return seen->site;
 }

@@ -3,7 +3,12 @@
 
 #include <stdlib.h>
 
-void wtl_caller_list_make(wtl_caller_list *list, const wtl_site *sites, uint64_t n)
+static uint32_t parent_of(const wtl_path_node *nodes, uint32_t node)
+{
+  return nodes ? nodes[node].parent : wtl_path_node_of(node).parent;
+}
+
+void wtl_caller_list_make(wtl_caller_list *list, const wtl_path_node *nodes, const wtl_site *sites, uint64_t n)
 {
   uint32_t all = 0;
   *list = (wtl_caller_list){0};
@@ -18,8 +23,8 @@ void wtl_caller_list_make(wtl_caller_list *list, const wtl_site *sites, uint64_t
   }
   for (uint64_t i = 0; i < n; i++) {
     if (sites[i].path == WTL_NO_PATH) continue;
-    uint32_t node = wtl_path_node_of(sites[i].path).parent;
-    for (; node != WTL_NO_PATH && !list->place[node]; node = wtl_path_node_of(node).parent) list->place[node] = 1;
+    uint32_t node = parent_of(nodes, sites[i].path);
+    for (; node != WTL_NO_PATH && !list->place[node]; node = parent_of(nodes, node)) list->place[node] = 1;
   }
   for (uint32_t node = 0; node < all; node++) { /* a parent has a lower number than its children */
     if (!list->place[node]) continue;

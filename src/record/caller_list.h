@@ -10,8 +10,9 @@ typedef struct wtl_caller_list {
   uint32_t *place; /* by node: its place in the list + 1; 0: not in it */
 } wtl_caller_list;
 
-/* Lists all nodes above those of the sites. Without memory the list is empty. */
-void wtl_caller_list_make(wtl_caller_list *list, const wtl_site *sites, uint64_t n);
+/* Lists all nodes above those of the sites. `nodes`: those of a process that has ended; NULL: of this process, which
+ * call_path.h has. Without memory the list is empty. */
+void wtl_caller_list_make(wtl_caller_list *list, const wtl_path_node *nodes, const wtl_site *sites, uint64_t n);
 void wtl_caller_list_free(wtl_caller_list *list);
 
 /* Returns the place of a node in the list; -1 if it is not in it. */

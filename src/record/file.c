@@ -18,6 +18,7 @@
 #include "profile/call_path.h"
 #include "profile/kept.h"
 #include "profile/modules.h"
+#include "profile/python_code.h"
 #include "record/caller_list.h"
 #include "record/recorded.h"
 #include "record/power_file.h"
@@ -89,9 +90,15 @@ static double site_joules(const writer *w, const wtl_site *s, int domain)
   return joules_of(w, &a, domain);
 }
 
+static wtl_path_node node_of(const writer *w, uint32_t number)
+{
+  return w->self->past ? w->self->past->nodes[number] : wtl_path_node_of(number);
+}
+
 /* The index of the file of a node, which may be unloaded by now; -1: no memory. */
 static int module_of_node(writer *w, const wtl_path_node *node)
 {
+  if (w->self->past) return node->module < (int)w->n_modules ? node->module : -1;
   const wtl_module *m = wtl_path_module(node->module);
   wtl_module *grown;
   for (size_t i = 0; i < w->n_modules; i++)
@@ -107,10 +114,15 @@ static void write_paths(writer *w)
 {
   fputs("],\"paths\":[", w->f);
   for (uint32_t i = 0; i < w->paths.n; i++) {
-    wtl_path_node node = wtl_path_node_of(w->paths.node[i]);
+    wtl_path_node node = node_of(w, w->paths.node[i]);
     fputs(i ? ",\n" : "\n", w->f);
     if (w->paths.node[i] < WTL_N_PATH_MARKS) {
       fprintf(w->f, "[-1,%d,0]", -2 - (int)w->paths.node[i]);
+      continue;
+    }
+    if (node.module == WTL_PATH_PYTHON) {
+      fprintf(w->f, "[%ld,%d,%ju]", wtl_caller_list_place(&w->paths, node.parent), node.module,
+              (uintmax_t)node.addr - 1);
       continue;
     }
     int module = node.module < 0 ? -1 : module_of_node(w, &node);
@@ -120,12 +132,27 @@ static void write_paths(writer *w)
   }
 }
 
+/* Writes the places of Python frames, if there are any. */
+static void write_python(const writer *w)
+{
+  const wtl_past *past = w->self->past;
+  uint32_t n = past ? past->n_places : wtl_python_places();
+  while (past && n && !past->places[n - 1].file) n--;
+  for (uint32_t i = 0; i < n; i++) {
+    const wtl_python_place *p = past ? &past->places[i] : wtl_python_place_of(i);
+    fputs(i ? ",\n{" : "],\"python\":[\n{", w->f);
+    wtl_json_text_field(w->f, "file", p->file ? p->file : "", 1);
+    wtl_json_text_field(w->f, "function", p->function ? p->function : "", 0);
+    fprintf(w->f, ",\"line\":%d}", p->line);
+  }
+}
+
 static void write_site(writer *w, const wtl_site *s)
 {
   static const char *const kinds[] = {"transfer", "wait", "other"};
   const wtl_call_info *call = wtl_record_call(w->self, s->call);
   FILE *f = w->f;
-  wtl_path_node node = s->path == WTL_NO_PATH ? (wtl_path_node){s->addr, WTL_NO_PATH, -1} : wtl_path_node_of(s->path);
+  wtl_path_node node = s->path == WTL_NO_PATH ? (wtl_path_node){s->addr, WTL_NO_PATH, -1} : node_of(w, s->path);
   putc('{', f);
   write_place(w, s->addr, node.module >= 0 ? module_of_node(w, &node) : module_of(w, s->addr));
   fprintf(f, ",\"path\":%ld", wtl_caller_list_place(&w->paths, node.parent));
@@ -247,7 +274,7 @@ static void write_identity(writer *w)
     wtl_os_machine_id(id, sizeof id);
     p = &here;
   }
-  fprintf(w->f, "{\"schema\":2,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, p->pid);
+  fprintf(w->f, "{\"schema\":3,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, p->pid);
   wtl_json_text_field(w->f, "host", p->host, 0);
   wtl_json_text_field(w->f, "boot_id", p->boot_id, 0);
   wtl_json_number_field(w->f, "node_number", self->node < 0 ? NAN : self->node, 0);
@@ -443,6 +470,7 @@ static void write_all(writer *w)
     write_site(w, &w->sites[i]);
   }
   write_paths(w);
+  write_python(w);
   write_modules(w);
 }
 
@@ -464,7 +492,7 @@ static void print(FILE *out, wtl_record *self, const wtl_share *share, const wtl
     wtl_no_core_stop(&self->door->no_core);
   }
   w.sites = wtl_profile_merge(self->profile, &w.n_sites);
-  wtl_caller_list_make(&w.paths, w.sites, w.n_sites);
+  wtl_caller_list_make(&w.paths, self->past ? self->past->nodes : NULL, w.sites, w.n_sites);
   add_up_transfer(&w);
   write_all(&w);
   free(w.sites);

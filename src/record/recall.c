@@ -134,6 +134,56 @@ static void take_module(wtl_recalled *r, wtl_kept_module *n)
   snprintf(m->build_id, sizeof m->build_id, "%.64s", n->build_id);
 }
 
+static bool is_known(const wtl_recalled *r, uint32_t node)
+{
+  return node < r->past.n_nodes && (node < WTL_N_PATH_MARKS || r->past.nodes[node].addr);
+}
+
+/* Makes space for the entry with the number `last`. Returns false without memory. */
+static bool make_space(void **array, uint32_t *n, uint32_t last, size_t size)
+{
+  uint32_t more = last + last / 2 + 64;
+  if (last < *n) return true;
+  char *grown = realloc(*array, more * size);
+  if (!grown) return false;
+  memset(grown + *n * size, 0, (more - *n) * size);
+  *array = grown;
+  *n = more;
+  return true;
+}
+
+static bool make_nodes(wtl_recalled *r, uint32_t last)
+{
+  void *nodes = r->past.nodes;
+  bool is_first = !nodes, good = make_space(&nodes, &r->past.n_nodes, last, sizeof *r->past.nodes);
+  r->past.nodes = nodes;
+  for (int i = 0; is_first && good && i < WTL_N_PATH_MARKS; i++)
+    r->past.nodes[i] = (wtl_path_node){.parent = WTL_NO_PATH, .module = -1};
+  return good;
+}
+
+static void take_path(wtl_recalled *r, const wtl_kept_path *n)
+{
+  const wtl_path_node *node = &n->node;
+  if (n->note.bytes < sizeof *n || n->number < WTL_N_PATH_MARKS || n->number >= WTL_PATH_NODES || !node->addr) return;
+  if (!make_nodes(r, n->number)) return;
+  if (node->parent != WTL_NO_PATH && (node->parent >= n->number || !is_known(r, node->parent))) return;
+  if (node->module == WTL_PATH_PYTHON ? node->addr > r->past.n_places : node->module < -1) return;
+  r->past.nodes[n->number] = *node;
+}
+
+static void take_python(wtl_recalled *r, wtl_kept_python *n)
+{
+  void *places = r->past.places;
+  size_t bytes = n->note.bytes - sizeof *n;
+  if (n->note.bytes < sizeof *n + 2 || n->number >= WTL_PYTHON_PLACES) return;
+  n->texts[bytes - 1] = '\0';
+  size_t file = strlen(n->texts) + 1;
+  bool good = make_space(&places, &r->past.n_places, n->number, sizeof *r->past.places);
+  r->past.places = places;
+  if (good) r->past.places[n->number] = (wtl_python_place){n->texts, file < bytes ? n->texts + file : NULL, n->line};
+}
+
 static void take_notes(wtl_recalled *r, wtl_kept_block *b)
 {
   char *at = (char *)(b + 1), *end = (char *)b + b->bytes;
@@ -142,6 +192,8 @@ static void take_notes(wtl_recalled *r, wtl_kept_block *b)
     if (!n->kind || n->bytes < sizeof *n || n->bytes % 8 || n->bytes > (size_t)(end - at)) return;
     if (n->kind == WTL_KEPT_CALL) take_call(r, (void *)n);
     if (n->kind == WTL_KEPT_MODULE) take_module(r, (void *)n);
+    if (n->kind == WTL_KEPT_PATH) take_path(r, (void *)n);
+    if (n->kind == WTL_KEPT_PYTHON) take_python(r, (void *)n);
     at += n->bytes;
   }
 }
@@ -157,7 +209,7 @@ static bool take_slots(wtl_recalled *r, wtl_kept_block *b)
   for (uint32_t i = 0; i <= s->mask; i++) {
     wtl_site *site = &s->slot[i];
     if (site->addr && (site->call >= MOST_CALLS || !r->calls[site->call].name)) site->addr = 0;
-    site->path = WTL_NO_PATH; /* the nodes of call paths are in the process's own memory */
+    if (!is_known(r, site->path)) site->path = WTL_NO_PATH;
     t->used += site->addr != 0;
   }
   t->slots = s;
@@ -241,6 +293,8 @@ void wtl_recall_free(wtl_recalled *r)
     free(t);
   }
   free(r->past.modules);
+  free(r->past.nodes);
+  free(r->past.places);
   free(r->calls);
   free(r->bytes);
   free(r);

@@ -16,6 +16,7 @@
 #include "power/power.h"
 #include "profile/modules.h"
 #include "profile/profile.h"
+#include "profile/python_code.h"
 #include "record/cores_used.h"
 #include "record/interfaces.h"
 #include "record/operations.h"
@@ -68,6 +69,10 @@ typedef struct wtl_past {
   double cpu_s; /* NaN: not known */
   wtl_module *modules;
   size_t n_modules;
+  wtl_path_node *nodes; /* of call paths; one that is not known is all zero */
+  uint32_t n_nodes;
+  wtl_python_place *places; /* of Python frames; one that is not known has no file */
+  uint32_t n_places;
   wtl_end end;
 } wtl_past;
 

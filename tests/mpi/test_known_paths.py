@@ -41,10 +41,21 @@ KNOWN = [
     (CALL, "(deeper callers)"),  # of a coroutine, whose stack is not the thread's own
     (CALL, "after_jump", "main"),
     (CALL, "in_thread"),
+    (CALL, "once_function", "libc", "with_once", "main"),
+    (CALL, "visit", "with_tree", "main"),  # twalk jumps to it
+    (CALL, "rare", "with_cold", "main"),
+    ("even", "odd", "even", "main"),
+    ("deepest", "deeper", "deep", "with_inlines", "main"),
+    (CALL, "chosen_one", "with_choice", "main"),
+    (CALL, "in_own_stack"),
     (CALL, "solver::Halo::exchange", "in_cxx", "main"),
     (CALL, "solver::Derived::step", "in_cxx", "main"),
     (CALL, "solver::after_exception", "in_cxx", "main"),
     (CALL, "solver::Leaving::~Leaving", "solver::unwound", "solver::catches", "in_cxx", "main"),
+    (CALL, "operator()", "with_function", "in_cxx", "main"),  # local types have no longer names
+    (CALL, "solver::after_second_throw", "in_cxx", "main"),
+    (CALL, "solver::Part::Part", "solver::Whole::Whole", "in_cxx", "main"),
+    (CALL, *["solver::descend"] * 3, "in_fortran", "main"),
     (CALL, "inside", "solver::step", "in_fortran", "main"),
     (CALL, "solver::step", "in_fortran", "main"),
     (CALL, "plain", "in_fortran", "main"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from jobs import clean_environment
-from preload import BOTH, LIBRARY, OPEN_MPI, PROGRAMS, Mpi, profiles
+from preload import BOTH, LIBRARY, MPICH, OPEN_MPI, OTHERS, PROGRAMS, Mpi, profiles
 
 FORTRAN = {"openmpi": "-lmpi_mpifh", "mpich": "-lmpichfort"}
 
@@ -49,6 +49,18 @@ def test_a_library_that_replaces_mpi_is_called(tmp_path: Path) -> None:
     environment = {**clean_environment(), "LD_PRELOAD": str(LIBRARY)}
     done = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "size 1, rc 0\n", "")
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH, *OTHERS], ids=str)
+def test_a_program_finds_those_calls_of_later_versions_that_its_mpi_has(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compile("newer_names.c", tmp_path, "-ldl")
+    plain = mpi.run(2, program, preload=False)
+    done = mpi.run(2, program, profile=tmp_path / "profile")
+    assert (plain.returncode, "value 7" in plain.stdout) == (0, True), plain
+    assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, plain.stderr)
+    called = "MPI_Bcast_c" if "MPI_Bcast_c 1" in plain.stdout else "MPI_Bcast"
+    for pe in profiles(tmp_path / "profile"):
+        assert called in {site["call"] for site in pe["sites"]}
 
 
 def test_rmpi_runs_as_in_the_plain_program(tmp_path: Path) -> None:

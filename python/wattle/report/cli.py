@@ -115,5 +115,7 @@ def build(found: Path) -> Page:
 
     if found.is_file() and found.suffix == ".json":
         return bench_page.build(found)
+    if runs.is_bare(found):
+        return run_page.build(found)
     record = manifests.read(found)
     return run_page.build(found) if record.kind == "run" else study_page.build(found, record)

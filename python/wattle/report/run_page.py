@@ -348,11 +348,11 @@ def _imbalance_rows(view: View) -> list[tuple[str, str, str, str, str, str]]:
         return []
     return [
         (
-            found.site.place.label,
-            found.site.call,
+            found.place.label,
+            found.call,
             *map(units.seconds, (found.mean_s, found.least_s, found.most_s, found.uneven_s)),
         )
-        for found in waiting.imbalances(view.sites, view.profile.n_pes)[:IMBALANCES_SHOWN]
+        for found in waiting.imbalances(view.sites, view.profile.n_pes, view.program)[:IMBALANCES_SHOWN]
     ]
 
 

@@ -69,7 +69,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
         "sites": [site.as_dict() for site in sites],
         "regions": [found.as_dict() for found in regions.merge(profile)],
         "waiting": [found.as_dict() for found in waiting.by_kind(sites)],
-        "imbalance": [found.as_dict() for found in waiting.imbalances(sites, profile.n_pes)],
+        "imbalance": [found.as_dict() for found in waiting.imbalances(sites, profile.n_pes, profile.program)],
         **balances.as_dict(profile, node_domains(profile)),
     }
 

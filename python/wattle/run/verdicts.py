@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wattle import pop, units
+from wattle import call_paths, pop, units
 from wattle.no_core import Shortage
 from wattle.pe import add
 from wattle.pop import Factors
@@ -28,7 +28,7 @@ def verdict(profile: RunProfile, sites: Sequence[MergedSite], short: Shortage | 
     if share < NOTHING:
         text += ": there is nothing to gain here by waiting in another way."
     else:
-        text += f"{_where(sites)}{_why(factors, profile.noun)}."
+        text += f"{_where(sites, profile.program)}{_why(factors, profile.noun)}."
     return f"{text} {short.words}" if short is not None else text
 
 
@@ -50,14 +50,15 @@ def _of_cpu(figures: Sequence[Joules]) -> Joules:
     return total(j for j in figures if j.scope != "device")
 
 
-def _where(sites: Sequence[MergedSite]) -> str:
-    """The call with the most waiting, if it has a third of it."""
-    waits = [(site.waiting_s or 0.0, site) for site in sites]
+def _where(sites: Sequence[MergedSite], program: str) -> str:
+    """The call with the most waiting, at the nearest frame in the program, if it has a third of all waiting."""
+    rows = call_paths.rows(sites, program, depth=0)
+    waits = [(row.site.waiting_s or 0.0, row) for row in rows]
     whole = sum(waited for waited, _ in waits)
-    most, site = max(waits, key=lambda pair: pair[0], default=(0.0, None))
-    if site is None or not whole or most < whole / 3:
+    most, row = max(waits, key=lambda pair: pair[0], default=(0.0, None))
+    if row is None or not whole or most < whole / 3:
         return ""
-    return f", {units.share(most / whole)} of it in {site.call} at {site.place.label}"
+    return f", {units.share(most / whole)} of it in {row.site.call} at {row.place.label}"
 
 
 def _why(factors: Factors | None, noun: str) -> str:

@@ -126,7 +126,7 @@ class View:
     @property
     def program(self) -> str:
         """The path of the program; empty where no process left a profile."""
-        return self.profile.pes[0].program if self.profile and self.profile.pes else ""
+        return self.profile.program if self.profile else ""
 
     @property
     def interval(self) -> str:

@@ -1,8 +1,10 @@
 /* A program whose call paths are known, for test_known_paths.py. CALL is MPI_Barrier, or shmem_barrier_all. Its C++ and
  * Fortran parts are known_paths.cc and known_paths.f90; its library, of which two are made, is known_paths_library.c. */
+#define _GNU_SOURCE
 #include <alloca.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <search.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -150,6 +152,11 @@ FUNCTION static void variadic(int n, ...)
   STAY();
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+  return *(const char *)a - *(const char *)b;
+}
+
 static int compares;
 FUNCTION static int compare(const void *a, const void *b)
 {
@@ -161,6 +168,100 @@ FUNCTION static void with_sort(void)
 {
   int numbers[2] = {2, 1};
   qsort(numbers, 2, sizeof *numbers, compare);
+  STAY();
+}
+
+/* Calls from functions that the C library calls, by other ways than qsort. */
+FUNCTION static void once_function(void)
+{
+  the_call();
+  STAY();
+}
+FUNCTION static void with_once(void)
+{
+  pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, once_function);
+  STAY();
+}
+
+FUNCTION static void visit(const void *node, VISIT which, int depth)
+{
+  (void)node, (void)which, (void)depth;
+  the_call();
+  STAY();
+}
+FUNCTION static void with_tree(void)
+{
+  void *root = NULL;
+  tsearch("a", &root, compare_texts);
+  twalk(root, visit);
+  tdelete("a", &root, compare_texts);
+  STAY();
+}
+
+/* GCC moves the call to another section, with a frame of its own. */
+static volatile int is_rare = 1;
+FUNCTION static __attribute__((cold)) void rare(void)
+{
+  the_call();
+  STAY();
+}
+FUNCTION static void with_cold(int n)
+{
+  for (int i = 0; i < n; i++)
+    if (__builtin_expect(is_rare, 0)) rare();
+  STAY();
+}
+
+FUNCTION static void odd(int n);
+FUNCTION static void even(int n)
+{
+  if (n > 0)
+    odd(n - 1);
+  else
+    CALL();
+  STAY();
+}
+FUNCTION static void odd(int n)
+{
+  even(n - 1);
+  STAY();
+}
+
+static inline __attribute__((always_inline)) void deepest(int n)
+{
+  if (n) CALL();
+  STAY();
+}
+static inline __attribute__((always_inline)) void deeper(int n)
+{
+  for (int i = 0; i < n; i++) deepest(1);
+}
+static inline __attribute__((always_inline)) void deep(int n)
+{
+  deeper(n);
+  STAY();
+}
+FUNCTION static void with_inlines(int n)
+{
+  deep(n);
+  STAY();
+}
+
+/* The linker chooses the function when the program starts. */
+FUNCTION static void chosen_one(void)
+{
+  the_call();
+  STAY();
+}
+static void (*choose(void))(void)
+{
+  return chosen_one;
+}
+void chosen(void) __attribute__((ifunc("choose")));
+FUNCTION static void with_choice(void)
+{
+  chosen();
   STAY();
 }
 
@@ -219,6 +320,28 @@ FUNCTION static void with_thread(void)
   pthread_join(thread, NULL);
 }
 
+/* A thread whose stack the program made. */
+FUNCTION static void *in_own_stack(void *arg)
+{
+  the_call();
+  STAY();
+  return arg;
+}
+FUNCTION static void with_own_stack(void)
+{
+  enum { BYTES = 1 << 20 };
+  void *stack = NULL;
+  pthread_attr_t attributes;
+  pthread_t thread;
+  if (posix_memalign(&stack, 4096, BYTES) != 0) return;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstack(&attributes, stack, BYTES);
+  pthread_create(&thread, &attributes, in_own_stack, NULL);
+  pthread_join(thread, NULL);
+  pthread_attr_destroy(&attributes);
+  free(stack);
+}
+
 /* The libraries have the same code. The second one is often loaded where the first one was. */
 FUNCTION static void with_library(const char *path)
 {
@@ -262,6 +385,13 @@ int main(int argc, char **argv)
     with_coroutine();
     after_jump();
     with_thread();
+    with_once();
+    with_tree();
+    with_cold(1);
+    even(3 - 1);
+    with_inlines(1);
+    with_choice();
+    with_own_stack();
     in_cxx();
     in_fortran_();
     for (int k = 1; k < argc; k++) with_library(argv[k]);

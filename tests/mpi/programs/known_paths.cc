@@ -66,6 +66,44 @@ FUNCTION void catches()
   STAY();
 }
 
+// A lambda, in a template of its type.
+template <typename Function> FUNCTION void with_function(const Function &function)
+{
+  function(1);
+  STAY();
+}
+
+// An exception that is thrown again, in its handler.
+FUNCTION void throws_again()
+{
+  try {
+    throws();
+  } catch (const std::exception &) {
+    throw;
+  }
+}
+FUNCTION void after_second_throw()
+{
+  try {
+    throws_again();
+  } catch (const std::exception &) {
+    the_call();
+  }
+  STAY();
+}
+
+// The constructor of a base.
+struct Part {
+  FUNCTION Part()
+  {
+    the_call();
+    STAY();
+  }
+};
+struct Whole : Part {
+  FUNCTION Whole() { STAY(); }
+};
+
 } // namespace solver
 
 extern "C" FUNCTION void in_cxx(void)
@@ -77,5 +115,11 @@ extern "C" FUNCTION void in_cxx(void)
   base->step();
   solver::after_exception();
   solver::catches();
+  solver::with_function([](int) FUNCTION {
+    the_call();
+    STAY();
+  });
+  solver::after_second_throw();
+  solver::Whole whole;
   STAY();
 }

@@ -12,6 +12,14 @@ contains
       call keep()
     end subroutine
   end subroutine
+
+  recursive subroutine descend(n)
+    integer, intent(in) :: n
+    external :: the_call
+    if (n > 0) call descend(n - 1)
+    if (n == 0) call the_call()
+    call keep()
+  end subroutine
 end module
 
 subroutine keep()
@@ -27,5 +35,6 @@ subroutine in_fortran()
   use solver
   call step()
   call plain()
+  call descend(2)
   call keep()
 end subroutine

@@ -11,7 +11,9 @@ import fakes
 import made_paths
 import pytest
 from test_report_run import figures, page_of, plain
-from wattle import call_paths, profile, sites
+from wattle import call_paths, cli, profile, sites
+from wattle.errors import DamagedFile
+from wattle.pe import PYTHON
 from wattle.report import flame
 from wattle.report.cli import write
 from wattle.sites import MergedSite
@@ -35,6 +37,39 @@ def frames_of(found: list[MergedSite], weight: str = "waiting") -> list[flame.Fr
 def merged(folder: Path, *profiles: dict) -> list[MergedSite]:
     fakes.write_profiles(folder / "profile", list(profiles))
     return sites.merge(profile.load(folder))
+
+
+def test_profiles_alone_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those in WATTLE_PROFILE_DIR of a program that ran without `wattle run`, and a folder that contains this one."""
+    folder = tmp_path / "profile"
+    fakes.write_profiles(folder, [fakes.pe_profile(0, 2), fakes.pe_profile(1, 2)])
+    shown = []
+    for directory in (folder, tmp_path):
+        assert "shmem_barrier_all" in plain(write(directory, tmp_path / "page.html").read_text())
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["report", "--text", str(directory)])
+        assert ended.value.code == 0
+        shown.append(capsys.readouterr().out)
+    assert "on 2 PEs" in shown[0] and shown[0] == shown[1]
+
+
+def test_python_frames_are_the_program(tmp_path: Path) -> None:
+    """Installed packages and the interpreter are not."""
+    made = fakes.pe_profile(0, 1)
+    made["schema"] = 3
+    made["python"] = [
+        {"file": "/usr/lib/python3/dist-packages/mpi4py/util/pkl5.py", "function": "Comm.send", "line": 7},
+        {"file": "/home/user/train.py", "function": "main.<locals>.exchange", "line": 41},
+        {"file": "/home/user/train.py", "function": "<module>", "line": 60},
+    ]
+    made["paths"] = [[-1, PYTHON, 2], [0, PYTHON, 1], [1, PYTHON, 0]]
+    made["sites"][0]["path"] = 2
+    (found, *_) = [s for s in merged(tmp_path, made) if s.path]
+    place, above = call_paths.nearest(found, "/usr/bin/python3.11")
+    assert (place.words, [frame.words for frame in above]) == ("train.py:41 main.exchange()", ["train.py:60 <module>"])
+    made["paths"][0] = [-1, PYTHON, 3]
+    with pytest.raises(DamagedFile, match="does not exist"):
+        merged(tmp_path, made)
 
 
 def test_frames_lie_under_their_callers(tmp_path: Path):

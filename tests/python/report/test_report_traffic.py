@@ -127,9 +127,9 @@ def test_the_kind_of_a_wait_follows_from_the_routine(call, kind):
 def test_waiting_at_collectives_beyond_the_least_is_imbalance(tmp_path, wattle):
     found = load(tmp_path, 2)  # the barriers of PE 0 took 0.5 s, those of PE 1 0.6 s
     merged = sites.merge(found)
-    (barrier,) = waiting.imbalances(merged, 2)
+    (barrier,) = waiting.imbalances(merged, 2, "")
     assert (barrier.mean_s, barrier.least_s, barrier.most_s, barrier.uneven_s) == pytest.approx((0.55, 0.5, 0.6, 0.1))
-    assert waiting.imbalances(merged, 3) == []  # a process did not reach it
+    assert waiting.imbalances(merged, 3, "") == []  # a process did not reach it
     assert [(one.kind, round(one.seconds, 6)) for one in waiting.by_kind(merged)] == [("barrier", 1.1)]
 
 
