@@ -293,14 +293,6 @@ class PE:
     def module_of(self, site: Site) -> Module | None:
         return self.modules[site.module] if 0 <= site.module < len(self.modules) else None
 
-    def callers_of(self, site: Site) -> list[PathNode]:
-        """The callers above the function that made the call, the nearest first."""
-        found, at = [], site.path
-        while at >= 0:
-            found.append(self.paths[at])
-            at = found[-1].parent
-        return found
-
 
 def find(figures: Iterable[Joules], domain: str) -> Joules:
     """The figure of a domain; unavailable where there is none."""
