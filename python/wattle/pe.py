@@ -214,6 +214,65 @@ class Partners:
     wait_s: list[float]
 
 
+STEP_COUNTS = (
+    "times",
+    "transfers",
+    "same_pe",
+    "next_there",
+    "same_there",
+    "stride_there",
+    "next_here",
+    "same_here",
+    "stride_here",
+    "private_here",
+    "compared",
+    "unchanged",
+    "bursts",
+    "burst_calls",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A pair of call sites, of which `to` was the thread's next call after `origin`, with counts of noted calls. See
+    docs/profile.md for their meaning.
+    """
+
+    origin: int  # index of a site
+    to: int
+    times: int
+    transfers: int
+    same_pe: int
+    next_there: int
+    same_there: int
+    stride_there: int
+    next_here: int
+    same_here: int
+    stride_here: int
+    private_here: int
+    compared: int
+    unchanged: int
+    bursts: int
+    burst_calls: int
+    time_s: float
+    bytes: int
+    area: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """The order of a process's calls, from samples. `timer_s`: the part of a timed call's time that reading the clock
+    takes.
+    """
+
+    noted: int
+    lost: int
+    timer_s: float | None
+    steps: list[Step]
+
+
 @dataclass(frozen=True)
 class Wait:
     """The wait in which a process was at its end. `module`, `offset`: as in Site."""
@@ -288,6 +347,7 @@ class PE:
     paths: list[PathNode] = field(default_factory=list)  # each follows its parent; empty in files of schema 1
     python: list[PythonPlace] = field(default_factory=list)  # those of Python frames
     ended: Ended | None = None  # None where the process wrote its profile itself
+    sequence: Sequence | None = None  # None in files of earlier versions, and of killed processes
     api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
 
     def module_of(self, site: Site) -> Module | None:

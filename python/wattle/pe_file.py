@@ -20,6 +20,7 @@ from wattle.pe import (
     SINGLE,
     SPENT,
     STAGES,
+    STEP_COUNTS,
     TIMES,
     WAYS,
     Clocks,
@@ -36,7 +37,9 @@ from wattle.pe import (
     PythonPlace,
     Recorded,
     Region,
+    Sequence,
     Site,
+    Step,
     Wait,
 )
 from wattle.provenance import Joules, read_joules
@@ -60,6 +63,7 @@ def pe_of(document: Checked) -> PE:
     if pe >= n_pes:
         raise document.get("pe").wrong(f"says {pe} of {n_pes} PEs")
     modules = [_read_module(entry) for entry in document.items("modules")]
+    sites = document.get("sites").expect("a list").value
     python = [_read_python(entry) for entry in document.items("python")] if document.has("python") else []
     paths = _read_paths(document, len(modules), len(python)) if document.has("paths") else []
     has_node = document.has("node")
@@ -107,6 +111,7 @@ def pe_of(document: Checked) -> PE:
         sizes={e.text("call"): _plain_numbers(e, "counts") for e in document.items("sizes")}
         if document.has("sizes")
         else {},
+        sequence=_read_sequence(document.get("sequence"), len(sites)) if document.has("sequence") else None,
         cores=_read_cores(document.get("no_core")) if document.has("no_core") else None,
         ended=_read_ended(document.get("ended"), len(modules)) if document.has("ended") else None,
         nested=_figures(document.get("node"), "nested") if has_node and document.get("node").has("nested") else [],
@@ -129,6 +134,30 @@ def _read_partners(entry: Checked, n_pes: int) -> Partners:
     if found[0] and not (set(map(type, found[0])) == {int} and max(found[0]) < n_pes):
         raise entry.get("pe").wrong(f"expected numbers of PEs below {n_pes}")
     return Partners(*found)
+
+
+STEP_COLUMNS = ["from", "to", *STEP_COUNTS, "time_s", "bytes", "area", "low", "high"]
+
+
+def _read_sequence(entry: Checked, n_sites: int) -> Sequence:
+    columns = entry.get("columns")
+    if columns.expect("a list").value != STEP_COLUMNS:
+        raise columns.wrong(f"expected {' '.join(STEP_COLUMNS)}")
+    steps = [_read_step(row, n_sites) for row in entry.items("steps")]
+    return Sequence(entry.integer("noted"), entry.integer("lost"), entry.number("timer_s"), steps)
+
+
+def _read_step(entry: Checked, n_sites: int) -> Step:
+    row = entry.expect("a list").value
+    if len(row) != len(STEP_COLUMNS) or not set(map(type, row)) <= {int, float}:
+        raise entry.wrong(f"expected {len(STEP_COLUMNS)} numbers")
+    step = Step(*row)
+    counts = row[2:-5]
+    if not (0 <= step.origin < n_sites and 0 <= step.to < n_sites and set(map(type, row[:-5])) == {int}):
+        raise entry.wrong(f"expected two of {n_sites} sites and whole numbers")
+    if min(counts) < 0 or max(counts[:-1]) > step.times or step.time_s < 0 or step.bytes < 0:
+        raise entry.wrong("expected counts of at least 0, and none but the last above the first")
+    return step
 
 
 def _spent(parent: Checked, keys: tuple[str, ...]) -> Numbers:

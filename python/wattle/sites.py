@@ -102,6 +102,11 @@ class _Callers:
 
 def merge(profile: RunProfile) -> list[MergedSite]:
     """All call sites of the run, those with the most joules first."""
+    return [site for site, _ in merge_with_members(profile)]
+
+
+def merge_with_members(profile: RunProfile) -> list[tuple[MergedSite, list[tuple[PE, Site]]]]:
+    """All call sites of the run, those with the most joules first, with the sites of the PEs that each is made of."""
     groups: dict[tuple[tuple[Key, ...], str, str], list[tuple[PE, Site]]] = defaultdict(list)
     for pe in profile.pes:
         callers = _Callers(pe)
@@ -115,8 +120,9 @@ def merge(profile: RunProfile) -> list[MergedSite]:
     for (keys, end, _), members in groups.items():
         first, *callers = [places[key] if isinstance(key, tuple) else key for key in keys]
         path = [*first.around, *(frame for caller in callers for frame in (caller, *caller.around))]
-        merged.append(_merged((first, tuple(path), end), members, None if profile.counted_twice else wholes))
-    return sorted(merged, key=lambda site: site.cost, reverse=True)
+        site = _merged((first, tuple(path), end), members, None if profile.counted_twice else wholes)
+        merged.append((site, members))
+    return sorted(merged, key=lambda found: found[0].cost, reverse=True)
 
 
 def key_of(pe: PE, module: int, offset: int) -> symbols.Key:

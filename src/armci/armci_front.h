@@ -84,14 +84,26 @@ void armci_refuse_null(const char *call, const char *name) __attribute__((noretu
 #define ARMCI_ENTER_AS(routine, call, bytes)                                                                           \
   wtl_frame f = armci_enter(WTL_CALL_##call, #routine, WTL_ORIGIN, (uint64_t)(bytes))
 
-static inline __attribute__((always_inline)) wtl_frame armci_enter(uint32_t call, const char *name, wtl_origin from,
-                                                                   uint64_t bytes)
+/* For a routine that moves bytes to or from process `proc`: `there` is its memory, `here` this process's. `puts`: it
+ * reads that. */
+#define ARMCI_ENTER_TO(call, bytes, proc, there, here, puts)                                                           \
+  wtl_frame f =                                                                                                        \
+      armci_enter_to(WTL_CALL_##call, #call, WTL_ORIGIN, (uint64_t)(bytes), (wtl_target){proc, there, here, puts})
+
+static inline __attribute__((always_inline)) wtl_frame armci_enter_to(uint32_t call, const char *name, wtl_origin from,
+                                                                      uint64_t bytes, wtl_target to)
 {
   if (WTL_UNLIKELY(!wtl_self)) armci_refuse_unstarted(name);
-  wtl_frame f = wtl_enter(call, from, bytes);
+  wtl_frame f = wtl_enter_frame(call, from, bytes, to, false);
   f.name = name;
   if (WTL_UNLIKELY(!f.self->front)) armci_refuse_uninitialised(name);
   return f;
+}
+
+static inline __attribute__((always_inline)) wtl_frame armci_enter(uint32_t call, const char *name, wtl_origin from,
+                                                                   uint64_t bytes)
+{
+  return armci_enter_to(call, name, from, bytes, WTL_NO_TARGET);
 }
 
 static inline __attribute__((always_inline)) int armci_leave(wtl_frame *f)

@@ -75,7 +75,7 @@ static void accumulate(const wtl_frame *f, const armci_scale *by, void *src, voi
 
 int PARMCI_Put(void *src, void *dst, int bytes, int proc)
 {
-  ARMCI_ENTER(ARMCI_Put, bytes);
+  ARMCI_ENTER_TO(ARMCI_Put, bytes, proc, dst, src, true);
   put(&f, src, dst, bytes, proc, ARMCI_BLOCKING);
   return armci_leave(&f);
 }
@@ -83,7 +83,7 @@ ARMCI_TWIN(int, Put, void *src, void *dst, int bytes, int proc)
 
 int PARMCI_Get(void *src, void *dst, int bytes, int proc)
 {
-  ARMCI_ENTER(ARMCI_Get, bytes);
+  ARMCI_ENTER_TO(ARMCI_Get, bytes, proc, src, dst, false);
   get(&f, src, dst, bytes, proc, ARMCI_BLOCKING);
   return armci_leave(&f);
 }
@@ -91,7 +91,7 @@ ARMCI_TWIN(int, Get, void *src, void *dst, int bytes, int proc)
 
 int PARMCI_Acc(int datatype, void *scale, void *src, void *dst, int bytes, int proc)
 {
-  ARMCI_ENTER(ARMCI_Acc, bytes);
+  ARMCI_ENTER_TO(ARMCI_Acc, bytes, proc, dst, src, false);
   check_accumulate(&f, datatype, scale, src, dst, bytes, proc);
   accumulate(&f, &(armci_scale){datatype, scale}, src, dst, bytes, proc, ARMCI_BLOCKING);
   return armci_leave(&f);
@@ -100,7 +100,7 @@ ARMCI_TWIN(int, Acc, int datatype, void *scale, void *src, void *dst, int bytes,
 
 int PARMCI_NbPut(void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
 {
-  ARMCI_ENTER(ARMCI_NbPut, bytes);
+  ARMCI_ENTER_TO(ARMCI_NbPut, bytes, proc, dst, src, true);
   put(&f, src, dst, bytes, proc, ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);
 }
@@ -108,7 +108,7 @@ ARMCI_TWIN(int, NbPut, void *src, void *dst, int bytes, int proc, armci_hdl_t *h
 
 int PARMCI_NbGet(void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
 {
-  ARMCI_ENTER(ARMCI_NbGet, bytes);
+  ARMCI_ENTER_TO(ARMCI_NbGet, bytes, proc, src, dst, false);
   get(&f, src, dst, bytes, proc, ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);
 }
@@ -116,7 +116,7 @@ ARMCI_TWIN(int, NbGet, void *src, void *dst, int bytes, int proc, armci_hdl_t *h
 
 int PARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
 {
-  ARMCI_ENTER(ARMCI_NbAcc, bytes);
+  ARMCI_ENTER_TO(ARMCI_NbAcc, bytes, proc, dst, src, false);
   check_accumulate(&f, datatype, scale, src, dst, bytes, proc);
   accumulate(&f, &(armci_scale){datatype, scale}, src, dst, bytes, proc, ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);
@@ -142,7 +142,7 @@ void armci_set_flag(const wtl_frame *f, int *flag, int value, int proc)
 
 int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc)
 {
-  ARMCI_ENTER(ARMCI_Put_flag, bytes);
+  ARMCI_ENTER_TO(ARMCI_Put_flag, bytes, proc, dst, src, true);
   put(&f, src, dst, bytes, proc, ARMCI_BLOCKING);
   armci_check_place(&f, "flag", flag, sizeof *flag, proc);
   armci_set_flag(&f, flag, value, proc);
@@ -194,7 +194,7 @@ int PARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc)
 {
   bool is_long = op == ARMCI_FETCH_AND_ADD_LONG || op == ARMCI_SWAP_LONG;
   size_t size = is_long ? sizeof(long) : sizeof(int);
-  ARMCI_ENTER(ARMCI_Rmw, size);
+  ARMCI_ENTER_TO(ARMCI_Rmw, size, proc, prem, ploc, false);
   armci_check_proc(&f, proc);
   armci_check_that(&f, (unsigned)op <= ARMCI_SWAP_LONG, "op", op, "ARMCI_FETCH_AND_ADD and _SWAP, also with _LONG");
   armci_check_place(&f, "prem", prem, size, proc);

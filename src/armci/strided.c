@@ -121,7 +121,7 @@ static uint64_t bytes_of(const int count[], int levels)
 
 int PARMCI_PutS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
 {
-  ARMCI_ENTER(ARMCI_PutS, bytes_of(count, levels));
+  ARMCI_ENTER_TO(ARMCI_PutS, bytes_of(count, levels), proc, dst, src, false);
   put(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_BLOCKING);
   return armci_leave(&f);
 }
@@ -129,7 +129,7 @@ ARMCI_TWIN(int, PutS, void *src, int src_stride[], void *dst, int dst_stride[], 
 
 int PARMCI_GetS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
 {
-  ARMCI_ENTER(ARMCI_GetS, bytes_of(count, levels));
+  ARMCI_ENTER_TO(ARMCI_GetS, bytes_of(count, levels), proc, src, dst, false);
   get(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_BLOCKING);
   return armci_leave(&f);
 }
@@ -138,7 +138,7 @@ ARMCI_TWIN(int, GetS, void *src, int src_stride[], void *dst, int dst_stride[], 
 int PARMCI_AccS(int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],
                 int levels, int proc)
 {
-  ARMCI_ENTER(ARMCI_AccS, bytes_of(count, levels));
+  ARMCI_ENTER_TO(ARMCI_AccS, bytes_of(count, levels), proc, dst, src, false);
   accumulate(&f, (armci_scale){datatype, scale}, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc},
              ARMCI_BLOCKING);
   return armci_leave(&f);
@@ -175,7 +175,7 @@ ARMCI_TWIN(int, PutS_flag_dir, void *src, int src_stride[], void *dst, int dst_s
 int PARMCI_NbPutS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
                   armci_hdl_t *hdl)
 {
-  ARMCI_ENTER(ARMCI_NbPutS, bytes_of(count, levels));
+  ARMCI_ENTER_TO(ARMCI_NbPutS, bytes_of(count, levels), proc, dst, src, false);
   put(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);
 }
@@ -185,7 +185,7 @@ ARMCI_TWIN(int, NbPutS, void *src, int src_stride[], void *dst, int dst_stride[]
 int PARMCI_NbGetS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
                   armci_hdl_t *hdl)
 {
-  ARMCI_ENTER(ARMCI_NbGetS, bytes_of(count, levels));
+  ARMCI_ENTER_TO(ARMCI_NbGetS, bytes_of(count, levels), proc, src, dst, false);
   get(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);
 }
@@ -195,7 +195,7 @@ ARMCI_TWIN(int, NbGetS, void *src, int src_stride[], void *dst, int dst_stride[]
 int PARMCI_NbAccS(int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],
                   int levels, int proc, armci_hdl_t *hdl)
 {
-  ARMCI_ENTER(ARMCI_NbAccS, bytes_of(count, levels));
+  ARMCI_ENTER_TO(ARMCI_NbAccS, bytes_of(count, levels), proc, dst, src, false);
   accumulate(&f, (armci_scale){datatype, scale}, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc},
              ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);

@@ -196,6 +196,8 @@ static void start(wtl_pe *self)
   self->door.is_shared = self->thread_level >= WTL_THREAD_MULTIPLE;
   wtl_profile_start(&self->profile, self->settings.profile.on, (int)self->settings.call_paths.number);
   wtl_profile_keep(&self->profile, self->settings.profile_dir.text);
+  self->profile.symmetric[0] = (wtl_symmetric){self->heap, self->heap_bytes};
+  self->profile.symmetric[1] = (wtl_symmetric){self->statics, self->statics_bytes};
   wtl_am_start(self, self->rings);
   wtl_teams_start(self);
   if ((rc = wtl_network_start(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);

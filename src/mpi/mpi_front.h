@@ -132,7 +132,7 @@ static inline int wtl_mpi_partner(MPI_Comm comm, int rank)
 static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes, int to)
 {
   wtl_mpi_here.inside = true;
-  f->site = wtl_profile_enter_to(&wtl_mpi_self->profile, from, call, bytes, to, false);
+  f->site = wtl_profile_enter_to(&wtl_mpi_self->profile, from, call, bytes, WTL_TARGET_PE(to), false);
   f->awaited = -1;
   f->bytes = bytes;
   f->comm = MPI_COMM_NULL;

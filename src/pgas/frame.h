@@ -21,15 +21,15 @@ typedef struct wtl_frame {
 /* Each front end defines it: prints that there is no PE, and ends the process. */
 void wtl_front_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 
-/* Begins a call to PE `pe`, numbered in the job; -1: the call has no single target. `is_short`: profile.h. */
+/* Begins a call. The PE of its target is numbered in the job. `is_short`: profile.h. */
 static inline __attribute__((always_inline)) wtl_frame wtl_enter_frame(uint32_t call, wtl_origin from, uint64_t bytes,
-                                                                       int pe, bool is_short)
+                                                                       wtl_target to, bool is_short)
 {
   wtl_frame f = {.self = wtl_self, .call = call, .bytes = bytes, .waited = WTL_NOT_TIMED};
   if (WTL_UNLIKELY(!f.self)) wtl_front_refuse_uninitialised(call);
-  f.site = wtl_profile_enter_to(&f.self->profile, from, call, bytes, pe, is_short);
+  f.site = wtl_profile_enter_to(&f.self->profile, from, call, bytes, to, is_short);
   if (WTL_UNLIKELY(wtl_profile_timed(f.site, bytes))) {
-    if (is_short) f.site = wtl_profile_check(&f.self->profile, f.site, from, bytes, pe);
+    if (is_short) f.site = wtl_profile_check(&f.self->profile, f.site, from, bytes, to.pe);
     f.waited = wtl_site_waited(f.site);
     f.start = wtl_ticks();
   }
@@ -38,14 +38,14 @@ static inline __attribute__((always_inline)) wtl_frame wtl_enter_frame(uint32_t 
 
 /* ... a call that usually takes some nanoseconds. */
 static inline __attribute__((always_inline)) wtl_frame wtl_enter_to(uint32_t call, wtl_origin from, uint64_t bytes,
-                                                                    int pe)
+                                                                    wtl_target to)
 {
-  return wtl_enter_frame(call, from, bytes, pe, true);
+  return wtl_enter_frame(call, from, bytes, to, true);
 }
 
 static inline __attribute__((always_inline)) wtl_frame wtl_enter(uint32_t call, wtl_origin from, uint64_t bytes)
 {
-  return wtl_enter_frame(call, from, bytes, -1, false);
+  return wtl_enter_frame(call, from, bytes, WTL_NO_TARGET, false);
 }
 
 /* Describes an operation of this call on PE `pe`. */

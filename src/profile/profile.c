@@ -147,6 +147,8 @@ void wtl_profile_stop(wtl_profile *p)
     free_slots(p->kept, t->slots);
     wtl_partners_free(&t->partners);
     free(t->timeline);
+    if (t->sequence) wtl_sequence_free(t->sequence);
+    free(t->sequence);
     free_private(p->kept, t);
   }
   wtl_kept_stop(p->kept);
@@ -188,6 +190,7 @@ static wtl_site_table *new_table(wtl_profile *p)
     return NULL;
   }
   t->partners.n = p->n_partners;
+  if (p->on && (t->sequence = calloc(1, sizeof *t->sequence))) t->sequence->areas = p->symmetric;
   if (p->timeline_bytes) t->timeline = wtl_timeline_make(p->timeline_bytes);
   t->spare.timed_at = UINT64_MAX; /* uncounted calls are not timed */
   t->next = p->tables;
@@ -211,6 +214,29 @@ wtl_partners wtl_profile_partners(const wtl_profile *p)
       if (s->slot[i].addr) wtl_partners_add_run(&all, s->slot[i].call, s->slot[i].calls, &s->slot[i].run);
   }
   return all;
+}
+
+void wtl_profile_note_call(const wtl_site *site, uint64_t bytes, int pe, const void *there, const void *here, bool puts)
+{
+  wtl_site_table *t = wtl_thread_sites.table;
+  wtl_noted now = {{site->addr, site->call, site->path}, {pe, there, here, puts}, bytes, wtl_ticks()};
+  t->noting--;
+  if (site->addr) wtl_sequence_note(t->sequence, &now);
+}
+
+/* Opens a window of the thread after the first timed calls of a site and after one in eight of the others. */
+static void open_window(wtl_site_table *t, const wtl_site *site)
+{
+  uint64_t timed = site->exact_calls + site->sampled_calls;
+  if (!t->sequence || (timed > WTL_FIRST_CALLS && timed % 8)) return;
+  if (!t->noting) wtl_sequence_open(t->sequence);
+  t->noting = WTL_SEQUENCE_CALLS;
+}
+
+void wtl_profile_sequence(const wtl_profile *p, wtl_sequence *all)
+{
+  for (const wtl_site_table *t = p->tables; t; t = t->next)
+    if (t->sequence) wtl_sequence_add(all, t->sequence);
 }
 
 void wtl_profile_keep_timeline(wtl_profile *p, size_t bytes)
@@ -410,6 +436,7 @@ void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t 
     site->sampled_ticks += ticks;
   }
   if (site->calls >= site->timed_at) site->timed_at = next_timed(site->calls);
+  open_window(wtl_thread_sites.table, site);
 }
 
 uint64_t wtl_profile_bytes(const wtl_profile *p)

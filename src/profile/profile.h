@@ -16,6 +16,9 @@
  * after it. A sample of more than WTL_HELD_UP ticks was interrupted (another process had the core). It counts once and
  * does not represent calls that were not timed. Waiting inside a call is not part of its time.
  *
+ * After the first timed calls of a site and after one in eight of the others, the next calls of the thread are noted with their
+ * order (sequence.h).
+ *
  * A wtl_site pointer is valid until the same thread enters its next call.
  */
 #ifndef WTL_PROFILE_H
@@ -28,6 +31,7 @@
 #include "os/os.h"
 #include "profile/call_path.h"
 #include "profile/partners.h"
+#include "profile/sequence.h"
 #include "profile/timeline.h"
 
 enum {
@@ -126,9 +130,11 @@ typedef struct wtl_slots {
 typedef struct wtl_site_table {
   wtl_slots *_Atomic slots;
   uint32_t used;
+  uint32_t noting;        /* calls that are still to be noted in this window */
   uint64_t bytes;         /* of all calls, also if sites are not counted */
   wtl_partners partners;  /* calls by partner and by size */
   wtl_timeline *timeline; /* NULL: no timeline */
+  wtl_sequence *sequence; /* calls that follow each other; NULL: not noted */
   struct wtl_site_table *next;
   wtl_kept *kept;    /* of the profile */
   uint32_t number;   /* of its blocks in `kept` */
@@ -140,15 +146,16 @@ typedef struct wtl_site_table {
 struct wtl_profile {
   _Atomic bool on;
   _Atomic(wtl_site_table *) tables;
-  void (*in_handler)(uint32_t call, int pe); /* called for each call of a handler; pe -1: no target */
-  void (*other_thread)(uint32_t call);       /* called for the first call of each other thread; may be NULL */
-  const void *starter;                       /* memory of the thread that started the profile */
-  int n_partners;                            /* PEs with a row in each thread's counts by partner */
-  size_t timeline_bytes;                     /* for each thread; 0: no timeline */
-  int depth;                                 /* of call paths, at most WTL_PATH_DEEPEST; 0: none */
-  uint64_t generation;                       /* distinguishes this profile from an earlier one of the same process */
-  struct wtl_profile *next_live;             /* the other profiles that have not stopped */
-  wtl_kept *kept;                            /* the file of the tables; NULL: they are in private memory */
+  void (*in_handler)(uint32_t call, int pe);    /* called for each call of a handler; pe -1: no target */
+  void (*other_thread)(uint32_t call);          /* called for the first call of each other thread; may be NULL */
+  const void *starter;                          /* memory of the thread that started the profile */
+  int n_partners;                               /* PEs with a row in each thread's counts by partner */
+  size_t timeline_bytes;                        /* for each thread; 0: no timeline */
+  wtl_symmetric symmetric[WTL_SYMMETRIC_AREAS]; /* of the PE */
+  int depth;                                    /* of call paths, at most WTL_PATH_DEEPEST; 0: none */
+  uint64_t generation;                          /* distinguishes this profile from an earlier one of the same process */
+  struct wtl_profile *next_live;                /* the other profiles that have not stopped */
+  wtl_kept *kept;                               /* the file of the tables; NULL: they are in private memory */
   _Atomic uint32_t n_tables;
 };
 
@@ -260,20 +267,25 @@ static inline __attribute__((always_inline)) wtl_site *wtl_profile_seen(const wt
   return seen->site;
 }
 
-/* Counts a call from `from` that moves `bytes` to `pe` (-1: no single target). Returns its site. `is_short`: a call
- * that usually takes some nanoseconds; if it is timed, wtl_profile_check follows. */
+/* Notes a call of an open window. Plain arguments, so that a call outside windows stores nothing. */
+void wtl_profile_note_call(const wtl_site *site, uint64_t bytes, int pe, const void *there, const void *here,
+                           bool puts);
+
+/* Counts a call from `from` that moves `bytes` to or from `to`. Returns its site. `is_short`: a call that usually takes
+ * some nanoseconds; if it is timed, wtl_profile_check follows. */
 static inline __attribute__((always_inline)) wtl_site *
-wtl_profile_enter_to(wtl_profile *p, wtl_origin from, uint32_t call, uint64_t bytes, int pe, bool is_short)
+wtl_profile_enter_to(wtl_profile *p, wtl_origin from, uint32_t call, uint64_t bytes, wtl_target to, bool is_short)
 {
   wtl_site_table *t = wtl_thread_sites.table;
   wtl_site *site = NULL;
-  if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p, call, pe);
+  if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p, call, to.pe);
   t->bytes += bytes;
   if (WTL_UNLIKELY(!atomic_load_explicit(&p->on, memory_order_relaxed))) return &t->spare;
   if (!WTL_OS_IS_SIMULATED)
     site = wtl_profile_seen(atomic_load_explicit(&t->slots, memory_order_relaxed), from, call, is_short);
   if (WTL_UNLIKELY(!site)) site = wtl_profile_find(p, t, from, call);
-  wtl_site_count(t, site, bytes, pe);
+  wtl_site_count(t, site, bytes, to.pe);
+  if (WTL_UNLIKELY(t->noting)) wtl_profile_note_call(site, bytes, to.pe, to.there, to.here, to.puts);
   return site;
 }
 
@@ -282,7 +294,7 @@ wtl_site *wtl_profile_check(const wtl_profile *p, wtl_site *site, wtl_origin fro
 
 static inline wtl_site *wtl_profile_enter(wtl_profile *p, wtl_origin from, uint32_t call, uint64_t bytes)
 {
-  return wtl_profile_enter_to(p, from, call, bytes, -1, false);
+  return wtl_profile_enter_to(p, from, call, bytes, WTL_NO_TARGET, false);
 }
 
 static inline uint64_t wtl_site_waited(const wtl_site *site)
@@ -305,6 +317,9 @@ static inline void wtl_profile_awaited(int partner, uint64_t ticks)
 
 /* Adds up the counts by partner and by size of all threads; wtl_partners_free frees the result. */
 wtl_partners wtl_profile_partners(const wtl_profile *p);
+
+/* Adds up the sequences of all threads in `all`, which is empty; wtl_sequence_free frees it. */
+void wtl_profile_sequence(const wtl_profile *p, wtl_sequence *all);
 
 /* Starts a timeline of so many bytes for each thread. To be called before other threads make calls. */
 void wtl_profile_keep_timeline(wtl_profile *p, size_t bytes);

@@ -22,6 +22,7 @@
 #include "record/caller_list.h"
 #include "record/recorded.h"
 #include "record/power_file.h"
+#include "record/sequence_file.h"
 #include "record/timeline_file.h"
 
 static const char *const stage_names[WTL_N_STAGES] = {"spin", "yield", "asleep"};
@@ -377,6 +378,14 @@ static void write_partners(const writer *w)
   wtl_partners_free(&p);
 }
 
+/* Writes which calls followed each other. It is not known of a process that was killed. */
+static void write_sequence(const writer *w)
+{
+  if (w->self->past || !w->sites) return;
+  wtl_json_key(w->f, "sequence", 0);
+  wtl_record_write_sequence(w->f, w->self->profile, w->sites, w->n_sites, w->seconds_per_tick);
+}
+
 static void write_clocks(const writer *w)
 {
   wtl_json_key(w->f, "clocks", 0);
@@ -459,6 +468,7 @@ static void write_all(writer *w)
   write_network(w);
   write_mpi(w);
   write_partners(w);
+  write_sequence(w);
   write_clocks(w);
   write_passed(w);
   write_recorded(w);

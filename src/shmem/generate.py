@@ -222,6 +222,21 @@ class Routine:
         return self.row["kind"] == "transfer" and "direction" in self.row and self.has("pe")
 
     @property
+    def target(self) -> str:
+        """C for the PE and the memory of a call (wtl_target). A wait has its variable alone."""
+        if not self.is_to_a_pe:
+            return "{-1, ivar, NULL, false}"
+        pe = "ctx == SHMEM_CTX_DEFAULT ? pe : -1" if self.with_ctx else "pe"
+        gets = self.row["direction"] == "get" or not (self.has("dest") or self.has("sig_addr"))
+        there = "source" if gets else "dest" if self.has("dest") else "sig_addr"
+        here = ("dest" if self.has("dest") else "NULL") if gets else "source" if self.has("source") else "NULL"
+        return f"{{{pe}, {there}, {here}, {'false' if gets or here == 'NULL' else 'true'}}}"
+
+    @property
+    def waits_for_one(self) -> bool:
+        return self.kind == "waits" and self.has("ivar")
+
+    @property
     def in_handlers(self) -> str:
         if self.row.get("in_handler"):
             return "WTL_IN_HANDLERS"

@@ -11,7 +11,7 @@ void far_add_by_hand(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *des
 
 enum { CALL = 1 };
 
-#define ENTER(bytes) wtl_frame f = wtl_enter_to(CALL, WTL_ORIGIN, bytes, pe)
+#define ENTER(bytes) wtl_frame f = wtl_enter_to(CALL, WTL_ORIGIN, bytes, WTL_TARGET_PE(pe))
 
 void put_described(void *dest, const void *source, size_t n, int pe)
 {

@@ -1,0 +1,94 @@
+/* sequence_file.c - writes the noted steps between call sites into a profile. */
+#include "record/sequence_file.h"
+
+#include <stdlib.h>
+
+#include "base/json.h"
+
+/* The columns of a step's row after `from` and `to`. */
+static const char *const other_columns[] = {"time_s", "bytes", "area", "low", "high"};
+enum { OTHER_COLUMNS = sizeof other_columns / sizeof *other_columns };
+
+#define COUNT_NAME(name) #name,
+static const char *const counts[] = {WTL_STEP_COUNTS(COUNT_NAME)};
+enum { COUNTS = sizeof counts / sizeof *counts };
+
+static int by_place(const wtl_site *x, uint64_t addr, uint32_t call, uint32_t path)
+{
+  if (x->addr != addr) return x->addr < addr ? -1 : 1;
+  if (x->call != call) return x->call < call ? -1 : 1;
+  return (x->path > path) - (x->path < path);
+}
+
+static int compare(const void *a, const void *b)
+{
+  const wtl_site *y = *(const wtl_site *const *)b;
+  return by_place(*(const wtl_site *const *)a, y->addr, y->call, y->path);
+}
+
+static int is_end(const void *key, const void *site)
+{
+  const wtl_step_end *end = key;
+  return -by_place(*(const wtl_site *const *)site, end->addr, end->call, end->path);
+}
+
+/* The place of a site in the file; -1: none. */
+static long place_of(const wtl_step_end *end, const wtl_site *sites, const wtl_site **sorted, uint64_t n)
+{
+  const wtl_site **found = bsearch(end, sorted, n, sizeof *sorted, is_end);
+  return found ? (long)(*found - sites) : -1;
+}
+
+static void write_step(FILE *out, const wtl_step *s, const long ends[2], double seconds_per_tick)
+{
+  fprintf(out, "[%ld,%ld", ends[0], ends[1]);
+#define WRITE_COUNT(name) fprintf(out, ",%ju", (uintmax_t)s->name);
+  WTL_STEP_COUNTS(WRITE_COUNT)
+  fprintf(out, ",%.9g,%ju,%d,%ju,%ju]", (double)s->ticks * seconds_per_tick, (uintmax_t)s->bytes, s->area,
+          (uintmax_t)s->low, (uintmax_t)s->high);
+}
+
+static void write_columns(FILE *out)
+{
+  fputs(",\"columns\":[\"from\",\"to\"", out);
+  for (int i = 0; i < COUNTS; i++) fprintf(out, ",\"%s\"", counts[i]);
+  for (int i = 0; i < OTHER_COLUMNS; i++) fprintf(out, ",\"%s\"", other_columns[i]);
+  putc(']', out);
+}
+
+/* The part of a timed call's time that reading the clock takes, in ticks: the shortest of some readings in a row. */
+static uint64_t ticks_of_reading(void)
+{
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 64; i++) {
+    uint64_t start = wtl_ticks(), ticks = wtl_ticks() - start;
+    if (ticks < least) least = ticks;
+  }
+  return least;
+}
+
+void wtl_record_write_sequence(FILE *out, const wtl_profile *p, const wtl_site *sites, uint64_t n,
+                               double seconds_per_tick)
+{
+  wtl_sequence all = {0};
+  const wtl_site **sorted = malloc((n + 1) * sizeof *sorted);
+  const char *comma = "";
+  if (sorted) wtl_profile_sequence(p, &all);
+  for (uint64_t i = 0; sorted && i < n; i++) sorted[i] = &sites[i];
+  if (sorted) qsort(sorted, n, sizeof *sorted, compare);
+  fprintf(out, "{\"noted\":%ju,\"lost\":%ju", (uintmax_t)all.noted, (uintmax_t)all.lost);
+  wtl_json_number_field(out, "timer_s", (double)ticks_of_reading() * seconds_per_tick, 0);
+  write_columns(out);
+  fputs(",\"steps\":[", out);
+  for (uint32_t i = 0; i < all.used; i++) {
+    const wtl_step *s = wtl_sequence_step(&all, i);
+    long ends[] = {place_of(&s->from, sites, sorted, n), place_of(&s->to, sites, sorted, n)};
+    if (ends[0] < 0 || ends[1] < 0) continue;
+    fputs(comma, out);
+    write_step(out, s, ends, seconds_per_tick);
+    comma = ",\n";
+  }
+  fputs("]}", out);
+  wtl_sequence_free(&all);
+  free(sorted);
+}

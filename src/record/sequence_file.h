@@ -1,0 +1,13 @@
+/* sequence_file.h - writes the noted steps between call sites into a profile. */
+#ifndef WTL_RECORD_SEQUENCE_FILE_H
+#define WTL_RECORD_SEQUENCE_FILE_H
+
+#include <stdio.h>
+
+#include "profile/profile.h"
+
+/* Writes the steps as a JSON object. `sites`: those of the file, `n` of them, to which the steps refer by place. */
+void wtl_record_write_sequence(FILE *out, const wtl_profile *p, const wtl_site *sites, uint64_t n,
+                               double seconds_per_tick);
+
+#endif
