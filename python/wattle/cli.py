@@ -30,6 +30,7 @@ COMMANDS = {
     "study": "Run a study of the papers here, and compare the results with the published figures.",
     "compare": "Compare two runs or two studies: time, CPU seconds, waiting, joules.",
     "report": "Write one HTML file with interactive figures, tables, provenance and manifest. It needs no network.",
+    "advise": "Name the lines that cost more than they must, the change, and the time and joules that it saves.",
     "plan": "Compute a clock for each PE at which it still arrives in time, from its waiting in a run.",
     "sim": "Run a program on a simulated cluster with any number of PEs, clocks and joules.",
     "external": "Read the log of an external power meter into a run or study that has ended.",

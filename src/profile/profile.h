@@ -16,8 +16,8 @@
  * after it. A sample of more than WTL_HELD_UP ticks was interrupted (another process had the core). It counts once and
  * does not represent calls that were not timed. Waiting inside a call is not part of its time.
  *
- * After the first timed calls of a site and after one in eight of the others, the next calls of the thread are noted with their
- * order (sequence.h).
+ * After the first timed calls of a site and after one in eight of the others, the next calls of the thread are noted
+ * with their order (sequence.h).
  *
  * A wtl_site pointer is valid until the same thread enters its next call.
  */

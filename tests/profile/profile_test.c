@@ -140,7 +140,7 @@ static void partners_and_sizes_are_those_of_single_calls(void)
     bool changes = i % 512 < 64;
     int pe = changes ? (int)(random >> 16) % PES : i / 512 % PES, class = changes ? (int)(random >> 24) % SIZES : 1;
     uint64_t size = (1u << class) >> 1;
-    wtl_profile_enter_to(&p, at(16u * (1 + (unsigned)i % 3)), 1, size, pe, i % 2);
+    wtl_profile_enter_to(&p, at(16u * (1 + (unsigned)i % 3)), 1, size, WTL_TARGET_PE(pe), i % 2);
     calls[pe]++;
     bytes[pe] += size;
     sizes[class]++;

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Compares the saving that `wattle advise` predicts for the programs of examples/advice with the measured one.
+
+Each program and its mended twin run by turns. The prediction comes from the first run of the flawed one. The measured
+saving is that of the medians. Time for which a PE had no core is left out on both sides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = Path(os.environ.get("WATTLE_HOME", ROOT / "build/release"))
+sys.path.insert(0, str(ROOT / "python"))
+
+from wattle.advise.evidence import Evidence  # noqa: E402
+from wattle.advise.given import advise  # noqa: E402
+from wattle.profile import load  # noqa: E402
+
+FOLDER = ROOT / "examples/advice"
+# PEs, and rounds for a run of about a second on an idle core. One PE, where a program allows it, waits for no other.
+PROGRAMS = {
+    "quiet_each": (1, 4000),
+    "adjacent": (1, 8000),
+    "strided": (1, 16000),
+    "flag": (1, 4000),
+    "get_put": (1, 4000),
+    "unchanged": (1, 20_000_000),
+    "broadcast_loop": (4, 2000),
+    "imbalance": (2, 200),
+    "small_sends": (2, 2000),
+    "barrier_before": (2, 20_000),
+    "reductions": (2, 20_000),
+    "armci_fence_each": (1, 4000),
+    "armci_get_put": (1, 4000),
+}
+
+
+def compiled(name: str, folder: Path, *options: str) -> Path:
+    source, program = FOLDER / f"{name}.c", folder / f"{name}{''.join(options)}"
+    command = [str(HOME / "bin/oshcc")]
+    link: list[str] = []
+    if is_mpi(name):
+        command = ["mpicc.openmpi", f"-I{ROOT}/include"]
+        link = [f"-L{HOME}/lib", f"-Wl,-rpath,{HOME}/lib", "-larmci"] if name.startswith("armci") else []
+    subprocess.run([*command, "-g", "-O2", *options, source, "-o", program, *link], check=True)
+    return program
+
+
+def is_mpi(name: str) -> bool:
+    return "mpi.h" in (FOLDER / f"{name}.c").read_text()
+
+
+def run(program: Path, name: str, directory: Path, scale: float) -> float:
+    """Runs a program. Returns its seconds without the time for which PEs had no core."""
+    pes, rounds = PROGRAMS[name]
+    launcher = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", str(pes)]
+    job = ["--mpi", "--", *launcher] if is_mpi(name) else ["-n", str(pes), "--"]
+    command = [sys.executable, "-m", "wattle", "run", "--meter", "model", "-o", directory, *job]
+    environment = {**os.environ, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(ROOT / "python")}
+    arguments = [program, str(max(1, round(rounds * scale)))]
+    subprocess.run([*command, *arguments], env=environment, capture_output=True, check=True)
+    return Evidence(load(directory), str(program)).ran_s
+
+
+def measure(name: str, repeats: int, scale: float, folder: Path) -> dict[str, object]:
+    programs = {"flawed": compiled(name, folder), "mended": compiled(name, folder, "-DMENDED")}
+    times: dict[str, list[float]] = {kind: [] for kind in programs}
+    for i in range(repeats):
+        for kind, program in programs.items():
+            times[kind].append(run(program, name, folder / f"{name}-{kind}-{i}", scale))
+    flawed, mended = (statistics.median(times[kind]) for kind in programs)
+    measured = 1 - mended / flawed
+    found = [f for f in advise(folder / f"{name}-flawed-0").findings if f.rule != "no-core"]
+    share = found[0].saved.share if found else None
+    return {
+        "program": name,
+        "rule": found[0].rule if found else None,
+        "predicted_percent": [100 * share.lo, 100 * share.hi] if share else None,
+        "measured_percent": 100 * measured,
+        "within": share is not None and share.lo <= measured <= share.hi,
+        "flawed_s": times["flawed"],
+        "mended_s": times["mended"],
+    }
+
+
+def show(row: dict[str, object]) -> None:
+    predicted = row["predicted_percent"]
+    words = f"{predicted[0]:.0f} to {predicted[1]:.0f} %" if isinstance(predicted, list) else "no finding"
+    verdict = "within" if row["within"] else "outside"
+    print(
+        f"| `{row['program']}` | `{row['rule']}` | {words} | {row['measured_percent']:.0f} % | {verdict} |", flush=True
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="*", default=list(PROGRAMS), help="names of examples/advice; default: all")
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each program")
+    parser.add_argument("--scale", type=float, default=1.0, help="factor of the rounds")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    options = parser.parse_args()
+    print("| program | rule | predicted saving of time | measured | |\n|---|---|---|---|---|", file=sys.stderr)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.programs:
+            rows.append(measure(name, options.repeats, options.scale, Path(folder)))
+            if not options.json:
+                show(rows[-1])
+    if options.json:
+        json.dump(rows, sys.stdout, indent=1)
+    else:
+        print(f"{sum(bool(row['within']) for row in rows)} of {len(rows)} within the predicted interval")
+
+
+if __name__ == "__main__":
+    main()

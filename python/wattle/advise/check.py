@@ -1,0 +1,120 @@
+"""`wattle advise --check N`: replays the recorded run with the seconds that a finding saves taken out of each PE.
+
+Each PE computes less between two synchronizations, in proportion to their length. What a PE saves beyond its computing
+was waiting in calls, and shortens the synchronizations. The replay then says how much of it the whole run gains: time
+that one PE saves while another sets the pace is waited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wattle import units
+from wattle.advise.finding import Finding, Interval
+from wattle.advise.given import Given
+from wattle.advise.words import percents
+from wattle.console import Console, plain, styled
+from wattle.provenance import amount, joule_unit
+from wattle.sim import recorded, replay, simulation
+from wattle.sim.replay import Core, Outcome, Policy, Trace
+
+AS_IS = Policy("base clock", "spin")
+TIMELINE = (
+    "The run has no timeline. `wattle run --timeline` records one, and the replay then follows each synchronization."
+)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The replay of a run as it was, and with the least and the most that a finding saves."""
+
+    number: int
+    title: str
+    how: str
+    cluster: str
+    wall_s: float  # of the recorded run
+    before: Outcome
+    least: Outcome
+    most: Outcome
+
+    @property
+    def share(self) -> Interval:
+        """The saving as a share of the time."""
+        ends = [1 - after.seconds / self.before.seconds if self.before.seconds else 0.0 for after in self._after]
+        return Interval(min(ends), max(ends))
+
+    @property
+    def _after(self) -> tuple[Outcome, Outcome]:
+        return self.least, self.most
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "schema": 1,
+            "kind": "advice-check",
+            "number": self.number,
+            "title": self.title,
+            "replay": self.how,
+            "here": {"wall_s": self.wall_s, "saved_s": self.share.scaled(self.wall_s).as_list()},
+            "cluster": {
+                "name": self.cluster,
+                "provenance": "modelled",
+                "before": _outcome(self.before),
+                "least": _outcome(self.least),
+                "most": _outcome(self.most),
+            },
+        }
+
+
+def _outcome(found: Outcome) -> dict[str, float]:
+    return {"seconds": found.seconds, "joules": found.joules, "uncertainty": found.doubt}
+
+
+def replay_under(trace: Trace, saved_s: np.ndarray) -> Trace:
+    """The trace with `saved_s` seconds less of each PE."""
+    whole = trace.compute.sum(axis=0)
+    inside = np.minimum(saved_s, whole)
+    rest = np.divide(inside, whole, out=np.zeros_like(whole), where=whole > 0)
+    beyond, meetings = float((saved_s - inside).min(initial=np.inf)), float(trace.barrier.sum())
+    shorter = min(1.0, max(0.0, beyond) / meetings) if meetings else 0.0
+    return Trace(trace.compute * (1 - rest), trace.barrier * (1 - shorter))
+
+
+def check(given: Given, number: int, cluster: str) -> Checked:
+    """Replays finding `number`, from 1, on a described cluster. Raises WattleError if the run cannot be replayed."""
+    finding, profile = given.findings[number - 1], given.evidence.profile
+    facts = recorded.read(profile)
+    core = replay.core_of(simulation.plan(cluster, 1, {}))
+    order = [pe.pe for pe in profile.pes]
+    ends = (np.array([_of_pe(finding, pe, end) for pe in order]) for end in ("lo", "hi"))
+    least, most = (_run(replay_under(facts.trace, saved), core) for saved in ends)
+    before = _run(facts.trace, core)
+    return Checked(number, finding.advice.title, facts.how, cluster, given.evidence.wall_s, before, least, most)
+
+
+def _of_pe(finding: Finding, pe: int, end: str) -> float:
+    found = finding.saved.of_pe.get(pe)
+    return getattr(found, end) if found is not None else 0.0
+
+
+def _run(trace: Trace, core: Core) -> Outcome:
+    return replay.run(trace, core, AS_IS)
+
+
+def show(checked: Checked, console: Console) -> None:
+    console.print(styled("[title]{}. {}[/title]", checked.number, checked.title), soft_wrap=True)
+    console.print(styled("Replayed {}.", checked.how.rstrip(".")), soft_wrap=True)
+    if checked.how.startswith("from the profile"):
+        console.print(plain(TIMELINE, "faint"), soft_wrap=True)
+    saved = checked.share.scaled(checked.wall_s)
+    console.print(
+        f"Here: {percents(checked.share)} of the run's time, {units.seconds(saved.lo)} to {units.seconds(saved.hi)}.",
+        soft_wrap=True,
+    )
+    console.print(f"On {checked.cluster}, modelled:", soft_wrap=True)
+    for name, found in (("as it is", checked.before), ("least saving", checked.least), ("most saving", checked.most)):
+        factor, unit = joule_unit(found.joules)
+        joules = f"{amount(found.joules, found.doubt, factor)} {unit}"
+        console.print(f"  {name:13} {units.seconds(found.seconds)}, {joules}", soft_wrap=True)

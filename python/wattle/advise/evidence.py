@@ -1,0 +1,219 @@
+"""Collects what the rules look at: the places of a program that call the library, and which of them follow each other.
+
+A spot is a call at one line of the program, of all PEs and call paths. A link is a pair of spots, of which the second
+was the next call of the thread. The counts of a link come from samples (docs/profile.md, "Order of calls"), so the
+rules use their shares, and take numbers of calls and times from the spots.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from wattle import call_paths
+from wattle.errors import WattleError
+from wattle.pe import NO_CORE, PE, STAGES, STEP_COUNTS, Site, Step, add
+from wattle.profile import RunProfile
+from wattle.provenance import Joules, total
+from wattle.sites import merge_with_members
+from wattle.symbols import Place
+
+FEWEST = 8  # noted calls of a link, below which no share is taken from it
+
+
+@dataclass
+class OfPE:
+    """A spot's numbers in one PE. `least_s`: its time without that of reading the clock, but at least half of it: short
+    calls overlap with the reading. `most_s`: the whole time.
+    """
+
+    calls: int = 0
+    bytes: int = 0
+    least_s: float = 0.0
+    most_s: float = 0.0
+    wait_s: float = 0.0
+
+
+@dataclass
+class Spot:
+    """A call at one place of the program."""
+
+    place: Place
+    call: str
+    kind: str
+    of: dict[int, OfPE] = field(default_factory=dict)
+    joules: list[Joules] = field(default_factory=list)
+    callers: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> int:
+        return sum(one.calls for one in self.of.values())
+
+    @property
+    def bytes(self) -> int:
+        return sum(one.bytes for one in self.of.values())
+
+    @property
+    def mean_bytes(self) -> float:
+        return self.bytes / self.calls if self.calls else 0.0
+
+    @property
+    def most_calls(self) -> int:
+        """The calls of the PE that made the most."""
+        return max((one.calls for one in self.of.values()), default=0)
+
+    @property
+    def mean_s(self) -> float:
+        """Seconds of a call, without reading the clock."""
+        return sum(one.least_s for one in self.of.values()) / self.calls if self.calls else 0.0
+
+    @property
+    def all_joules(self) -> float | None:
+        return total(self.joules).joules if self.joules else None
+
+    @property
+    def words(self) -> str:
+        return f"{self.place.label} {self.call}"
+
+
+class Link:
+    """Counts of the noted calls at `to` that came next after a call at `origin`, over all PEs."""
+
+    def __init__(self, origin: Spot, to: Spot) -> None:
+        self.origin, self.to = origin, to
+        self.counts = dict.fromkeys(STEP_COUNTS, 0)
+        self.bytes, self.time_s = 0, 0.0
+        self.areas: set[tuple[int, int, int]] = set()  # area, low, high of a PE's calls
+
+    def add(self, step: Step) -> None:
+        for name in STEP_COUNTS:
+            self.counts[name] += getattr(step, name)
+        self.bytes += step.bytes
+        self.time_s += step.time_s
+        if step.area >= 0:
+            self.areas.add((step.area, step.low, step.high))
+
+    @property
+    def times(self) -> int:
+        return self.counts["times"]
+
+    def share(self, name: str) -> float:
+        """A count as a share of the transfers after another transfer."""
+        whole = self.counts["transfers"]
+        return self.counts[name] / whole if whole >= FEWEST else 0.0
+
+    @property
+    def mean_bytes(self) -> float:
+        return self.bytes / self.times if self.times else 0.0
+
+    @property
+    def mean_burst(self) -> float | None:
+        """Transfers between two calls that are none. None where too few were noted."""
+        return self.counts["burst_calls"] / self.counts["bursts"] if self.counts["bursts"] >= FEWEST else None
+
+
+class Evidence:
+    """All facts of a run. Raises WattleError for a run without them."""
+
+    def __init__(self, profile: RunProfile, program: str) -> None:
+        self.profile = profile
+        if not profile.pes or profile.wall_s is None or profile.wall_s <= 0:
+            raise WattleError(
+                f"{profile.directory}: no {profile.noun} left a profile with its time, so nothing is known"
+            )
+        self.wall_s = profile.wall_s
+        self.spots, self._at = _spots(profile, program)
+        self.links = self._links()
+        self.out: dict[int, list[Link]] = defaultdict(list)
+        self.into: dict[int, list[Link]] = defaultdict(list)
+        for link in self.links:
+            self.out[id(link.origin)].append(link)
+            self.into[id(link.to)].append(link)
+
+    @property
+    def ran_s(self) -> float:
+        """The time of the run without the time for which a PE had no core. It costs no joules."""
+        without = [pe.state_s[NO_CORE] or 0.0 for pe in self.profile.pes]
+        return max(self.wall_s - sum(without) / len(without), self.wall_s / 100)
+
+    @property
+    def has_order(self) -> bool:
+        """Whether the order of calls is known of any PE."""
+        return any(pe.sequence is not None for pe in self.profile.pes)
+
+    def _links(self) -> list[Link]:
+        found: dict[tuple[int, int], Link] = {}
+        for pe in self.profile.pes:
+            for step in pe.sequence.steps if pe.sequence is not None else ():
+                origin, to = self._at[pe.pe, step.origin], self._at[pe.pe, step.to]
+                key = (id(origin), id(to))
+                if key not in found:
+                    found[key] = Link(origin, to)
+                found[key].add(step)
+        return list(found.values())
+
+    def share_out(self, link: Link) -> float:
+        """The share of the calls after `link.origin` that were at `link.to`."""
+        whole = sum(other.times for other in self.out[id(link.origin)])
+        return link.times / whole if whole >= FEWEST else 0.0
+
+    def share_in(self, link: Link) -> float:
+        """The share of the calls before `link.to` that were at `link.origin`."""
+        whole = sum(other.times for other in self.into[id(link.to)])
+        return link.times / whole if whole >= FEWEST else 0.0
+
+    def link(self, origin: Spot, to: Spot) -> Link | None:
+        return next((found for found in self.out[id(origin)] if found.to is to), None)
+
+    @cached_property
+    def whole_joules(self) -> Joules:
+        """The joules of the nodes; of the PEs where those of the nodes are not known."""
+        profile = self.profile
+        domains = list(dict.fromkeys(j.domain for pe in profile.pes for j in pe.node))
+        of_nodes = total(profile.node_joules(d) for d in domains)
+        return of_nodes if of_nodes.known else total(profile.joules(d) for d in profile.domains)
+
+    @cached_property
+    def idle_joules(self) -> float:
+        """The joules of the idle nodes; 0 where they are not known."""
+        domains = dict.fromkeys(j.domain for pe in self.profile.pes for j in pe.idle)
+        return sum(self.profile.idle_joules(d).joules or 0.0 for d in domains)
+
+    def pace(self, without: Iterable[Spot]) -> int:
+        """The PE that waits least elsewhere than at these spots. It sets the pace of the others."""
+        own = list(without)
+
+        def waited(pe: PE) -> float:
+            here = sum(spot.of[pe.pe].wait_s for spot in own if pe.pe in spot.of)
+            return (add(pe.state_s[stage] for stage in STAGES) or 0.0) - here
+
+        return min(self.profile.pes, key=waited).pe
+
+
+def _spots(profile: RunProfile, program: str) -> tuple[list[Spot], dict[tuple[int, int], Spot]]:
+    found: dict[tuple[str, str], Spot] = {}
+    at: dict[tuple[int, int], Spot] = {}
+    numbers = {(pe.pe, id(site)): i for pe in profile.pes for i, site in enumerate(pe.sites)}
+    for site, members in merge_with_members(profile):
+        place, above = call_paths.nearest(site, program)
+        key = (f"{place.file}:{place.line}" if place.file else f"{place.module}+{place.offset}", site.call)
+        spot = found.setdefault(key, Spot(place, site.call, site.kind))
+        spot.joules += site.joules
+        spot.callers |= dict.fromkeys([above[0].words] if above else [])
+        for pe, one in members:
+            at[pe.pe, numbers[pe.pe, id(one)]] = spot
+            _add_site(spot.of.setdefault(pe.pe, OfPE()), pe, one)
+    return list(found.values()), at
+
+
+def _add_site(to: OfPE, pe: PE, site: Site) -> None:
+    waited = add(site.wait_s.values()) or 0.0
+    own = max(0.0, (site.time_s or 0.0) - waited)
+    timer = (pe.sequence.timer_s or 0.0) if pe.sequence is not None else 0.0
+    to.calls += site.calls
+    to.bytes += site.bytes
+    to.wait_s += waited
+    to.least_s += waited + max(own / 2, own - site.calls * timer)
+    to.most_s += waited + own

@@ -1,0 +1,83 @@
+"""Advises on a run: applies the rules and ranks their findings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattle import runs
+from wattle.advise.evidence import Evidence
+from wattle.advise.finding import LEAST, Finding
+from wattle.advise.rules.table import RULES
+from wattle.errors import WattleError
+from wattle.provenance import Joules
+from wattle.runs import Run
+
+
+@dataclass(frozen=True)
+class Given:
+    """The findings of a run, the most joules first. `missing`: sentences on what could not be looked at."""
+
+    run: Run
+    evidence: Evidence
+    findings: list[Finding]
+    missing: list[str]
+
+    @property
+    def whole(self) -> Joules:
+        return self.evidence.whole_joules
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "schema": 1,
+            "kind": "advice",
+            "run": str(self.run.directory),
+            "wall_s": self.evidence.wall_s,
+            "joules": self.whole.as_dict(),
+            "missing": self.missing,
+            "findings": [finding.as_dict(i) for i, finding in enumerate(self.findings, 1)],
+        }
+
+
+def advise(directory: Path) -> Given:
+    """Reads a run and advises on the repeat with the median time."""
+    return of_run(runs.load(directory))
+
+
+def of_run(run: Run) -> Given:
+    """The advice on a run that was read. Raises WattleError where it has no profile."""
+    profile = run.middle.profile
+    if profile is None:
+        raise WattleError(f"{run.directory}: was run without a profile; run it again without --no-profile")
+    evidence = Evidence(profile, profile.pes[0].program if profile.pes else "")
+    return Given(run, evidence, _ranked(evidence), _missing(evidence))
+
+
+def _ranked(evidence: Evidence) -> list[Finding]:
+    found: list[Finding] = []
+    claimed: set[int] = set()
+    for find in RULES.values():
+        for finding in find(evidence):
+            own = {id(spot) for spot in finding.saved.spots}
+            if finding.saved.share.middle < LEAST or own & claimed:
+                continue
+            claimed |= own
+            found.append(finding)
+    return sorted(found, key=lambda finding: finding.rank, reverse=True)
+
+
+def _missing(evidence: Evidence) -> list[str]:
+    found = []
+    profile = evidence.profile
+    lost = sum(pe.sequence.lost for pe in profile.pes if pe.sequence is not None)
+    if not evidence.has_order:
+        found.append(
+            "The order of calls is not known: an earlier version of Wattle wrote the profile, or a kill ended it."
+        )
+    elif lost:
+        found.append(f"{lost} noted calls were between too many pairs of places, and are left out.")
+    if not profile.complete:
+        n = len(profile.missing) + len(profile.damaged)
+        found.append(f"{n} of {profile.n_pes} {profile.noun}s left no profile that can be read.")
+    return found

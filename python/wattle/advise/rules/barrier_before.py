@@ -1,0 +1,38 @@
+"""A barrier right before a collective operation of MPI that waits for all ranks itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wattle.advise import calls
+from wattle.advise.evidence import Evidence
+from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.units import count
+from wattle.units import share as of_all
+
+NAME = "barrier-before"
+SHARE = 0.9
+FEWEST_CALLS = 16
+LEAST = 0.3  # of the barrier's own price: the ranks wait for late ones in the collective instead
+
+CHANGE = "/* remove MPI_Barrier(comm): no rank leaves the next call before all have entered it */"
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    for link in evidence.links:
+        barrier, meeting = link.origin, link.to
+        if barrier.call != "MPI_Barrier" or not calls.MEETING.match(meeting.call):
+            continue
+        if barrier.most_calls < FEWEST_CALLS or evidence.share_out(link) < SHARE:
+            continue
+        times = [one.most_s for one in barrier.of.values()]
+        own = min(times) / max(times) if max(times) else 0.0  # the rank that waits least has the barrier's own price
+        title = f"{count(barrier.calls)} barriers, each right before {meeting.call}: leave them out"
+        seen = [
+            f"{barrier.words}: {count(barrier.calls)} calls",
+            f"{meeting.words}: the next call after {of_all(evidence.share_out(link))} of the noted barriers",
+        ]
+        rests = "The time of the barrier in this run; the least is the part that is not waiting for late ranks."
+        advice = Advice(title, seen, CHANGE, rests, Effort.LINE, Sure.HIGH)
+        parts = [Part(barrier, Interval(LEAST * own, 1.0))]
+        yield Finding(NAME, [barrier, meeting], advice, saved_by(evidence, parts))

@@ -1,0 +1,40 @@
+"""Blocking gets one after the other, each of which waits for its answer: start them all, then wait once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wattle.advise import calls
+from wattle.advise.evidence import Evidence
+from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.units import count, seconds
+from wattle.units import share as of_all
+
+NAME = "blocking-gets"
+SHARE = 0.8
+FEWEST_CALLS = 32
+FROM_S = 2e-6  # a get that takes less is a copy within the node, which nothing overlaps
+LARGEST = 65536
+SAVED = Interval(0.3, 1.0)
+
+CHANGES = {
+    "shmem": "for (...) shmem_get_nbi(&dest[i], source, n, pe);\nshmem_quiet();  /* then use dest[] */",
+    "armci": "for (...) ARMCI_NbGet(source, &dest[i], bytes, proc, NULL);\nARMCI_WaitAll();  /* then use dest[] */",
+}
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    for link in evidence.links:
+        get = link.to
+        if link.origin is not get or not calls.GET.match(get.call) or not calls.blocks(get.call):
+            continue
+        share = evidence.share_in(link)
+        if get.mean_s < FROM_S or get.mean_bytes > LARGEST or get.most_calls < FEWEST_CALLS or share < SHARE:
+            continue
+        title = f"{count(get.calls)} blocking gets in a row, {seconds(get.mean_s)} each: start them together"
+        seen = [
+            f"{get.words}: {count(get.calls)} calls of {get.mean_bytes:.0f} bytes, {of_all(share)} right after another"
+        ]
+        rests = "The time of a get in this run. A get must not need the value of the one before."
+        advice = Advice(title, seen, CHANGES[calls.api_of(get.call)], rests, Effort.LINES, Sure.MEDIUM)
+        yield Finding(NAME, [get], advice, saved_by(evidence, [Part(get, SAVED.scaled(share))]))

@@ -1,0 +1,48 @@
+"""PEs that compute longer than the others, which wait for them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+
+from wattle import units
+from wattle.advise.evidence import Evidence
+from wattle.advise.finding import Advice, Effort, Finding, Interval, Sure, saved_of_pes
+from wattle.pe import STAGES, add
+
+NAME = "imbalance"
+FROM = 0.1  # of the run's time
+LONG = 1.1  # a PE that computes so many times the mean is named
+SAVED = Interval(0.3, 1.0)  # of the time that perfect balance would save
+
+CHANGE = """\
+/* give the named PEs less work; or, where the work cannot move, slow the others: */
+wattle plan DIR && wattle run --plan DIR/plan.yaml ..."""
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    profile = evidence.profile
+    busy = {pe.pe: pe.time_s["compute"] for pe in profile.pes}
+    times = {pe: s for pe, s in busy.items() if s is not None}
+    if len(times) < 2 or len(times) < len(busy):
+        return
+    mean, longest = statistics.fmean(times.values()), max(times.values())
+    if longest - mean < FROM * evidence.wall_s:
+        return
+    waited = statistics.fmean(add(pe.state_s[s] for s in STAGES) or 0.0 for pe in profile.pes)
+    if waited < (longest - mean) / 2:
+        return
+    named = [pe for pe, s in times.items() if s > LONG * mean]
+    where = sorted(evidence.spots, key=lambda s: sum(o.wait_s for o in s.of.values()), reverse=True)[:1]
+    noun = profile.noun
+    title = (
+        f"{noun}{'s' * (len(named) > 1)} {units.ranges(named)} compute{'s' * (len(named) == 1)} longer than the others"
+    )
+    seen = [
+        f"computing: {units.seconds(longest)} at most, {units.seconds(mean)} on average",
+        *(f"{spot.words}: the others wait here" for spot in where),
+    ]
+    rests = "The computing time of each PE. The most is perfect balance."
+    advice = Advice(title, seen, CHANGE, rests, Effort.DESIGN, Sure.MEDIUM)
+    gain = SAVED.scaled(longest - mean)
+    yield Finding(NAME, where, advice, saved_of_pes(evidence, dict.fromkeys(named, gain)))

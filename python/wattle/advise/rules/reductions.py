@@ -1,0 +1,65 @@
+"""Small reductions right after each other: one reduction of a longer vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wattle.advise import calls
+from wattle.advise.evidence import Evidence, Link
+from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.units import count, size
+from wattle.units import share as of_all
+
+NAME = "reductions"
+SHARE = 0.8
+FEWEST_CALLS = 16
+LARGEST = 1024
+GAP = 0.5  # of the reduction's time: more computing between the two may need the first result
+SAVED = Interval(0.4, 1.0)  # of the second reduction: its ranks have met already
+
+CHANGE = "MPI_Allreduce(MPI_IN_PLACE, both, 2 * count, type, op, comm);  /* both values in one vector */"
+CHANGE_SHMEM = "shmem_double_sum_reduce(SHMEM_TEAM_WORLD, both, mine, 2 * n);  /* both values in one vector */"
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    for link in evidence.links:
+        back = evidence.link(link.to, link.origin)
+        is_second_half = back is not None and _fits(evidence, back) and link.origin.place.line > link.to.place.line
+        if _fits(evidence, link) and not is_second_half:
+            yield _finding(evidence, link)
+
+
+def _fits(evidence: Evidence, link: Link) -> bool:
+    first, second = link.origin, link.to
+    return (
+        bool(calls.ALLREDUCE.search(first.call))
+        and second.call == first.call
+        and first is not second
+        and max(first.mean_bytes, second.mean_bytes) <= LARGEST
+        and second.most_calls >= FEWEST_CALLS
+        and evidence.share_out(link) >= SHARE
+        and _is_close(evidence, link)
+    )
+
+
+def _finding(evidence: Evidence, link: Link) -> Finding:
+    first, second = link.origin, link.to
+    title = f"{count(second.calls)} pairs of small reductions right after each other: reduce both at once"
+    seen = [
+        f"{first.words}: {count(first.calls)} calls of {size(first.mean_bytes)}",
+        f"{second.words}: the next call after {of_all(evidence.share_out(link))} of the noted ones",
+    ]
+    change = CHANGE if calls.api_of(first.call) == "mpi" else CHANGE_SHMEM
+    rests = "The time of the second reduction in this run. It must not need the first one's result."
+    advice = Advice(title, seen, change, rests, Effort.LINES, Sure.MEDIUM)
+    return Finding(NAME, [first, second], advice, saved_by(evidence, [Part(second, SAVED)]))
+
+
+def _is_close(evidence: Evidence, link: Link) -> bool:
+    """Whether little time passes between the end of the first and the beginning of the second. It is at most the time
+    between their beginnings less that of a call, and at most the whole computing time by calls.
+    """
+    own = link.origin.mean_s
+    between = link.time_s / max(1, link.times) - own
+    computing = [pe.time_s["compute"] or 0.0 for pe in evidence.profile.pes]
+    return min(between, max(computing) / max(1, link.to.most_calls)) <= GAP * own

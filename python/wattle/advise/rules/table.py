@@ -1,0 +1,44 @@
+"""The table of rules, in the order in which they claim call sites.
+
+A call site whose time one finding saves is not advised on again: the earlier rule is the stronger change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from wattle.advise.evidence import Evidence
+from wattle.advise.finding import Finding
+from wattle.advise.rules import (
+    adjacent,
+    barrier_before,
+    blocking_gets,
+    broadcast_loop,
+    flag,
+    get_put,
+    imbalance,
+    no_core,
+    quiet_each,
+    reductions,
+    small_sends,
+    unchanged,
+)
+
+Rule = Callable[[Evidence], Iterator[Finding]]
+RULES: dict[str, Rule] = {
+    rule.NAME: rule.find
+    for rule in (
+        get_put,
+        flag,
+        broadcast_loop,
+        adjacent,
+        quiet_each,
+        unchanged,
+        small_sends,
+        barrier_before,
+        reductions,
+        blocking_gets,
+        no_core,
+        imbalance,
+    )
+}

@@ -1,0 +1,69 @@
+"""The words of findings, for the terminal, Markdown and the report's page."""
+
+from __future__ import annotations
+
+from wattle import units
+from wattle.advise.finding import Finding, Interval
+from wattle.advise.given import Given
+from wattle.provenance import joule_unit, significant
+
+NONE = "No advice: no rule found a change that saves 1 % of the run or more."
+
+
+def percents(share: Interval) -> str:
+    """`31 to 44 %`."""
+    lo, hi = (significant(value * 100, 2) for value in (share.lo, share.hi))
+    return f"{lo} %" if lo == hi else f"{lo} to {hi} %"
+
+
+def joules(finding: Finding) -> str:
+    """`9.1 to 13 J, modelled`, or `joules unavailable`."""
+    found = finding.saved.joules
+    if found is None:
+        return "joules unavailable"
+    factor, unit = joule_unit(found.hi)
+    lo, hi = (significant(value / factor, 2) for value in (found.lo, found.hi))
+    return f"{lo} to {hi} {unit}, {finding.saved.provenance}"
+
+
+def saving(finding: Finding) -> str:
+    return f"saves {percents(finding.saved.share)} of the time and {joules(finding)}"
+
+
+def headline(finding: Finding) -> str:
+    """`halo.c:212: 40,000 puts ...; saves 31 to 44 % of the time and 9.1 to 13 J, modelled.`"""
+    where = f"{finding.spots[0].place.label}: " if finding.spots else ""
+    return f"{where}{finding.advice.title}; {saving(finding)}"
+
+
+def places(finding: Finding) -> list[str]:
+    """Each place of a finding with its function and its callers."""
+    found = []
+    for spot in finding.spots:
+        callers = ", ".join(list(spot.callers)[:3])
+        found.append(f"{spot.place.words}, {spot.call}" + (f", called from {callers}" if callers else ""))
+    return found
+
+
+def markdown(given: Given) -> str:
+    """The findings as Markdown, for a pull request."""
+    lines = [f"### Advice of Wattle on `{given.run.directory.name}`", ""]
+    took = f"The run took {units.seconds(given.evidence.wall_s)} and {given.whole}."
+    lines += [took, *given.missing, ""]
+    if not given.findings:
+        return "\n".join([*lines, NONE, ""])
+    for number, finding in enumerate(given.findings, 1):
+        lines += [f"{number}. **{headline(finding)}**", ""]
+        lines += [f"   - {words}" for words in (*places(finding), *finding.advice.seen)]
+        lines += [
+            "",
+            f"   ```{language(finding)}",
+            *(f"   {line}" for line in finding.advice.change.splitlines()),
+            "   ```",
+        ]
+        lines += ["", f"   Effort: {finding.advice.effort}. Sure: {finding.advice.sure}. {finding.advice.rests_on}", ""]
+    return "\n".join(lines)
+
+
+def language(finding: Finding) -> str:
+    return "sh" if "wattle " in finding.advice.change else "c"

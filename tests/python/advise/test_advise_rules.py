@@ -1,0 +1,219 @@
+"""`wattle advise` on made-up profiles: each rule finds its pattern and nothing in sound ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import fakes
+import numpy as np
+import pytest
+from wattle.advise.check import replay_under
+from wattle.advise.given import advise
+from wattle.advise.words import markdown
+from wattle.errors import WattleError
+from wattle.pe_file import STEP_COLUMNS
+from wattle.sim.replay import Trace
+
+MANY = 20_000
+PUT, QUIET, FENCE, BARRIER = "shmem_double_put", "shmem_quiet", "shmem_fence", "shmem_barrier_all"
+WHOLE = {"transfers": 100, "same_pe": 100}
+NEXT = {**WHOLE, "next_there": 100, "next_here": 100}
+BURST = {"bursts": 100, "burst_calls": 100}
+
+
+def site(i: int, call: str, bytes_a_call: int = 8, **changes: Any) -> dict[str, Any]:
+    kind = "wait" if "barrier" in call.lower() or "reduce" in call.lower() else "transfer"
+    given = {"calls": MANY, "bytes": MANY * bytes_a_call, "time_s": 0.4} | changes
+    return fakes.site(0x1000 + 0x100 * i, call, kind, **given)
+
+
+def step(origin: int, to: int, bytes_a_call: int = 8, area: tuple[int, int, int] = (-1, 0, 0), **counts: int) -> list:
+    row = dict.fromkeys(STEP_COLUMNS, 0) | {"from": origin, "to": to, "times": 100, "time_s": 0.001}
+    row |= {"bytes": 100 * bytes_a_call, **dict(zip(("area", "low", "high"), area, strict=True)), **counts}
+    return [row[name] for name in STEP_COLUMNS]
+
+
+def run(folder: Path, sites: list[dict], steps: list[list], n: int = 2, **changes: Any) -> Path:
+    sequence = {"noted": 1000, "lost": 0, "timer_s": 1e-8, "columns": STEP_COLUMNS, "steps": steps}
+    profiles = [fakes.pe_profile(pe, n, sites=sites, sequence=sequence, **changes) for pe in range(n)]
+    if n > 2:
+        profiles = fakes.on_nodes(n // 2, sites=sites, sequence=sequence, **changes)
+    return fakes.make_run(folder / "run", profiles)
+
+
+def rules(directory: Path) -> list[str]:
+    return [finding.rule for finding in advise(directory).findings]
+
+
+FLAGGED = (1, 64, 72)
+PATTERNS = {
+    "quiet-each": ([site(0, PUT), site(1, QUIET)], [step(0, 1, 0, **BURST), step(1, 0, **WHOLE)]),
+    "adjacent": ([site(0, PUT)], [step(0, 0, **NEXT)]),
+    "adjacent, strided": ([site(0, PUT)], [step(0, 0, **WHOLE, stride_there=96, stride_here=96)]),
+    "adjacent, gets": ([site(0, "shmem_getmem")], [step(0, 0, **NEXT)]),
+    "adjacent, with quiets": ([site(0, PUT), site(1, QUIET)], [step(0, 1, 0, **BURST), step(1, 0, **NEXT)]),
+    "flag": (
+        [site(0, "shmem_putmem", 64), site(1, FENCE), site(2, "shmem_uint64_p"), site(3, "shmem_uint64_wait_until", 0)],
+        [step(0, 1, 0, **BURST), step(1, 2, area=FLAGGED, **WHOLE), step(2, 3, 0, area=FLAGGED)],
+    ),
+    "get-put": (
+        [site(0, "shmem_long_g"), site(1, "shmem_long_p")],
+        [step(0, 1, **WHOLE, same_there=100), step(1, 0, **WHOLE)],
+    ),
+    "unchanged": ([site(0, PUT)], [step(0, 0, **WHOLE, same_there=100, compared=99, unchanged=99)]),
+    "broadcast-loop": ([site(0, PUT)], [step(0, 0, transfers=100, same_pe=0, same_there=100, same_here=100)]),
+    "small-sends": ([site(0, "MPI_Send"), site(1, "MPI_Recv")], [step(0, 0, **WHOLE), step(1, 1)]),
+    "barrier-before": (
+        [site(0, "MPI_Barrier", 0), site(1, "MPI_Allreduce")],
+        [step(0, 1), step(1, 0, 0)],
+    ),
+    "reductions": (
+        [site(0, "MPI_Allreduce"), site(1, "MPI_Allreduce")],
+        [step(0, 1, time_s=0.0025), step(1, 0, time_s=0.1)],
+    ),
+    "blocking-gets": ([site(0, "shmem_long_g")], [step(0, 0, **WHOLE)]),
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_rule_finds_its_pattern_and_no_other_does(tmp_path, name):
+    sites, steps = PATTERNS[name]
+    directory = run(tmp_path, sites, steps, n=4 if name == "broadcast-loop" else 2)
+    assert rules(directory) == [name.partition(",")[0]]
+
+
+SOUND = {
+    "puts to other PEs": ([site(0, PUT)], [step(0, 0, transfers=100, same_pe=20)]),
+    "scattered puts of changing bytes": ([site(0, PUT)], [step(0, 0, **WHOLE, compared=60, unchanged=10)]),
+    "large puts side by side": ([site(0, PUT, 65536)], [step(0, 0, 65536, **NEXT)]),
+    "one quiet after many puts": (
+        [site(0, PUT), site(1, QUIET)],
+        [step(0, 1, 0, bursts=100, burst_calls=6400), step(1, 0, **WHOLE)],
+    ),
+    "a flag for which nobody waits": (
+        [site(0, "shmem_putmem", 64), site(1, FENCE), site(2, "shmem_uint64_p")],
+        [step(0, 1, 0), step(1, 2, area=FLAGGED, **WHOLE)],
+    ),
+    "a put to another place than the get": (
+        [site(0, "shmem_long_g"), site(1, "shmem_long_p")],
+        [step(0, 1, **WHOLE), step(1, 0, **WHOLE)],
+    ),
+    "large messages": ([site(0, "MPI_Send", 65536)], [step(0, 0, 65536, **WHOLE)]),
+    "a barrier before a send": ([site(0, "MPI_Barrier", 0), site(1, "MPI_Send", 65536)], [step(0, 1), step(1, 0)]),
+    "reductions with computing between them": (
+        [site(0, "MPI_Allreduce", calls=500, bytes=4000), site(1, "MPI_Allreduce", calls=500, bytes=4000)],
+        [step(0, 1, time_s=0.9), step(1, 0, time_s=0.9)],
+    ),
+    "too few samples": ([site(0, PUT)], [step(0, 0, transfers=3, same_pe=3, next_there=3, next_here=3)]),
+    "no samples": ([site(0, PUT)], []),
+    "a flaw that costs little": ([site(0, PUT, time_s=0.001)], [step(0, 0, **NEXT)]),
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_pattern_gets_no_advice(tmp_path, name):
+    assert rules(run(tmp_path, *SOUND[name])) == []
+
+
+def test_the_pe_with_more_computing_is_named(tmp_path):
+    def pe(number: int, compute: float) -> dict:
+        state = {"active": compute, "spin": 10 - compute, "yield": 0.0, "asleep": 0.0}
+        times = {"compute": compute, "transfer": 0.0, "wait": 10 - compute}
+        return fakes.pe_profile(number, 4, wall_s=10.0, state_s=state, time_s=times)
+
+    directory = fakes.make_run(tmp_path / "run", [pe(i, 9.9 if i == 2 else 3.0) for i in range(4)])
+    (finding,) = advise(directory).findings
+    assert finding.rule == "imbalance"
+    assert finding.advice.title == "PE 2 computes longer than the others"
+    assert finding.saved.seconds.hi == pytest.approx(9.9 - (9.9 + 9) / 4)
+
+
+def test_pes_without_a_core_are_reported(tmp_path):
+    state = {"active": 1.0, "spin": 0.0, "yield": 0.0, "asleep": 0.0, "no_core": 1.0}
+    times = {"compute": 1.0, "transfer": 0.0, "wait": 0.0, "no_core": 1.0}
+    pes = [fakes.pe_profile(i, state_s=state, time_s=times, sites=[]) for i in range(2)]
+    assert rules(fakes.make_run(tmp_path / "run", pes)) == ["no-core"]
+
+
+def test_the_saving_is_an_interval_of_time_and_joules_with_their_provenance(tmp_path):
+    given = advise(run(tmp_path, *PATTERNS["quiet-each"]))
+    (finding,) = given.findings
+    saved = finding.saved
+    # Of the quiet's 0.4 s in each PE: half to all of it, the least without 10 ns a call for reading the clock.
+    assert saved.seconds.lo == pytest.approx(0.5 * (0.4 - MANY * 1e-8))
+    assert saved.seconds.hi == pytest.approx(0.4)
+    assert saved.share.hi == pytest.approx(0.2)  # of 2 s
+    assert 0 < saved.joules.lo < saved.joules.hi
+    assert str(saved.provenance) == "modelled"
+    assert finding.spots[0].call == QUIET
+
+
+def test_joules_stay_unknown_where_those_of_the_run_are(tmp_path):
+    none = [fakes.figure("cpu", None) | {"provenance": "unavailable", "joules": None, "uncertainty": None}]
+    sites = [site(0, PUT, joules={})]
+    directory = run(tmp_path, sites, PATTERNS["adjacent"][1], joules=none, node=None)
+    (finding,) = advise(directory).findings
+    assert finding.saved.joules is None
+    assert "joules unavailable" in markdown(advise(directory))
+
+
+def test_the_documents_have_all_of_a_finding(wattle, tmp_path):
+    directory = run(tmp_path, *PATTERNS["adjacent"])
+    (found,) = json.loads(wattle("advise", directory, "--json").stdout)["findings"]
+    assert found["rule"] == "adjacent"
+    assert found["sites"][0]["call"] == PUT
+    assert found["saved_joules"]["provenance"] == "modelled"
+    shown = wattle("advise", directory).stdout
+    assert "saves" in shown
+    assert "send them together" in " ".join(shown.split())
+    text = wattle("advise", directory, "--markdown").stdout
+    assert text.startswith("### Advice of Wattle")
+    assert "```c" in text
+
+
+def test_no_advice_is_said(wattle, tmp_path):
+    assert "No advice" in wattle("advise", run(tmp_path, *SOUND["no samples"])).stdout
+
+
+def test_a_profile_without_the_order_of_calls_is_read_and_said_so(wattle, run_dir):
+    assert "order of calls is not known" in " ".join(wattle("advise", run_dir).stdout.split())
+
+
+DAMAGED = {
+    "steps[0]": [step(0, 5)],
+    "of a row": [[1, 2, 3]],
+    "counts": [step(0, 0, same_pe=101)],
+    "numbers": [[*step(0, 0)[:-1], "x"]],
+}
+
+
+@pytest.mark.parametrize("steps", DAMAGED.values(), ids=DAMAGED)
+def test_damaged_steps_are_refused_in_one_line(wattle, tmp_path, steps):
+    done = wattle("advise", run(tmp_path, [site(0, PUT)], steps))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "sequence.steps[0]" in done.stderr
+
+
+def test_a_check_replays_the_finding(wattle, home, tmp_path):
+    directory = run(tmp_path, *PATTERNS["quiet-each"])
+    done = wattle("advise", directory, "--check", 2)
+    assert done.returncode == 2
+    assert "the run has findings 1 to 1" in done.stderr
+
+
+def test_a_replay_takes_the_saving_out_of_computing_and_then_of_meetings():
+    trace = Trace(np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([0.5, 0.5]))
+    less = replay_under(trace, np.array([0.5, 1.0]))
+    assert less.compute.sum(axis=0) == pytest.approx([1.5, 3.0])
+    assert less.barrier.sum() == pytest.approx(1.0)
+    least = replay_under(trace, np.array([2.5, 4.5]))
+    assert least.compute.sum() == 0
+    assert least.barrier.sum() == pytest.approx(0.5)
+
+
+def test_a_run_without_a_profile_is_refused(tmp_path):
+    with pytest.raises(WattleError, match="without a profile"):
+        advise(fakes.make_run(tmp_path / "run", [], profile=False))
