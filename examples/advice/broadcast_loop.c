@@ -9,13 +9,13 @@ int main(int argc, char **argv)
 {
   int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;
   shmem_init();
-  int me = shmem_my_pe(), n = shmem_n_pes();
   for (int round = 0; round < rounds; round++) {
     mine[round % BYTES]++;
 #ifdef MENDED
     shmem_broadcastmem(SHMEM_TEAM_WORLD, block, mine, BYTES, 0);
 #else
-    for (int pe = 1; me == 0 && pe < n; pe++) shmem_putmem(block, mine, BYTES, pe); /* flaw */
+    for (int pe = 1; shmem_my_pe() == 0 && pe < shmem_n_pes(); pe++)
+      shmem_putmem(block, mine, BYTES, pe); /* flaw */
 #endif
     shmem_barrier_all();
   }

@@ -57,7 +57,8 @@ def advice(source: Path, rounds: int, folder: Path, pes: int) -> list[dict]:
     """The findings on the program itself."""
     wattle = [sys.executable, "-m", "wattle"]
     program = compiled(source, folder)
-    job = ["--mpi", "--", OPEN_MPI.tool("mpirun"), "-n", "2"] if is_mpi(source) else ["-n", str(pes), "--"]
+    ranks = "1" if source.stem.startswith("armci") else "2"
+    job = ["--mpi", "--", OPEN_MPI.tool("mpirun"), "-n", ranks] if is_mpi(source) else ["-n", str(pes), "--"]
     environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE)}
     for command in (
         [*wattle, "run", "--meter", "model", "-o", "run", *job, str(program), str(rounds)],

@@ -20,6 +20,7 @@ from wattle.provenance import Joules, total
 from wattle.sites import merge_with_members
 from wattle.symbols import Place
 
+SHORT_S = 1e-5  # a shorter call is hardly ever interrupted
 FEWEST = 8  # noted calls of a link, below which no share is taken from it
 
 
@@ -195,6 +196,7 @@ class Evidence:
 def _spots(profile: RunProfile, program: str) -> tuple[list[Spot], dict[tuple[int, int], Spot]]:
     found: dict[tuple[str, str], Spot] = {}
     at: dict[tuple[int, int], Spot] = {}
+    factors = {pe.pe: _factor(pe) for pe in profile.pes}
     numbers = {(pe.pe, id(site)): i for pe in profile.pes for i, site in enumerate(pe.sites)}
     for site, members in merge_with_members(profile):
         place, above = call_paths.nearest(site, program)
@@ -204,13 +206,34 @@ def _spots(profile: RunProfile, program: str) -> tuple[list[Spot], dict[tuple[in
         spot.callers |= dict.fromkeys([above[0].words] if above else [])
         for pe, one in members:
             at[pe.pe, numbers[pe.pe, id(one)]] = spot
-            _add_site(spot.of.setdefault(pe.pe, OfPE()), pe, one)
+            _add_site(spot.of.setdefault(pe.pe, OfPE()), pe, one, factors[pe.pe])
     return list(found.values()), at
 
 
-def _add_site(to: OfPE, pe: PE, site: Site) -> None:
+def _own_s(site: Site) -> float:
+    """Seconds in the calls of a site without waiting."""
+    return max(0.0, (site.time_s or 0.0) - (add(site.wait_s.values()) or 0.0))
+
+
+def _factor(pe: PE) -> float:
+    """The factor of a PE's times of short calls. The profile takes the PE's share without a core off all calls. But the
+    timed short calls were not interrupted, so this undoes it, as far as the PE's time allows.
+    """
+    active, without = pe.state_s["active"] or 0.0, pe.state_s[NO_CORE] or 0.0
+    own = sum(_own_s(site) for site in pe.sites if _is_short(site))
+    rest = active - sum(_own_s(site) for site in pe.sites if not _is_short(site))
+    if not active or not own:
+        return 1.0
+    return max(1.0, min((active + without) / active, rest / own))
+
+
+def _is_short(site: Site) -> bool:
+    return site.calls > 0 and _own_s(site) / site.calls < SHORT_S
+
+
+def _add_site(to: OfPE, pe: PE, site: Site, factor: float) -> None:
     waited = add(site.wait_s.values()) or 0.0
-    own = max(0.0, (site.time_s or 0.0) - waited)
+    own = _own_s(site) * (factor if _is_short(site) else 1.0)
     timer = (pe.sequence.timer_s or 0.0) if pe.sequence is not None else 0.0
     to.calls += site.calls
     to.bytes += site.bytes
