@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the saving that `wattle advise` predicts for the programs of examples/advice with the measured one.
 
-Each program and its mended twin run by turns. The prediction comes from the first run of the flawed one. The measured
-saving is that of the medians. Time for which a PE had no core is left out on both sides.
+Each program and its mended twin run in alternation. The prediction comes from the first run of the flawed one. The
+measured saving is that of the medians. Time for which a PE had no core is left out on both sides.
 """
 
 from __future__ import annotations

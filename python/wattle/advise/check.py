@@ -1,6 +1,6 @@
 """`wattle advise --check N`: replays the recorded run with the seconds that a finding saves taken out of each PE.
 
-Each PE computes less between two synchronizations, in proportion to their length. What a PE saves beyond its computing
+Each PE computes less between two synchronizations, in proportion to their length. The rest of its saving
 was waiting in calls, and shortens the synchronizations. The replay then says how much of it the whole run gains: time
 that one PE saves while another sets the pace is waited.
 """

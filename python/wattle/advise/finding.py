@@ -68,7 +68,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Advice:
-    """The text of a finding. `title`: what was seen, in one sentence. `seen`: the numbers. `change`: lines of code."""
+    """The text of a finding. `title`: the pattern, in one sentence. `seen`: the numbers. `change`: lines of code."""
 
     title: str
     seen: list[str]
