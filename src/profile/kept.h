@@ -29,7 +29,7 @@
 
 #define WTL_KEPT_FOLDER "/dev/shm/"
 #define WTL_KEPT_PREFIX "wattle-profile."
-enum { WTL_KEPT_LAYOUT = 3, WTL_KEPT_PAGE = 4096, WTL_KEPT_TEXT = 4096 };
+enum { WTL_KEPT_LAYOUT = 4, WTL_KEPT_PAGE = 4096, WTL_KEPT_TEXT = 4096 };
 
 enum wtl_kept_kind {
   WTL_KEPT_NONE,
