@@ -511,7 +511,7 @@ static void learn_poll(wtl_door *d, float ticks)
 }
 
 /* Returns whether the first polls of a wait end it. The caller has found that the condition does not hold. */
-static bool ends_at_once(wait *w)
+static inline __attribute__((always_inline)) bool ends_at_once(wait *w)
 {
   wtl_door *d = w->door;
   wtl_wait_history *history = &w->site->history;
@@ -543,7 +543,8 @@ static bool ends_at_once(wait *w)
   return true;
 }
 
-static void wait_once(wait *w)
+/* Inlined, so that a wait which its first polls end fills no `wait` in memory. */
+static inline __attribute__((always_inline)) void wait_once(wait *w)
 {
   w->site->waits++;
   if (w->ready(w->arg)) return;
