@@ -16,6 +16,7 @@ class Wattle(CMakePackage):
 
     variant("pmix", default=True, description="Find the other PEs by PMIx")
     variant("ucx", default=True, description="Send data between nodes by UCX")
+    variant("ofi", default=True, description="Send data between nodes by libfabric")
     variant("mpi", default=True, description="Start under MPI launchers, and govern MPI programs")
     variant("profiles", default=True, description="Read machine profiles from files")
     variant("simulation", default=False, description="Simulate programs on described clusters")
@@ -34,6 +35,7 @@ class Wattle(CMakePackage):
     depends_on("uthash", type="build")
     depends_on("pmix", when="+pmix")
     depends_on("ucx", when="+ucx")
+    depends_on("libfabric@1.17:", when="+ofi")
     depends_on("mpi", when="+mpi")
     depends_on("libcyaml", when="+profiles")
     depends_on("libcyaml", when="+simulation")
@@ -43,7 +45,7 @@ class Wattle(CMakePackage):
     conflicts("~pmix~mpi", msg="PEs find each other by PMIx or by MPI")
 
     def cmake_args(self):
-        wanted = {"PMIX": "pmix", "UCX": "ucx", "CYAML": "profiles", "SIMULATION": "simulation"}
+        wanted = {"PMIX": "pmix", "UCX": "ucx", "OFI": "ofi", "CYAML": "profiles", "SIMULATION": "simulation"}
         args = [self.define_from_variant(f"WTL_{name}", variant) for name, variant in wanted.items()]
         if self.spec.satisfies("+mpi"):
             args.append(self.define("WTL_MPICC", self.spec["mpi"].mpicc))
