@@ -21,6 +21,7 @@ from wattle.sites import merge_with_members
 from wattle.symbols import Place
 
 SHORT_S = 1e-5  # a shorter call is hardly ever interrupted
+FAR_FROM_S = 2e-6  # a blocking call that takes less is a copy within the node
 FEWEST = 8  # noted calls of a link, below which no share is taken from it
 
 
@@ -69,6 +70,11 @@ class Spot:
     def mean_s(self) -> float:
         """Seconds of a call, without reading the clock."""
         return sum(one.least_s for one in self.of.values()) / self.calls if self.calls else 0.0
+
+    @property
+    def is_far(self) -> bool:
+        """Whether blocking calls here take as long as those to another node."""
+        return self.mean_s >= FAR_FROM_S
 
     @property
     def all_joules(self) -> float | None:

@@ -62,6 +62,10 @@ PATTERNS = {
         [site(0, "shmem_long_g"), site(1, "shmem_long_p")],
         [step(0, 1, **WHOLE, same_there=100), step(1, 0, **WHOLE)],
     ),
+    "get-put, of ARMCI on another node": (
+        [site(0, "ARMCI_Get", 64), site(1, "ARMCI_Put", 64)],
+        [step(0, 1, **WHOLE, same_there=100), step(1, 0, **WHOLE)],
+    ),
     "unchanged": ([site(0, PUT)], [step(0, 0, **WHOLE, same_there=100, compared=99, unchanged=99)]),
     "broadcast-loop": ([site(0, PUT)], [step(0, 0, transfers=100, same_pe=0, same_there=100, same_here=100)]),
     "small-sends": ([site(0, "MPI_Send"), site(1, "MPI_Recv")], [step(0, 0, **WHOLE), step(1, 1)]),
@@ -99,6 +103,10 @@ SOUND = {
     "a put to another place than the get": (
         [site(0, "shmem_long_g"), site(1, "shmem_long_p")],
         [step(0, 1, **WHOLE), step(1, 0, **WHOLE)],
+    ),
+    "a get and a put of ARMCI within a node": (
+        [site(0, "ARMCI_Get", 64, time_s=0.02), site(1, "ARMCI_Put", 64, time_s=0.02)],
+        [step(0, 1, **WHOLE, same_there=100), step(1, 0, **WHOLE)],
     ),
     "large messages": ([site(0, "MPI_Send", 65536)], [step(0, 0, 65536, **WHOLE)]),
     "a barrier before a send": ([site(0, "MPI_Barrier", 0), site(1, "MPI_Send", 65536)], [step(0, 1), step(1, 0)]),

@@ -13,7 +13,6 @@ from wattle.units import share as of_all
 NAME = "barrier-before"
 SHARE = 0.9
 FEWEST_CALLS = 16
-LEAST = 0.3  # of the barrier's own price: the ranks wait for late ones in the collective instead
 
 CHANGE = "/* remove MPI_Barrier(comm): no rank leaves the next call before all have entered it */"
 
@@ -32,7 +31,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             f"{barrier.words}: {count(barrier.calls)} calls",
             f"{meeting.words}: the next call after {of_all(evidence.share_out(link))} of the noted barriers",
         ]
-        rests = "The time of the barrier in this run; the least is the part that is not waiting for late ranks."
-        advice = Advice(title, seen, CHANGE, rests, Effort.LINE, Sure.HIGH)
-        parts = [Part(barrier, Interval(LEAST * own, 1.0))]
+        rests = "The barrier's own price: the time of the rank that waits least. The next call may take it over."
+        advice = Advice(title, seen, CHANGE, rests, Effort.LINE, Sure.LOW)
+        parts = [Part(barrier, Interval(0.0, own))]
         yield Finding(NAME, [barrier, meeting], advice, saved_by(evidence, parts))

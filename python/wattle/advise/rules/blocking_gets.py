@@ -10,10 +10,9 @@ from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure,
 from wattle.units import count, seconds
 from wattle.units import share as of_all
 
-NAME = "blocking-gets"
+NAME = "blocking-gets"  # to other nodes: nothing overlaps a copy within the node
 SHARE = 0.8
 FEWEST_CALLS = 32
-FROM_S = 2e-6  # a get that takes less is a copy within the node, which nothing overlaps
 LARGEST = 65536
 SAVED = Interval(0.3, 1.0)
 
@@ -29,7 +28,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         if link.origin is not get or not calls.GET.match(get.call) or not calls.blocks(get.call):
             continue
         share = evidence.share_in(link)
-        if get.mean_s < FROM_S or get.mean_bytes > LARGEST or get.most_calls < FEWEST_CALLS or share < SHARE:
+        if not get.is_far or get.mean_bytes > LARGEST or get.most_calls < FEWEST_CALLS or share < SHARE:
             continue
         title = f"{count(get.calls)} blocking gets in a row, {seconds(get.mean_s)} each: start them together"
         seen = [
