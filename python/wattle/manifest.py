@@ -56,8 +56,9 @@ EXTRA = {
 
 
 def machine_words(extra: dict[str, Any]) -> str:
-    """The machine profile of modelled joules in words, such as `AMD EPYC 9004 (Genoa), 24 servers, ±38 %`; empty where
-    a run did not record it. The percentage is the half-width of the watts of a computing thread at the first clock.
+    """The machine profile of modelled joules in words, such as `AMD EPYC 9004 (Genoa), 17 servers at the wall, 7 by
+    RAPL, ±38 %`; empty where a run did not record it. The percentage is the half-width of the watts of a computing
+    thread at the first clock.
     """
     title = str(extra.get("machine_title") or "")
     for row in extra.get("machine_numbers") or []:

@@ -37,7 +37,7 @@ typedef struct wtl_cpu {
   double tdp_w, tdp_spread;          /* W of a typical socket; the spread if only its number of cores is known */
   int cores, threads;                /* of a typical socket */
   wtl_median tdp_per_thread;         /* W, if nothing is known: of processors with many cores */
-  int servers;                       /* measured at the wall socket */
+  int servers;                       /* measured at the wall socket, of this generation or of those in `basis` */
   double reach;                      /* as that of a processor, if the processor is not known */
   /* package watts over those of the measured servers: idle, one thread, full load */
   wtl_median idle_factor, low_factor, full_factor;

@@ -358,15 +358,22 @@ static bool is_complete(const wtl_machine *m)
          (!m->second || m->second->how);
 }
 
-/* The title names the part of a host that a virtual machine is. NULL: no memory. */
+/*
+ * The title names the part of a host that a virtual machine is, and the servers behind the watts: first those at the
+ * wall socket, of this generation or of those that it is assumed to be as; then those by RAPL, which all generations
+ * share. So says `wattle machines`. NULL: no memory.
+ */
 static char *title_of(const wtl_cpu *cpu, const wtl_cpu_here *here, const tdp_of_thread *tdp)
 {
   char *title = NULL, part[96] = "";
   if (here->is_virtual)
     snprintf(part, sizeof part, ", %d of %s%.0f threads of a host's socket", here->threads,
              tdp->is_named ? "" : "about ", tdp->threads);
-  int servers = cpu->servers + wtl_package_shares_of[class_of(here)].servers;
-  return asprintf(&title, "%s%s, %d servers", cpu->title, part, servers) < 0 ? NULL : title;
+  bool is_assumed = strncmp(cpu->basis, "assumed", strlen("assumed")) == 0;
+  int length = asprintf(&title, "%s%s%s%s, %d server%s at the wall, %d by RAPL", cpu->title, part,
+                        is_assumed ? ", " : "", is_assumed ? cpu->basis : "", cpu->servers,
+                        cpu->servers == 1 ? "" : "s", wtl_package_shares_of[class_of(here)].servers);
+  return length < 0 ? NULL : title;
 }
 
 wtl_machine *wtl_machine_of_cpu(const wtl_cpu *cpu, const wtl_cpu_here *here, char *error, size_t size)

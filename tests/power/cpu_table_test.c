@@ -348,6 +348,24 @@ static void a_generation_is_taken_by_its_name(void)
   wtl_machine_free(m);
 }
 
+static void a_title_names_the_cpu_whose_servers_are_counted(void)
+{
+  static const char *const titles[][2] = {
+      {"amd-epyc-genoa", "17 servers at the wall, 7 by RAPL"},
+      {"nvidia-grace", "NVIDIA Grace, 2 of about 72 threads of a host's socket, assumed to be as ampere-altra, "
+                       "6 servers at the wall, 7 by RAPL"},
+      {"amd-zen3", "assumed to be as amd-zen4, 1 server at the wall, 7 by RAPL"},
+  };
+  for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+    char error[512] = "";
+    wtl_cpu_here here = guest_of(wtl_cpu_named(titles[i][0]), WTL_CLOCK_ANY);
+    wtl_machine *m = wtl_machine_of_cpu(wtl_cpu_named(titles[i][0]), &here, error, sizeof error);
+    if (!m) exit(1);
+    CHECK_CONTAINS(m->title, titles[i][1]);
+    wtl_machine_free(m);
+  }
+}
+
 static void the_version_of_a_processor_is_part_of_its_name(void)
 {
   wtl_machine *m = load("vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 79\n"
@@ -370,4 +388,5 @@ TESTS(TEST(text_of_cpuinfo_gives_sockets_cores_and_threads), TEST(text_of_an_arm
       TEST(a_desktop_with_the_numbers_of_a_server_is_told_by_its_name),
       TEST(the_first_busy_core_draws_most_and_second_threads_least),
       TEST(a_bare_core_that_sleeps_draws_less_at_the_worst_ends), TEST(older_memory_draws_more_for_each_gigabyte),
-      TEST(a_generation_is_taken_by_its_name), TEST(the_version_of_a_processor_is_part_of_its_name))
+      TEST(a_generation_is_taken_by_its_name), TEST(a_title_names_the_cpu_whose_servers_are_counted),
+      TEST(the_version_of_a_processor_is_part_of_its_name))

@@ -59,13 +59,16 @@ def list_machines(json: Json = False) -> None:
     of = _table()
     own = _profiles()
     if json:
-        console.print_json({"generations": [_row(g) for g in of.generations], "profiles": own})
+        console.print_json({"generations": [_row(of, g) for g in of.generations], "profiles": own})
         return
-    shown = new_table("CPU generations", "servers: those at the wall socket; packages have 7 servers, by RAPL")
+    shown = new_table(
+        "CPU generations",
+        f"servers: those at the wall socket; all packages have {of.packages['any'].servers} servers, by RAPL",
+    )
     for heading, justify in (("name", "left"), ("CPUs", "left"), ("servers", "right")):
         shown.add_column(heading, justify=justify, overflow="fold")
     for g in of.generations:
-        shown.add_row(g.name, g.title, str(g.servers) if "assumed" not in g.basis else "assumed")
+        shown.add_row(g.name, g.title, str(g.servers) if not g.is_assumed else "assumed")
     console.out.print(shown)
     console.out.print()
     console.out.print(f"Profiles of single machines (WATTLE_MACHINE): {', '.join(own)}", soft_wrap=True)
@@ -87,9 +90,9 @@ def show(name: Annotated[str, typer.Argument(help="A name of `wattle machines li
                 console.out.print(line, soft_wrap=True)
         return
     if json:
-        console.print_json(_row(chosen) | {"loads": _loads(of, chosen)})
+        console.print_json(_row(of, chosen) | {"loads": _loads(of, chosen)})
         return
-    for line in _about(chosen):
+    for line in _about(of, chosen):
         console.out.print(line, soft_wrap=True)
     console.out.print()
     shown = new_table("A socket of typical size, in watts")
@@ -162,7 +165,7 @@ def predict_watts(
         return
     doubt = ", not verified" if answer.tdp_known else ", estimated from the number of cores"
     tdp = f"{answer.tdp_w:.0f} W a socket" + ("" if answer.tdp_verified else doubt)
-    console.out.print(f"model: {answer.generation.title}, {document['servers']} servers; TDP {tdp}", soft_wrap=True)
+    console.out.print(f"model: {answer.generation.title}, {_servers(of, answer.generation)}; TDP {tdp}", soft_wrap=True)
     shown = new_table()
     for heading, justify in (("part", "left"), ("watts", "right"), ("half-width", "right")):
         shown.add_column(heading, justify=justify)
@@ -196,7 +199,7 @@ def _prediction(answer: Prediction, of: Table, machine: Machine, load: float) ->
         "profile": answer.generation.name,
         "title": answer.generation.title,
         "basis": answer.generation.basis,
-        "servers": answer.generation.servers + of.packages["any"].servers,
+        **_counts(of, answer.generation),
         "tdp_w": answer.tdp_w,
         "tdp_known": answer.tdp_known,
         "tdp_verified": answer.tdp_verified,
@@ -228,7 +231,19 @@ def _loads(of: Table, g: Generation) -> list[dict[str, Any]]:
     return rows
 
 
-def _row(g: Generation) -> dict[str, Any]:
+def _counts(of: Table, g: Generation) -> dict[str, int]:
+    """The servers behind the watts: `servers` at the wall socket, and those of all packages."""
+    return {"servers": g.servers, "servers_by_rapl": of.packages["any"].servers}
+
+
+def _servers(of: Table, g: Generation) -> str:
+    """The servers behind the watts in words, as in the titles that the library gives its profiles."""
+    basis = f"{g.basis}, " if g.is_assumed else ""
+    s = "" if g.servers == 1 else "s"
+    return f"{basis}{g.servers} server{s} at the wall, {of.packages['any'].servers} by RAPL"
+
+
+def _row(of: Table, g: Generation) -> dict[str, Any]:
     return {
         "name": g.name,
         "title": g.title,
@@ -239,20 +254,20 @@ def _row(g: Generation) -> dict[str, Any]:
         "tdp_w": g.tdp_w,
         "cores": g.cores,
         "threads": g.threads,
-        "servers": g.servers,
+        **_counts(of, g),
         "basis": g.basis,
         "processors": [p.name for p in g.processors],
     }
 
 
-def _about(g: Generation) -> list[str]:
+def _about(of: Table, g: Generation) -> list[str]:
     models = ", ".join(map(str, g.models))
     steppings = f", steppings {g.steppings[0]} to {g.steppings[1]}" if g.steppings else ""
     lines = [
         f"{g.title}",
         f"CPUID: {g.vendor}, family {g.family}, models {models}{steppings}" if g.models else "CPUID: any",
         f"Typical socket: {g.cores} cores, {g.threads} threads, TDP {g.tdp_w:.0f} W",
-        f"Basis: {g.basis}; {g.servers} servers at the wall socket",
+        f"Basis: {_servers(of, g)}" + ("" if g.is_assumed else f"; {g.basis}"),
     ]
     if g.processors:
         lines.append("Processors with a known TDP: " + ", ".join(map(_processor, g.processors)))

@@ -77,7 +77,7 @@ class Watts:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The power of a machine at a load. `servers` counts the servers behind packages and wall."""
+    """The power of a machine at a load."""
 
     package: Watts
     dram: Watts

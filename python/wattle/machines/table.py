@@ -51,8 +51,9 @@ class Generation:
     `tdp_spread` is the spread of TDP where only the number of cores is known. `tdp_per_thread` is TDP for each thread,
     with its spread, where nothing is known. `factor` is the generation's package watts over those of the measured
     servers. `wall` is the share of TDP at the wall socket. `servers` counts the servers at the wall socket behind both,
-    and `basis` says how they were found. `reach` is the factor from the upper end of servers' cores to
-    that of desktops and notebooks, which may draw much more than TDP; 1 for servers.
+    and `basis` says how they were found. Where no server was measured, both are of the generations that it is assumed
+    to be as. `reach` is the factor from the upper end of servers' cores to that of desktops and notebooks, which may
+    draw much more than TDP; 1 for servers.
     """
 
     name: str
@@ -74,6 +75,11 @@ class Generation:
     basis: str
     is_desktop: bool = False  # or a notebook, or a small server with a desktop's processor
     reach: float = 1.0
+
+    @property
+    def is_assumed(self) -> bool:
+        """Does the generation take the watts of others, because no server of it was measured?"""
+        return self.basis.startswith("assumed")
 
     def matches(self, family: int, model: int, stepping: int | None, vendor: str | None) -> bool:
         """Is this the generation of a CPU with these numbers of CPUID? A stepping or vendor of None matches any."""

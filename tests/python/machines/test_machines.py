@@ -316,7 +316,29 @@ def test_predict_prints_one_json_document(machines):
     for part in ("package", "dram", "wall"):
         assert 0 < answer[part]["plus_minus"] < answer[part]["watts"] < 2000
     assert (answer["profile"], answer["provenance"], answer["tdp_w"]) == ("amd-epyc-genoa", "modelled", 360)
-    assert answer["servers"] > 7
+    assert (answer["servers"], answer["servers_by_rapl"]) == (17, 7)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "name", "words"),
+    [
+        ("AMD EPYC 9654", "amd-epyc-genoa", "17 servers at the wall, 7 by RAPL"),
+        ("NVIDIA Grace", "nvidia-grace", "assumed to be as ampere-altra, 6 servers at the wall, 7 by RAPL"),
+        ("AMD Ryzen 7 5800X", "amd-zen3", "assumed to be as amd-zen4, 1 server at the wall, 7 by RAPL"),
+    ],
+)
+def test_servers_are_counted_alike_and_others_are_named(machines, of_cpus, cpu, name, words):
+    assert next(g for g in of_cpus.generations if g.name == name).is_assumed is words.startswith("assumed")
+    for text in (machines("predict", "--cpu", cpu, "--load", "50").stdout, machines("show", name).stdout):
+        assert words in " ".join(text.split())
+    rows = {row["name"]: row for row in json.loads(machines("list", "--json").stdout)["generations"]}
+    shown, answer = (
+        json.loads(machines(*arguments, "--json").stdout)
+        for arguments in (("show", name), ("predict", "--cpu", cpu, "--load", "50"))
+    )
+    for found in (rows[name], shown, answer):
+        assert f"{found['servers']} server" in words
+        assert found["servers_by_rapl"] == 7
 
 
 def test_sockets_follow_from_the_cores_of_a_known_processor(machines):
