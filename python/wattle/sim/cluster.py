@@ -38,7 +38,8 @@ OF_CORE = {
     "nic_byte": "J/B",
 }
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # name of a file in machines, without its ending
-ENDS = {"slow": 1.0, "fast": -1.0}  # of the half-widths of all numbers of a network at once
+VARIED_OF_CORE = ("wake", "clock_change", "block", "copy", "copy_clock")  # longer with a larger number
+ENDS = {"slow": 1.0, "fast": -1.0}  # of the half-widths of all times of a cluster at once
 LEAST = 0.01  # smallest part of a number that a half-width leaves
 OPTIONAL = ("cores",)  # a cluster may hold all numbers itself
 
@@ -83,8 +84,8 @@ _end: ContextVar[str] = ContextVar("end", default="")
 
 
 @contextmanager
-def network_at(end: str) -> Iterator[None]:
-    """While the context lasts, simulated networks are at this end of their half-widths (a key of ENDS)."""
+def times_at(end: str) -> Iterator[None]:
+    """While the context lasts, times of simulated clusters are at this end of their half-widths (a key of ENDS)."""
     token = _end.set(end)
     try:
         yield
@@ -93,14 +94,18 @@ def network_at(end: str) -> Iterator[None]:
 
 
 def in_force(cluster: Cluster) -> Cluster:
-    """The cluster with its network at the end that `network_at` chose. Slow: longer times, less bandwidth."""
+    """The cluster with its network and its core's times at the end that `times_at` chose. Slow: longer times, less
+    bandwidth, and a larger share of a copy that follows the clock.
+    """
     sign = ENDS.get(_end.get(), 0.0)
-    varied = (OF_NETWORK | ALSO | OF_CARDS).keys() - {"segment"}
+    varied = (OF_NETWORK | ALSO | OF_CARDS).keys() - {"segment"} | set(VARIED_OF_CORE)
     moved = {
         key: replace(n, value=max(LEAST * n.value, n.value + (-sign if key == "bandwidth" else sign) * n.plus_minus))
         for key, n in cluster.numbers.items()
         if key in varied
     }
+    if "copy_clock" in moved:
+        moved["copy_clock"] = replace(moved["copy_clock"], value=min(1.0, moved["copy_clock"].value))
     return replace(cluster, numbers=cluster.numbers | moved) if sign else cluster
 
 

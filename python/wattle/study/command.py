@@ -59,16 +59,16 @@ def conduct(
 
 
 def _at_both_ends(directory: Path, run: Callable[[Path], Manifest]) -> str:
-    """Simulates the study with the network at either end of its half-widths, in folders of their own, before the study
-    itself. Returns a sentence about it.
+    """Simulates the study with the times of network and core at either end of their half-widths, in folders of their
+    own, before the study itself. Returns a sentence about it.
     """
     for end in clusters.ENDS:
-        console.note(f"the network at the {end} end of its half-widths")
+        console.note(f"times of network and core at the {end} end of their half-widths")
         where = directory / f"{samples.NETWORK}{end}"
         where.mkdir()
-        with clusters.network_at(end):
+        with clusters.times_at(end):
             run(where)
-    return "Verdicts hold for the network at both ends of its half-widths, or are not testable."
+    return "Verdicts hold for times of network and core at both ends of their half-widths, or are not testable."
 
 
 def print_results(directory: Path, record: Manifest, found: dict[str, Any]) -> None:

@@ -143,7 +143,7 @@ def least_s() -> float:
 
 
 def varies_network(name: str) -> bool:
-    """Whether the study that is being started is also simulated with the network at the ends of its half-widths."""
+    """Whether the study that is being started is also simulated at the ends of half-widths of times."""
     asked = _asked.get()
     return asked.simulated and asked.judged and not (asked.quick and name in LONG)
 

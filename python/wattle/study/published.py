@@ -38,7 +38,7 @@ class Verdict(StrEnum):
 
 class Evidence:
     """The base of a study's analysis. `frame`: its samples. `networks`: samples of the same study, simulated with the
-    network at the ends of its half-widths.
+    times of network and core at the ends of their half-widths.
     """
 
     frame: pl.DataFrame | None = None
@@ -281,9 +281,10 @@ def _given(figure: Published[Any], evidence: Evidence) -> tuple[Verdict, str] | 
 
 
 def _certain(figure: Published[Any], corners: _Kept, found: Outcome, whose: str = "profile's") -> Outcome:
-    """The outcome, if no number within its half-width turns the verdict. `whose`: of the profile, or of the network."""
+    """The outcome, if no number within its half-width turns the verdict. `whose`: of the profile, or of the cluster."""
     others = (_judged(figure, corner) for corner in corners)
-    turned = next((other for other in others if other.verdict is not found.verdict), None)
+    same = {found.verdict, Verdict.AGREES} if found.verdict is Verdict.CONSTRUCTION else {found.verdict}
+    turned = next((other for other in others if other.verdict not in same), None)
     if turned is None:
         return found
     ours = "" if turned.ours == "-" else f" ({turned.ours})"
@@ -295,10 +296,10 @@ def _certain(figure: Published[Any], corners: _Kept, found: Outcome, whose: str 
 
 
 def _by_network(figure: Published[Any], networks: _Kept, found: Outcome) -> Outcome:
-    """The outcome, if it is the same with the network at the ends of its half-widths. A fit and a construction stay."""
-    if found.verdict not in (Verdict.AGREES, Verdict.DIFFERS):
+    """The outcome, if it is the same with the cluster's times at the ends of their half-widths. A fit stays."""
+    if found.verdict not in (Verdict.AGREES, Verdict.DIFFERS, Verdict.CONSTRUCTION):
         return found
-    return _certain(figure, networks, found, "network's")
+    return _certain(figure, networks, found, "cluster's")
 
 
 def _row(figure: Published[Analysis], outcome: Outcome, said: dict[str, str]) -> Row:

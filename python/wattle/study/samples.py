@@ -19,7 +19,7 @@ from wattle.errors import DamagedFile, WattleError
 from wattle.provenance import Joules, Provenance, read_joules, total, unavailable
 
 FILE = "samples.parquet"
-NETWORK = "network-"  # begins the names of folders of the study at another end of the network's half-widths
+NETWORK = "network-"  # begins the names of folders of the study at an end of the half-widths of times
 
 # Columns that samples of earlier versions lack, and how a row without them reads.
 NO_NODE = {
@@ -171,7 +171,7 @@ def sum_domain(energy: Checked, key: str, want: str) -> Joules:
 
 
 def of_networks(directory: Path, schema: dict[str, Any]) -> list[pl.DataFrame]:
-    """The samples of the same study with the network at the ends of its half-widths, where it was simulated so."""
+    """The samples of the same study with times at the ends of their half-widths, where it was simulated so."""
     return [read(path.parent, schema) for path in sorted(directory.glob(f"{NETWORK}*/{FILE}"))]
 
 

@@ -22,7 +22,8 @@ SIMULATED = {
     "direct": "Simulated puts take no core of the receiver, at any clock.",
     "agent": "The serving agent takes every message, at the receiver's clock. It and the waiting PE share one core.",
     "active": (
-        "Half of a copy's time is assumed to scale with the clock (the cluster's copy_clock), and all of a message's."
+        "The share of a copy's time that scales with the clock is assumed (copy_clock of the cluster's description). "
+        "All of a message's time scales."
     ),
     "dram": (
         "Simulated memory uses watts by time and bytes, equal at all clocks, so a longer transfer uses more joules."
