@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "power/machine.h"
 #include "power/meter.h"
 
 static void *model_open(const wtl_meter_env *env, char *why, size_t why_size, char *grant, size_t grant_size)
@@ -19,14 +20,20 @@ static void model_close(void *state)
   (void)state; /* the meter owns the profile */
 }
 
+/* A profile whose idle memory is exactly 0 has it in the watts of the CPU, as those by a meter of the whole node. */
+static bool has_idle_dram(const wtl_machine *machine)
+{
+  return machine->idle.dram.value > 0 || machine->idle.dram.plus_minus > 0;
+}
+
 static size_t model_domains(void *state, wtl_domain out[WTL_MAX_DOMAINS])
 {
-  (void)state;
+  const wtl_machine *machine = state;
   out[0] = (wtl_domain){.name = "cpu", .scope = WATTLE_SCOPE_PROCESS, .part = WTL_PART_CPU, .available = true};
   out[1] = (wtl_domain){.name = "dram", .scope = WATTLE_SCOPE_PROCESS, .part = WTL_PART_DRAM, .available = true};
   out[2] = (wtl_domain){.name = "cpu-idle", .scope = WATTLE_SCOPE_NODE, .part = WTL_PART_CPU, .available = true};
   out[3] = (wtl_domain){.name = "dram-idle", .scope = WATTLE_SCOPE_NODE, .part = WTL_PART_DRAM, .available = true};
-  return 4;
+  return has_idle_dram(machine) ? 4 : 3;
 }
 
 static void model_read(void *state, wtl_mark *mark)
@@ -40,9 +47,11 @@ static void model_between(void *state, const wtl_mark *a, const wtl_mark *b, con
 {
   (void)random;
   wtl_model_pe(state, did, &out[0]);
-  wtl_model_idle(state, b->at - a->at, &out[2]);
-  snprintf(out[2].domain, sizeof out[2].domain, "cpu-idle");
-  snprintf(out[3].domain, sizeof out[3].domain, "dram-idle");
+  wattle_joules_t idle[2];
+  wtl_model_idle(state, b->at - a->at, idle);
+  snprintf(idle[0].domain, sizeof idle[0].domain, "cpu-idle");
+  snprintf(idle[1].domain, sizeof idle[1].domain, "dram-idle");
+  memcpy(&out[2], idle, (has_idle_dram(state) ? 2 : 1) * sizeof *idle);
 }
 
 const wtl_meter_ops wtl_meter_model = {.name = "model",

@@ -2,6 +2,7 @@
  * model_test.c - the model is the sum it claims to be, and refuses what it cannot know.
  */
 #include "check.h"
+#include "power/meter.h"
 #include "priced.h"
 
 static void joules_are_watts_times_seconds(void)
@@ -21,6 +22,25 @@ static void joules_are_watts_times_seconds(void)
   CHECK(f[0].provenance == WATTLE_MODELLED && f[0].scope == WATTLE_SCOPE_PROCESS);
   CHECK_NEAR(f[0].interval_s, 10, 0);
   CHECK_NEAR(f[0].covered_s, 10, 0);
+  wtl_machine_free(m);
+}
+
+static void idle_memory_in_the_watts_of_the_cpu_is_no_domain(void)
+{
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
+  wtl_domain domain[WTL_MAX_DOMAINS];
+  CHECK(wtl_meter_model.domains(m, domain) == 4);
+  CHECK_TEXT(domain[3].name, "dram-idle");
+  m->idle.dram.value = m->idle.dram.plus_minus = 0;
+  CHECK(wtl_meter_model.domains(m, domain) == 3);
+  CHECK_TEXT(domain[2].name, "cpu-idle");
+  wtl_mark begin = {.at = 1}, end = {.at = 101};
+  wtl_activity did = {.wall_s = 100};
+  wattle_joules_t f[WTL_MAX_DOMAINS] = {{.joules = -1}};
+  f[3].joules = -1;
+  wtl_meter_model.between(m, &begin, &end, &did, f, NULL);
+  CHECK_NEAR(f[2].joules, 2 * 3.786 * 100, 1e-9);
+  CHECK_NEAR(f[3].joules, -1, 0); /* not written */
   wtl_machine_free(m);
 }
 
@@ -302,9 +322,10 @@ static void a_profile_without_such_watts_counts_no_cores(void)
   wtl_machine_free(m);
 }
 
-TESTS(TEST(joules_are_watts_times_seconds), TEST(idle_draw_is_that_of_all_sockets),
-      TEST(counted_wake_ups_replace_the_usual_rate), TEST(a_power_limit_bounds_the_node_and_no_single_core),
-      TEST(doing_nothing_costs_nothing), TEST(impossible_times_are_unavailable), TEST(lower_clocks_draw_less),
+TESTS(TEST(joules_are_watts_times_seconds), TEST(idle_memory_in_the_watts_of_the_cpu_is_no_domain),
+      TEST(idle_draw_is_that_of_all_sockets), TEST(counted_wake_ups_replace_the_usual_rate),
+      TEST(a_power_limit_bounds_the_node_and_no_single_core), TEST(doing_nothing_costs_nothing),
+      TEST(impossible_times_are_unavailable), TEST(lower_clocks_draw_less),
       TEST(time_at_another_clock_draws_that_clocks_watts), TEST(beyond_the_profiles_clocks_the_uncertainty_grows),
       TEST(asleep_costs_no_more_than_spinning_whatever_the_truth),
       TEST(the_first_core_wakes_the_sockets_and_all_share_it),

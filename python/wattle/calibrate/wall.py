@@ -109,6 +109,7 @@ def fit(wall: Wall, cores: int, processor: dict[str, Any], ghz: float | None) ->
         ghz,
         contains="node",
         idle_at_end=False,
+        where="at the wall socket",
     )
 
 

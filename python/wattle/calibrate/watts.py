@@ -27,6 +27,7 @@ CONTAINS = {
     "memory": "; its sensor includes the memory",
     "node": "; its sensor includes the whole node: memory, fans and all other parts",
 }
+TITLES = {"": "", "memory": ", with its memory", "node": ", the whole node"}  # so that each table says it
 BUSY_FROM = 0.1  # cores: with more CPU time of other work than this, the figures may be wrong
 
 
@@ -58,7 +59,7 @@ class Fit:
     """A fitted profile. `clocks` maps GHz to the watts of the four states; `base` is one of its keys. `left_out`:
     clocks at which a state could not be measured. `others_cores`: CPU time of other work meanwhile, in cores.
     `contains`: the further part in the CPU's watts, "memory" or "node"; empty where there is none. `idle_at_end`:
-    idle was also measured at the end.
+    idle was also measured at the end. `where`: of a meter outside the machine, as "at the wall socket".
     """
 
     meter: str
@@ -73,6 +74,7 @@ class Fit:
     others_cores: float | None = None
     contains: str = ""
     idle_at_end: bool = True
+    where: str = ""
 
     @property
     def doubts(self) -> list[str]:
@@ -229,7 +231,8 @@ def _per_byte(rows: list[Row], idle: Row, meter: str, contains: str) -> Number:
 
 def text(found: Fit, name: str, processor: dict[str, Any]) -> str:
     """The profile as YAML."""
-    lines = [f"name: {name}", f"title: {_quoted(str(processor['name']))}", "about: >-"]
+    title = f"{processor['name']}" + (f", {found.where}" if found.where else TITLES[found.contains])
+    lines = [f"name: {name}", f"title: {_quoted(title)}", "about: >-"]
     lines += [f"  Fitted by wattle calibrate to the meter {found.meter}; check it before it is used elsewhere."]
     lines += [f"  {words[0].upper()}{words[1:]}." for words in found.doubts]
     lines += [f"sockets: {found.sockets}", f"cores_per_socket: {max(1, found.cores // found.sockets)}"]

@@ -107,7 +107,7 @@ def _show(found: Metered, machine: str, emitted: carbons.Carbon | None) -> None:
         if found.joules[part]:
             shown.add_column(WORDS[part], justify="right")
     for i, figure in enumerate(found.joules["node"]):
-        cells = [str(found.joules[part][i]) for part in PARTS if found.joules[part]]
+        cells = [_cell(part, found.joules[part][i]) for part in PARTS if found.joules[part]]
         shown.add_row(figure.domain, *cells)
     console.err.print(shown)
     is_modelled = any(figure.provenance is Provenance.MODELLED for part in PARTS for figure in found.joules[part])
@@ -117,6 +117,12 @@ def _show(found: Metered, machine: str, emitted: carbons.Carbon | None) -> None:
     if emitted is not None:
         domains = found.total("program").domain
         console.err.print(f"Electricity of this program{f', {domains}' if domains else ''}: {emitted}")
+
+
+def _cell(part: str, figure: Joules) -> str:
+    """The figure. A profile whose idle memory is exactly 0 has it in the watts of the CPU."""
+    is_in_cpu = part == "idle" and figure.domain == "dram" and (figure.joules, figure.uncertainty) == (0, 0)
+    return "in cpu" if is_in_cpu else str(figure)
 
 
 def _figures(found: Metered) -> Iterator[tuple[str, str, int | None, Joules]]:

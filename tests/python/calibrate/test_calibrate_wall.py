@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -76,6 +77,7 @@ def test_typed_watts_become_a_profile_that_the_runtime_reads(wattle, tmp_path):
     text = file.read_text()
     assert "tag: derived" in text
     assert "60 W idle, 75.5 W with one busy core" in text
+    assert re.search(r'^title: ".+, at the wall socket"$', text, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`wattle calibrate` measures with the tool, keeps the result whole or not at all, and says where it came from."""
 
 import json
+import re
 import resource
 import signal
 import time
@@ -292,6 +293,8 @@ def test_memory_that_is_in_the_cpus_watts_is_not_assumed_once_more(wattle, tool,
     found = watts.fit(Checked("x", json.loads(answer)), 1, None)
     assert (found.idle_dram.value, found.idle_dram.plus_minus) == (0.0, 0.0)
     assert what in found.idle_cpu.how and what in found.idle_dram.how and what in found.clocks[2.0]["active"].how
+    title = {"memory": ", with its memory", "node": ", the whole node"}[what]
+    assert re.search(rf'^title: ".+{title}"$', file.read_text(), re.MULTILINE)
     assert f"include those of the {what}" in file.read_text() and f"include those of the {what}" in result.stderr
 
 

@@ -61,6 +61,18 @@ def test_modelled_joules_are_watts_times_cpu_time(energy):
     assert found["joules"]["others"] == []
 
 
+def test_idle_memory_in_the_watts_of_the_cpu_is_no_figure_of_its_own(energy, tmp_path):
+    (tmp_path / "wall.yaml").write_text(
+        KNOWN.replace("name: known", 'name: wall\ntitle: "a CPU, at the wall socket"').replace(
+            "dram: {value: 2, plus_minus: 1,", "dram: {value: 0, plus_minus: 0,"
+        )
+    )
+    shown = energy("--machine", tmp_path / "wall.yaml", "--", "sh", "-c", BUSY).stderr
+    assert "in cpu" in shown and "0 ± 0 J" not in shown
+    assert "model of a CPU, at the wall socket, ±20 %" in " ".join(shown.split())
+    assert "in cpu" not in energy("--", "sh", "-c", BUSY).stderr
+
+
 def half_width(env: dict, switches: int) -> float:
     """That of the CPU's joules of a program that slept, by the real meter tool and a generation of the table."""
     env = {**os.environ, **env, "WATTLE_METER": "model", "WATTLE_MACHINE": "amd-epyc-genoa"}
