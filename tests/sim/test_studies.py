@@ -57,6 +57,7 @@ def test_eager_messages_move_more_bytes_per_joule_by_construction_of_the_simulat
     found = study(tmp_path / "protocols", "protocols", "--quick")
     assert {row["id"]: row["verdict"] for row in found["published"]}.items() >= {
         "eager-saves": "by construction",
+        "aggregate": "by construction",
         "ib-eager-highest": "agrees",
     }.items()
     assert {point["series"] for point in found["points"]} == {

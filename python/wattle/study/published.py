@@ -344,6 +344,15 @@ def verdict_of(holds: bool) -> Verdict:
     return Verdict.AGREES if holds else Verdict.DIFFERS
 
 
+def by_form(evidence: Evidence, found: Outcome, form: str) -> Outcome:
+    """The outcome of a judge, where an agreement of simulated samples follows from the form of the simulation. `form`:
+    how. Real samples with modelled joules are judged, in contrast to a `construction` of published.toml.
+    """
+    if not evidence.simulated or found.verdict is not Verdict.AGREES:
+        return found
+    return replace(found, verdict=Verdict.CONSTRUCTION, why=(*found.why, form))
+
+
 MODELLED = "modelled"
 PLURAL = {
     Verdict.AGREES: "agree",

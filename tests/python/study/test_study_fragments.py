@@ -61,7 +61,7 @@ def test_watts_are_a_fit_with_the_profile_that_comes_from_them_and_judged_with_a
 
 def test_modelled_relations_are_judged_only_within_the_half_widths():
     narrow = replace(AS_PUBLISHED, provenance="modelled", source=PROFILE, half_width=0.1)
-    assert rows(narrow, IN_SIMULATION)["energy-fragments-cpu"].verdict is Verdict.AGREES
+    assert rows(narrow, IN_SIMULATION)["energy-bulk-flat"].verdict is Verdict.AGREES
     open_ones = rows(replace(narrow, half_width=0.5), IN_SIMULATION)["power-both-bulk"]
     assert open_ones.verdict is Verdict.NOT_TESTABLE
     assert "half-widths leave the verdict open" in open_ones.why
@@ -89,6 +89,17 @@ def test_what_cannot_be_judged_says_what_is_missing(world, place, name, why):
     row = rows(world, place)[name]
     assert row.verdict is Verdict.NOT_TESTABLE
     assert why in row.why
+
+
+def test_relations_that_the_form_of_the_simulation_gives_are_no_agreement():
+    modelled = replace(AS_PUBLISHED, provenance="modelled", source=PROFILE, half_width=0.01)
+    simulated, measured = rows(modelled, IN_SIMULATION), rows(AS_PUBLISHED)
+    for name in ("energy-fragments-cpu", "energy-fragments-dram", "energy-bulk-rises"):
+        assert simulated[name].verdict is Verdict.CONSTRUCTION
+        assert "In simulation each" in simulated[name].why
+        assert measured[name].verdict is Verdict.AGREES
+    contrary = replace(modelled, seconds=pieces.CONTRARY["energy-bulk-rises"].seconds)
+    assert rows(contrary, IN_SIMULATION)["energy-bulk-rises"].verdict is Verdict.DIFFERS
 
 
 def test_one_repeat_of_a_simulation_is_enough():

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import fakes
+import made_rows
 import polars as pl
 import pytest
 import sweeps
@@ -93,6 +94,15 @@ def test_registering_is_dear_at_the_prices_of_the_papers_cards_and_not_at_low_on
     assert judges.pinning_on(free).verdict is Verdict.DIFFERS
     large = papers.with_value("register_page", 1e-6, "for a test")  # a page costs more than its copy
     assert judges.pinning_on(large).ours.endswith("copying is cheaper at any size")
+
+
+def test_fewer_simulated_messages_save_by_construction_and_real_ones_are_judged():
+    real = made_rows.protocols(made_rows._published_protocols, made_rows._published_memory)()
+    simulated = Analysis(real.frame, replace(sweeps.KNOB, name="simgrid"), Place())
+    assert judges.aggregating(real).verdict is Verdict.AGREES
+    found = judges.aggregating(simulated)
+    assert found.verdict is Verdict.CONSTRUCTION
+    assert "each message has a price" in found.why[0]
 
 
 def test_what_was_not_measured_is_named():

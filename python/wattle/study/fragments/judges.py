@@ -13,7 +13,7 @@ from statistics import median
 from wattle import units
 from wattle.study import published
 from wattle.study.fragments.analysis import METRICS, Analysis
-from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
+from wattle.study.published import NotTestable, Outcome, Verdict, by_form, verdict_of
 from wattle.study.stats import line, trend
 from wattle.units import in_unit
 
@@ -59,6 +59,10 @@ def _of_the_model(a: Analysis, metric: str) -> tuple[str, ...]:
     if metric == "cpu":
         return ("CPU joules are modelled as watts times time on a core, so this is a statement on time.",)
     return ()
+
+
+CALLS = "In simulation each fragment has the price of a put and a quiet, so the energy of more of them is more."
+BYTES = "In simulation each byte takes time and joules, so the energy of more of them is more."
 
 
 def _amounts(metric: str, values: Values, words: Callable[[int], str]) -> str:
@@ -130,7 +134,7 @@ def rises_with_fragments(a: Analysis, metric: str) -> Outcome:
         f"{_at(len(held), len(by_payload), 'payloads')}; {units.size(largest)} takes {in_unit(first, 'J')} in one "
         f"piece and {in_unit(last, 'J')} in {n:,}"
     )
-    return _outcome(a, metric, ours, len(held) >= MOST * len(by_payload))
+    return by_form(a, _outcome(a, metric, ours, len(held) >= MOST * len(by_payload)), CALLS)
 
 
 def flat_at_first(a: Analysis) -> Outcome:
@@ -170,7 +174,8 @@ def rises_with_payload(a: Analysis, metric: str) -> Outcome:
         f"In {n:,} fragments {units.size(small)} takes {in_unit(first, 'J')} and {units.size(large)} "
         f"{in_unit(last, 'J')}: where the calls dominate, the bytes do not count."
     )
-    return _outcome(a, metric, _at(len(held), len(found), "numbers of fragments"), len(held) >= MOST * len(found), why)
+    ours = _at(len(held), len(found), "numbers of fragments")
+    return by_form(a, _outcome(a, metric, ours, len(held) >= MOST * len(found), why), BYTES)
 
 
 # ---- power ----

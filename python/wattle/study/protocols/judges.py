@@ -22,7 +22,7 @@ from wattle.study.protocols.configurations import (
     TCP_RENDEZVOUS,
     Configuration,
 )
-from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
+from wattle.study.published import NotTestable, Outcome, Verdict, by_form, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.units import si
 
@@ -226,6 +226,9 @@ def eager_saves(a: Analysis) -> Outcome:
     return _outcome(a, f"at {sum(shares)} of {units.several(len(shares), 'case')}", all(shares), why)
 
 
+PER_MESSAGE = "In simulation each message has a price at both ends, so fewer of them take less time and fewer joules."
+
+
 def aggregating(a: Analysis) -> Outcome:
     """Judges that at each payload fewer messages give more bytes per joule."""
     steps = []
@@ -234,12 +237,9 @@ def aggregating(a: Analysis) -> Outcome:
         for payload in {p.x for p in found}:
             values = [v for p, v in sorted(found.items(), key=lambda item: item[0].y or 0) if p.x == payload]
             steps += [fewer >= MORE * more for fewer, more in pairwise(values)]
-    return _outcome(
-        a,
-        f"at {sum(steps)} of {units.several(len(steps), 'step')}",
-        sum(steps) >= NEAR * len(steps),
-        "Messages in sequence overlap at both ends; a single one does not.",
-    )
+    ours = f"at {sum(steps)} of {units.several(len(steps), 'step')}"
+    why = "Messages in sequence overlap at both ends; a single one does not."
+    return by_form(a, _outcome(a, ours, sum(steps) >= NEAR * len(steps), why), PER_MESSAGE)
 
 
 def six_hundred(a: Analysis) -> Outcome:
