@@ -519,9 +519,10 @@ static inline __attribute__((always_inline)) bool ends_at_once(wait *w)
   if (WTL_UNLIKELY(d->governor || d->noted || wtl_door_is_in_agent())) return false;
   if (WTL_UNLIKELY(history->way != WTL_WAY_USUAL || !is_remembered(w->site))) return false;
   float poll_ticks = atomic_load_explicit(&d->poll_ticks, memory_order_relaxed);
-  uint64_t limit = wtl_stages_limit(&d->stages, history), spent;
   unsigned polls = 0;
-  if (limit <= (uint64_t)(FIRST_POLLS * poll_ticks)) return false;
+  /* They cost less than a fiftieth of a sleep. So only a limit that is set may be below them, not a learned one. */
+  if (d->stages.limit_ticks <= (uint64_t)(FIRST_POLLS * poll_ticks)) return false;
+  uint64_t limit = wtl_stages_limit(&d->stages, history), spent;
   w->began = wtl_ticks();
   do {
     if (has_messages(d)) return false;
@@ -539,7 +540,7 @@ static inline __attribute__((always_inline)) bool ends_at_once(wait *w)
   }
   wtl_door_add(d, w->site, WTL_STAGE_SPIN, spent, w->began + spent);
   if (w->awaited >= 0) wtl_profile_awaited(w->awaited, spent);
-  wtl_stages_waited(&d->stages, history, limit, spent);
+  wtl_stages_waited(&d->stages, history, larger(limit, spent), spent);
   return true;
 }
 

@@ -408,7 +408,7 @@ static void a_wait_that_its_first_polls_end_takes_a_learned_time_a_poll(void)
   wtl_settings s = settings(WTL_WAIT_ADAPTIVE);
   wtl_door_start(&v.door, &v.bell, &s, 2, (wtl_cores){2, 2});
   v.site.addr = 1;
-  int looks = 100000; /* longer than the first polls, so it learns the time of one */
+  int looks = 200; /* more than the first polls, so it learns the time of one */
   wtl_door_wait(&v.door, &v.site, WTL_WATCH_ALL, holds_in_time, &looks);
   CHECK(v.door.poll_ticks > 0);
   v.door.poll_ticks = 1000;
