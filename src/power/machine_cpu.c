@@ -205,17 +205,21 @@ static wtl_median times(wtl_median a, wtl_median b)
   return (wtl_median){a.value * b.value, hypot(a.spread, b.spread)};
 }
 
-/* The middle and the half-width of the interval that holds 95 % of servers. */
+/* The middle and the half-width of the interval that holds 95 % of servers. `how` gets the median behind the format. */
 static wtl_number number(wtl_median m, enum wtl_tag tag, const char *unit, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 static wtl_number number(wtl_median m, enum wtl_tag tag, const char *unit, const char *format, ...)
 {
   double z = z95 * m.spread;
   wtl_number n = {.value = m.value * cosh(z), .plus_minus = m.value * sinh(z), .unit = strdup(unit), .tag = tag};
+  char *first = NULL;
   va_list args;
   va_start(args, format);
-  if (vasprintf(&n.how, format, args) < 0) n.how = NULL;
+  if (vasprintf(&first, format, args) < 0) first = NULL;
   va_end(args);
+  if (!first || asprintf(&n.how, "%s; middle of the 95 %% range, median %.3g %s", first, m.value, unit) < 0)
+    n.how = NULL;
+  free(first);
   return n;
 }
 

@@ -101,6 +101,10 @@ static void a_virtual_machine_has_its_part_of_the_host(void)
   CHECK_NEAR(eight->idle.cpu.value, 4 * two->idle.cpu.value, 1e-6);
   CHECK_NEAR(eight->clocks[0].active.value, two->clocks[0].active.value, 1e-9);
   CHECK_CONTAINS(two->idle.cpu.how, "part of its host");
+  CHECK_CONTAINS(two->idle.cpu.how, "middle of the 95 % range, median ");
+  const wtl_number *idle = &two->idle.cpu;
+  double median = sqrt(idle->value * idle->value - idle->plus_minus * idle->plus_minus);
+  CHECK_NEAR(strtod(strstr(idle->how, "median ") + strlen("median "), NULL), median, 0.01 * median);
   CHECK_CONTAINS(two->title, "2 of about");
   CHECK_CONTAINS(two->title, "threads of a host's socket");
   CHECK(!two->wake && !two->second); /* the load of the host is not known */

@@ -29,6 +29,10 @@ OF_DESKTOPS = (
     "ends at {limit}, which boards may allow for as long as they like. A board without a limit draws more."
 )
 AT_A_FIXED_CLOCK = "A machine that lowers its clock at part load draws less than packages say; --clock gives its clock."
+IDLE = (
+    "Watts are the middle of the range. Idle packages differ most, so there the middle ({watts:.0f} W) is above the "
+    "median ({median:.0f} W). It may be above the wall socket and above the watts at 10 %, as no single machine is."
+)
 WALL_TERMS = {  # with the tags of machine profiles
     "processors": ("derived", "sockets x TDP x the share of the generation at this load, fitted to SPECpower_ssj2008"),
     "memory": ("derived", "memory_gb x watts of a GB of such modules, fitted to SPECpower_ssj2008"),
@@ -103,6 +107,8 @@ def show(name: Annotated[str, typer.Argument(help="A name of `wattle machines li
             shown.add_row(f"{row['load']} %", _cell(Watts(**row["package"])), _cell(Watts(**row["wall"])))
     console.out.print(shown)
     console.out.print(_range_of(chosen, 0))
+    idle = predict.Watts(**_loads(of, chosen)[0]["package"])
+    console.out.print(IDLE.format(watts=idle.watts, median=idle.median))
 
 
 @machines_app.command("predict")

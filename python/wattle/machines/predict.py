@@ -60,6 +60,11 @@ class Watts:
         """The lower end of the range."""
         return self.watts - self.plus_minus
 
+    @property
+    def median(self) -> float:
+        """The median of the servers, where the range is one of `interval`: cosh² - sinh² = 1."""
+        return math.sqrt(self.watts**2 - self.plus_minus**2)
+
     def with_more(self, watts: float) -> Watts:
         """The range whose upper end is higher by these watts."""
         return Watts(self.watts + watts / 2, self.plus_minus + watts / 2)

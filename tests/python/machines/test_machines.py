@@ -385,6 +385,10 @@ def test_list_and_show_name_generations_and_profiles(machines):
     assert "amd-epyc-genoa" in listed.stdout
     assert "mine" in listed.stdout
     assert "EPYC 9654 (360 W)" in machines("show", "amd-epyc-genoa").stdout
+    idle = next(row for row in json.loads(machines("show", "amd-epyc-genoa", "--json").stdout)["loads"])["package"]
+    median = math.sqrt(idle["watts"] ** 2 - idle["plus_minus"] ** 2)
+    words = f"the middle ({idle['watts']:.0f} W) is above the median ({median:.0f} W)"
+    assert words in " ".join(machines("show", "amd-epyc-genoa").stdout.split())
     assert "\n\nA socket of typical size" in machines("show", "amd-epyc-genoa").stdout
     assert machines("show", "mine").stdout == "name: mine\ntitle: a machine\n"
     assert json.loads(machines("list", "--json").stdout)["profiles"] == ["mine"]
