@@ -387,6 +387,17 @@ def sentence(rows: Sequence[Row]) -> str:
     return f"Of {units.several(len(rows), 'published figure')} {', '.join(parts[:-1])}, and {parts[-1]}."
 
 
+def bars_sentence(bars: Sequence[Row]) -> str:
+    """How many of the project's own bars held, as a sentence; empty without any."""
+    held = tally(bars)
+    if not bars:
+        return ""
+    text = f"Of this project's {units.several(len(bars), 'bar')} {held[Verdict.AGREES]} held"
+    if held[Verdict.NOT_TESTABLE]:
+        text += f" and {held[Verdict.NOT_TESTABLE]} could not be tested here"
+    return f"{text}."
+
+
 def table(rows: Sequence[Row]) -> dict[str, Any]:
     """The rows and their tally in the form of results.json."""
     verdicts = {str(verdict): count for verdict, count in tally(rows).items()}

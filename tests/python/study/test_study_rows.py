@@ -41,7 +41,7 @@ CLAIMS_NO_EFFECT = {
     "receiver/phase-b",
     "receiver/phase-d",
     "receiver/phase-f",
-    "slack/too-short",
+    "slack/bar-too-short",
     "tsp/am-close-14",
     "tsp/am-close-15",
     "tsp/bar-asleep",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from wattle import units
-from wattle.study.pascol.judges import AWARE, OPS, RING, ROWS, SCHEMES, crossover_words, learned, ratio, waits
+from wattle.study.pascol.judges import AWARE, BARS, OPS, RING, ROWS, SCHEMES, crossover_words, learned, ratio, waits
 from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import Job, Plan, Sweep
@@ -96,6 +96,7 @@ SWEEP = Sweep(
     question="From which size on do sleep and a lower clock save energy until a one-sided operation is complete?",
     jobs=_jobs,
     rows=ROWS,
+    bars=BARS,
     table=_table,
     paper="the paper on PASCoL (P: Vishnu et al., 2010)",
     says=_says,

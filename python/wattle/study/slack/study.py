@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from wattle import units
-from wattle.study.slack.judges import EARLY, RATIOS, ROWS, SHORT
+from wattle.study.slack.judges import BARS, EARLY, RATIOS, ROWS, SHORT
 from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import MODES, TURNS, Job, Plan, Sweep, of_all_modes
@@ -71,6 +71,7 @@ SWEEP = Sweep(
     ),
     jobs=_jobs,
     rows=ROWS,
+    bars=BARS,
     table=_table,
     at="CR {x}",
 )

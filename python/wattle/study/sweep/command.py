@@ -56,7 +56,8 @@ def study(made: Sweep, plan: Plan, output: Path | None, as_json: bool) -> None:
 
 
 def _show(made: Sweep, record: Manifest, analysis: Analysis) -> None:
-    console.out.print(summary(made, analysis, course.judge(made, analysis), record, reasons="in the report"))
+    rows, bars = course.judge(made, analysis), course.judge_bars(made, analysis)
+    console.out.print(summary(made, analysis, rows, bars, record, reasons="in the report"))
     console.out.print()
     title, heads, lines = made.table(analysis)
     shown = table(title=title)

@@ -185,6 +185,11 @@ def judge(study: Sweep, analysis: Analysis) -> list[Row]:
     return published.judge(study.rows, analysis)
 
 
+def judge_bars(study: Sweep, analysis: Analysis) -> list[Row]:
+    """The rows of the project's own bars for these samples."""
+    return published.judge(study.bars, analysis)
+
+
 def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:
     rows = judge(study, analysis)
     return {
@@ -196,6 +201,7 @@ def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:
         "knob": analysis.knob.as_dict(),
         **({} if analysis.knob.simulated else {"place": analysis.place.as_dict()}),
         **published.table(rows),
+        **({"bars": [bar.as_dict() for bar in judge_bars(study, analysis)]} if study.bars else {}),
         "fits": [fit.__dict__ for fit in study.fits(analysis)],
         "points": [_point(analysis, point) for point in analysis.points],
     }

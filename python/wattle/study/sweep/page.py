@@ -72,21 +72,22 @@ def _points_there(directory: Path) -> Iterator[None]:
 def _page(
     made: Sweep, analysis: Analysis, facts: Checked, record: Manifest, sections_of: Callable[[Analysis], list[Section]]
 ) -> Page:
-    rows = course.judge(made, analysis)
+    rows, bars = course.judge(made, analysis), course.judge_bars(made, analysis)
     sections = [s for s in sections_of(analysis) if s.figures]
     title, heads, lines = made.table(analysis)
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
         title=made.title,
         subtitle=made.question,
-        summary=summary(made, analysis, rows, record),
+        summary=summary(made, analysis, rows, bars, record),
         record=record,
-        nav=_nav(sections, bool(rows)),
+        nav=_nav(sections, bool(rows), bool(bars)),
         figures=[figure for section in sections for figure in section.figures],
         content={
             "a": analysis,
             "cards": _cards(made, analysis),
             **published.content(rows),
+            "bars": bars,
             "sections": sections,
             "legend_of": _legend,
             "fits": made.fits(analysis),
@@ -113,11 +114,12 @@ def _clusters(record: Manifest) -> list[str]:
     return list(dict.fromkeys(str(one.get("cluster", "?")) for one in by_series))
 
 
-def _nav(sections: Sequence[Section], compares: bool) -> list[tuple[str, str]]:
+def _nav(sections: Sequence[Section], compares: bool, has_bars: bool) -> list[tuple[str, str]]:
     found = [("summary", "Summary"), ("result", "Results")]
     found += [(section.id, section.title) for section in sections]
     return [
         *found,
+        *([("bars", "Our bars")] if has_bars else []),
         *([("published", "Published")] if compares else []),
         ("samples", "Samples"),
         ("method", "How measured"),

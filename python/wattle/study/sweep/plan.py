@@ -73,8 +73,8 @@ class Job:
 @dataclass(frozen=True)
 class Sweep:
     """A study. `jobs`: those of a round. `table`: title, headings and lines of the command's output. `fits`: its
-    straight lines. `program`: a user's program with its arguments, in place of those of apps/; there are no published
-    figures of it.
+    straight lines. `bars`: the project's own, which no tally of published figures counts. `program`: a user's program
+    with its arguments, in place of those of apps/; there are no published figures of it.
     """
 
     name: str
@@ -87,6 +87,7 @@ class Sweep:
     says: Callable[[Analysis], str] = lambda a: ""  # further sentences for the summary
     fits: Callable[[Analysis], list[Fit]] = lambda a: []
     program: tuple[str, ...] = ()
+    bars: Sequence[Published[Analysis]] = ()
     at: str = "{x}"  # the swept value of the first series, as text
 
 

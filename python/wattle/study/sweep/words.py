@@ -10,7 +10,9 @@ from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.plan import Sweep
 
 
-def summary(made: Sweep, a: Analysis, rows: list[Row], record: Manifest, *, reasons: str = "below") -> str:
+def summary(
+    made: Sweep, a: Analysis, rows: list[Row], bars: list[Row], record: Manifest, *, reasons: str = "below"
+) -> str:
     """One paragraph with numbers from the samples. `reasons`: where the reader finds the reasons of the verdicts."""
     parts = [
         "" if made.program else _waiting(made, a),
@@ -18,6 +20,7 @@ def summary(made: Sweep, a: Analysis, rows: list[Row], record: Manifest, *, reas
         made.says(a),
         f"{_sentence(a.knob.words)}.",
         _joules(a, record),
+        published.bars_sentence(bars),
         f"{published.sentence(rows)} The reasons are {reasons}." if rows else "",
     ]
     if a.wrong:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wattle import units
 from wattle.manifest import Manifest
 from wattle.study import published
-from wattle.study.published import Row, Verdict
+from wattle.study.published import Row
 from wattle.study.versions.analysis import Analysis
 from wattle.study.versions.plan import App
 from wattle.units import si, si_scale
@@ -13,7 +13,7 @@ from wattle.units import si, si_scale
 
 def summary(app: App, a: Analysis, rows: list[Row], bars: list[Row], record: Manifest) -> str:
     """One paragraph with numbers from the samples."""
-    parts = [_quickest(a), _held(a), _joules(a, record), _bars(bars), published.sentence(rows)]
+    parts = [_quickest(a), _held(a), _joules(a, record), published.bars_sentence(bars), published.sentence(rows)]
     if a.wrong:
         parts.insert(0, f"The answer was wrong in {a.wrong} runs: no result below can be trusted.")
     parts += [f"Version {v} is left out: {reason}." for v, reason in a.left_out.items()]
@@ -48,11 +48,3 @@ def _joules(a: Analysis, record: Manifest) -> str:
         return f"Joules are measured ({source})."
     why = record.meter.get("why", "")
     return f"Joules are modelled, not measured ({source})" + (f": {why.rstrip('.')}." if why else ".")
-
-
-def _bars(bars: list[Row]) -> str:
-    tally = published.tally(bars)
-    text = f"Of this project's {units.several(len(bars), 'bar')} {tally[Verdict.AGREES]} held"
-    if tally[Verdict.NOT_TESTABLE]:
-        text += f" and {tally[Verdict.NOT_TESTABLE]} could not be tested here"
-    return f"{text}."
