@@ -427,6 +427,7 @@ size_t wtl_gauges_used(void *state, size_t d, wtl_used *out, size_t max)
 {
   wtl_gauges *set = state;
   wtl_gauge *g = &set->gauge[d];
+  if (!has_users(set, g)) return WTL_USE_UNKNOWN;
   pthread_mutex_lock(&set->reader->lock);
   list_users(set, g, true);
   size_t n = g->use.n < max ? g->use.n : max;

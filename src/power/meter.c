@@ -14,14 +14,28 @@
 #include "power/split.h"
 #include "power/trace.h"
 
+/* Why a figure of a domain was left out; the last of these that holds is the reason. */
+enum left_out { NONE_LEFT_OUT, NOT_YET, NO_PROCESSES, STOOD_STILL };
+
+static const char *const left_out_words[] = {
+    [NOT_YET] = "has not advanced yet", [NO_PROCESSES] = WTL_SPLIT_NO_PROCESSES, [STOOD_STILL] = "stands still"};
+
+/* The count of a sensor at the last mark, and the seconds covered at the mark that first had it. */
+typedef struct advance {
+  bool is_known;
+  uint64_t uj;
+  double covered_s;
+} advance;
+
 struct wtl_meter {
   wtl_meter_set set;
   wtl_machine *machine;       /* NULL: none */
   char why[2048], text[4096]; /* text: why, and what the meter left out */
   const wtl_sys *sys;
-  double machine_cpu_s, machine_at;  /* as in wtl_mark; machine_at is -INFINITY before the first reading */
-  wtl_mark start, end;               /* of the interval; `end` is that of the last wtl_meter_finish */
-  bool stood_still[WTL_MAX_DOMAINS]; /* a figure of this domain was left out, because it counted nothing */
+  double machine_cpu_s, machine_at; /* as in wtl_mark; machine_at is -INFINITY before the first reading */
+  wtl_mark start, end;              /* of the interval; `end` is that of the last wtl_meter_finish */
+  advance last[WTL_MAX_DOMAINS];    /* of domains with a sensor */
+  enum left_out left_out[WTL_MAX_DOMAINS];
   size_t n_nested;
   wattle_joules_t nested[WTL_MAX_DOMAINS]; /* of the last wtl_meter_finish */
   wtl_power_trace *trace;                  /* NULL: none */
@@ -197,8 +211,9 @@ const char *wtl_meter_why(wtl_meter *m)
   wtl_meter_set_remark(&m->set, left_out, sizeof left_out);
   for (size_t d = 0; d < m->set.n_domains; d++) {
     size_t used = strlen(left_out);
-    if (m->stood_still[d])
-      snprintf(left_out + used, sizeof left_out - used, "%s%s stands still", used ? "; " : "", m->set.domain[d].name);
+    if (m->left_out[d] == NONE_LEFT_OUT || (m->left_out[d] == NOT_YET && m->last[d].uj > 0)) continue;
+    snprintf(left_out + used, sizeof left_out - used, "%s%s%s %s", used ? "; " : "", m->set.domain[d].name,
+             m->left_out[d] == NO_PROCESSES ? ":" : "", left_out_words[m->left_out[d]]);
   }
   if (!*left_out) return m->why;
   snprintf(m->text, sizeof m->text, "%s%s%s", m->why, *m->why ? "; " : "", left_out);
@@ -250,30 +265,49 @@ static double others_between(const wtl_mark *a, const wtl_mark *b, const wtl_act
   return fmax(0, all - did->active_s - did->spin_s - did->yield_s);
 }
 
+/* Keeps when sensors were seen to advance. */
+static void keep_advances(wtl_meter *m, const wtl_mark *mark)
+{
+  for (size_t d = 0; d < m->set.n_domains; d++) {
+    const wtl_point *p = &mark->point[d];
+    if (!wtl_meter_set_measures(&m->set, d) || isnan(p->good_at)) continue;
+    if (p->uj != m->last[d].uj || !m->last[d].is_known) m->last[d] = (advance){true, p->uj, p->covered_s};
+  }
+}
+
 void wtl_meter_mark(wtl_meter *m, wtl_mark *mark)
 {
   mark->at = m->sys->now(m->sys->arg);
   read_machine(m, mark);
   wtl_activity_now(&mark->account);
   wtl_meter_set_read(&m->set, mark);
+  keep_advances(m, mark);
 }
 
 /*
  * No package, memory, node or accelerator draws 0 W for this long. Such a sensor does not work: some virtual machines
  * have them, many platforms a dram or psys zone that stands still, and a socket without memory has nothing to count.
- * A part of a package may draw 0 W.
+ * A part of a package may draw 0 W. A sensor that has not advanced since the meter was opened may be one of them, too,
+ * so a shorter interval is no 0 either, unless the sensor's own watts say that it works. In a gap nothing was counted,
+ * and the half-width has what may have been drawn.
  */
 static const double zero_limit_s = 0.5;
 
-/* Leaves out a figure of a sensor that does not work. Returns whether it did. */
-static bool reject_zero(const wtl_domain *domain, wattle_joules_t *f)
+/* Leaves out a figure of a sensor that does not work, or is not known to work. Its source then has the reason. */
+static void reject_zero(wtl_meter *m, size_t d, const wtl_point *end, wattle_joules_t *f)
 {
-  if (domain->scope == WATTLE_SCOPE_CORE || domain->scope == WATTLE_SCOPE_PROCESS) return false;
-  if (f->provenance != WATTLE_MEASURED || f->joules > 0 || f->covered_s < zero_limit_s) return false;
-  int nested = f->nested;
-  wtl_figure_none(f, domain->name, domain->scope, f->interval_s);
-  f->nested = nested;
-  return true;
+  const wtl_domain *domain = &m->set.domain[d];
+  if (domain->scope == WATTLE_SCOPE_CORE || domain->scope == WATTLE_SCOPE_PROCESS) return;
+  if (f->provenance != WATTLE_MEASURED || f->joules > 0 || !(f->covered_s > 0)) return;
+  bool stands_still = f->covered_s >= zero_limit_s || end->covered_s - m->last[d].covered_s >= zero_limit_s;
+  bool may_work = end->uj > 0 || end->watts > 0;
+  if (!stands_still && may_work) return;
+  enum left_out why = stands_still ? STOOD_STILL : NOT_YET;
+  wattle_joules_t was = *f;
+  wtl_figure_none(f, domain->name, domain->scope, was.interval_s);
+  f->nested = was.nested;
+  snprintf(f->source, sizeof f->source, "%.70s %s", was.source, left_out_words[why]);
+  if (why > m->left_out[d]) m->left_out[d] = why;
 }
 
 size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, double extra_bytes, wattle_joules_t *out,
@@ -285,7 +319,7 @@ size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, dou
   if (m->machine) wtl_model_cores(m->machine, b->at - a->at, others_between(a, b, &did), &did, 1);
   for (size_t d = 0; d < m->set.n_domains; d++) random[d] = 0;
   wtl_meter_set_between(&m->set, a, b, &did, out, random);
-  for (size_t d = 0; d < m->set.n_domains; d++) m->stood_still[d] |= reject_zero(&m->set.domain[d], &out[d]);
+  for (size_t d = 0; d < m->set.n_domains; d++) reject_zero(m, d, &b->point[d], &out[d]);
   return m->set.n_domains;
 }
 
@@ -434,6 +468,8 @@ size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_j
     if (by[d].how == BY_USE) {
       wtl_use use = {of.pe, n, of.used, wtl_meter_set_used(&m->set, by[d].domain, of.used, WTL_USE_PROCESSES)};
       wtl_split_by_use(&node[d], &use, &idle[d], &part[d], domains);
+      enum left_out *why = &m->left_out[by[d].domain];
+      if (use.users == WTL_USE_UNKNOWN && *why < NO_PROCESSES) *why = NO_PROCESSES;
       continue;
     }
     model_part(m, by[d].part, wall_s, pe, n, model);

@@ -85,8 +85,8 @@ typedef struct wtl_meter_ops {
    */
   void (*remark)(void *state, char *text, size_t size);
   /*
-   * used: writes what up to `max` processes drew in domain d, an accelerator, since start_use. Returns their number; 0
-   * if it is not known. NULL: it is never known.
+   * used: writes what up to `max` processes drew in domain d, an accelerator, since start_use. Returns their number; or
+   * WTL_USE_UNKNOWN if the driver has no list of processes. NULL: no accelerator's driver has one.
    */
   void (*start_use)(void *state);
   size_t (*used)(void *state, size_t d, wtl_used *out, size_t max);

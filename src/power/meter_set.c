@@ -144,5 +144,5 @@ size_t wtl_meter_set_used(wtl_meter_set *set, size_t domain, wtl_used *out, size
   const wtl_meter_member *m = &set->member[set->member_of[domain]];
   for (size_t d = 0; d < m->n && m->kind->used; d++)
     if (m->at[d] == domain) return m->kind->used(m->state, d, out, max);
-  return 0;
+  return WTL_USE_UNKNOWN;
 }

@@ -109,9 +109,9 @@ wtl_meter *wtl_meter_open(const wtl_settings *settings, char *error, size_t size
 void wtl_meter_close(wtl_meter *m);
 const char *wtl_meter_name(const wtl_meter *m); /* "powercap", "model", "none", "powercap+nvml", ... */
 /*
- * Returns why no better meter is used and how to grant access, which readings were left out as impossible so far, and
- * which domains stand still; "" if there is nothing to say. The meter owns the text, which is valid until the next
- * call.
+ * Returns why no better meter is used and how to grant access, and how many readings were left out as impossible. It
+ * also names domains that stand still or have not advanced yet, and accelerators whose driver names no processes. ""
+ * if there is nothing to say. The meter owns the text, which is valid until the next call.
  */
 const char *wtl_meter_why(wtl_meter *m);
 const wtl_machine *wtl_meter_machine(const wtl_meter *m); /* the profile of the split and the model; NULL: none */
@@ -143,7 +143,8 @@ void wtl_meter_start_next(wtl_meter *m);
  *   part[i*n_domains+d]   the share of PE i
  *
  * For each domain the parts and idle add up to node, except for rounding. The split is in proportion to modelled
- * joules. Those of an accelerator go to the PEs whose processes use it, and otherwise to idle. If the meter measures,
+ * joules. Those of an accelerator go to the PEs whose processes use it, and otherwise to idle. If its driver has no
+ * list of processes, parts and idle are unavailable, and node keeps the joules. If the meter measures,
  * node stays MEASURED; parts and idle are MODELLED, with a source that names both. If no sensor covers DRAM, the model
  * adds a "dram". `part` needs space for n*WTL_MAX_DOMAINS figures. The interval goes on, so the function may be called
  * again. Returns n_domains.

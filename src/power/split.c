@@ -72,6 +72,7 @@ static void copy_share(const wattle_joules_t *node, const wattle_joules_t *model
   memcpy(out->domain, node->domain, sizeof out->domain);
   out->scope = scope;
   if (node->provenance != WATTLE_UNAVAILABLE) return;
+  memcpy(out->source, node->source, sizeof out->source);
   out->provenance = WATTLE_UNAVAILABLE;
   out->joules = out->uncertainty = NAN;
   out->covered_s = 0;
@@ -102,13 +103,20 @@ typedef struct use_part {
 static void take_use(const wattle_joules_t *node, use_part p, wattle_joules_t *out)
 {
   wtl_figure_none(out, node->domain, WATTLE_SCOPE_DEVICE, node->interval_s);
-  if (isnan(node->joules)) return;
   double share = node->joules > 0 ? fmin(1, p.joules / node->joules) : 0;
   snprintf(out->source, sizeof out->source, "%.70s split by its processes", node->source);
   out->provenance = WATTLE_MODELLED;
   out->joules = node->joules * share;
   out->uncertainty = node->uncertainty * share + fmin(node->joules, p.may_err);
   out->covered_s = node->covered_s;
+}
+
+/* A share that is unavailable. Its source says why: the node's own reason, or that no process is known. */
+static void leave_out_use(const wattle_joules_t *node, wattle_joules_t *out)
+{
+  bool is_known = node->provenance != WATTLE_UNAVAILABLE;
+  wtl_figure_none(out, node->domain, WATTLE_SCOPE_DEVICE, node->interval_s);
+  snprintf(out->source, sizeof out->source, "%.60s%s", node->source, is_known ? ": " WTL_SPLIT_NO_PROCESSES : "");
 }
 
 static size_t count(const int64_t *list, size_t n, int64_t pid)
@@ -137,6 +145,11 @@ void wtl_split_by_use(const wattle_joules_t *node, const wtl_use *use, wattle_jo
                       size_t stride)
 {
   double taken = 0, may_err = 0;
+  if (use->users == WTL_USE_UNKNOWN || node->provenance == WATTLE_UNAVAILABLE) {
+    leave_out_use(node, idle);
+    for (size_t i = 0; i < use->n; i++) leave_out_use(node, &part[i * stride]);
+    return;
+  }
   for (size_t i = 0; i < use->n; i++) {
     use_part p = part_of_pe(use, i);
     taken += p.joules;

@@ -22,6 +22,9 @@ typedef struct wtl_used {
 
 enum { WTL_USE_LIST = 256, WTL_USE_PROCESSES = 4096 }; /* most processes of a list, and of all lists */
 
+/* In place of a number of processes: the driver of the accelerator has no list of its processes. */
+#define WTL_USE_UNKNOWN SIZE_MAX
+
 /* Initialize it with {0}. */
 typedef struct wtl_use_account {
   wtl_used *used;

@@ -572,8 +572,8 @@ static void a_package_that_draws_nothing_is_not_known(void)
   wtl_meter_start(m);
   t->now += 0.01;
   result r = finish(m, 0.01);
-  const wattle_joules_t *f = get(r.node, r.n, "package-0"); /* between two updates, perhaps */
-  CHECK(f->provenance == WATTLE_MEASURED && f->joules == 0 && f->uncertainty > 0.1);
+  const wattle_joules_t *f = get(r.node, r.n, "package-0");       /* between two updates, perhaps */
+  CHECK(f->provenance == WATTLE_UNAVAILABLE && isnan(f->joules)); /* no one knows yet that it counts */
   t->now += 10;
   tree_energy(t, "intel-rapl:0", 1000000 + 500000000);
   r = finish(m, 10);
@@ -584,12 +584,70 @@ static void a_package_that_draws_nothing_is_not_known(void)
   tree_free(t);
 }
 
-TESTS(TEST(joules_are_read_by_domain), TEST(counters_that_stand_at_0_are_no_sensor),
-      TEST(a_package_that_draws_nothing_is_not_known), TEST(zones_are_known_by_name_not_index),
-      TEST(nested_zones_are_never_added), TEST(psys_counts_where_there_is_no_package),
-      TEST(zones_inside_zones_are_found_too), TEST(mmio_duplicates_count_once),
-      TEST(mmio_stands_in_where_msr_cannot_be_read), TEST(mirrored_dies_count_once), TEST(separate_dies_both_count),
-      TEST(packages_are_never_taken_for_mirrors), TEST(wrap_between_start_and_finish),
+/* Ends an interval of 0.1 s, in which package 0 draws 50 W if it is on. */
+static result next_tenth(tree *t, wtl_meter *m, unsigned long long *uj, bool is_on)
+{
+  wtl_meter_start(m);
+  t->now += 0.1;
+  if (is_on) tree_energy(t, "intel-rapl:0", *uj += 5000000);
+  return finish(m, 0.1);
+}
+
+static void short_intervals_of_a_domain_that_never_advanced_are_not_0(void)
+{
+  tree *t = tree_new();
+  unsigned long long uj = 1000000;
+  tree_zone(t, "intel-rapl:0", "package-0", uj, RANGE);
+  tree_zone(t, "intel-rapl:0:0", "dram", 555, RANGE);
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  for (int i = 0; i < 12; i++) {
+    result r = next_tenth(t, m, &uj, true);
+    const wattle_joules_t *dram = get(r.node, r.n, "dram-0"), *part = get(r.part, r.n, "dram-0");
+    const char *source =
+        i < 4 ? "powercap intel-rapl:0:0 has not advanced yet" : "powercap intel-rapl:0:0 stands still";
+    CHECK(get(r.node, r.n, "package-0")->provenance == WATTLE_MEASURED);
+    CHECK(dram->provenance == WATTLE_UNAVAILABLE && isnan(dram->joules));
+    CHECK(part->provenance == WATTLE_UNAVAILABLE && isnan(part->joules));
+    CHECK(get(r.idle, r.n, "dram-0")->provenance == WATTLE_UNAVAILABLE);
+    if (i == 4) continue; /* 0.5 s, to rounding */
+    CHECK_TEXT(dram->source, source);
+    CHECK_TEXT(part->source, source);
+    CHECK_TEXT(wtl_meter_why(m), i < 4 ? "dram-0 has not advanced yet" : "dram-0 stands still");
+  }
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+/* A counter that works may show 0 between two updates. One that stops is known after half a second, in any intervals. */
+static void short_intervals_of_a_domain_that_stops_are_not_0(void)
+{
+  tree *t = tree_new();
+  unsigned long long uj = 1000000;
+  tree_zone(t, "intel-rapl:0", "package-0", uj, RANGE);
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  CHECK(next_tenth(t, m, &uj, false).node[0].provenance == WATTLE_UNAVAILABLE);
+  CHECK_TEXT(wtl_meter_why(m), "package-0 has not advanced yet");
+  CHECK(next_tenth(t, m, &uj, true).node[0].provenance == WATTLE_MEASURED);
+  CHECK_TEXT(wtl_meter_why(m), "");
+  for (int i = 1; i <= 12; i++) {
+    result r = next_tenth(t, m, &uj, false);
+    if (i < 5) CHECK(r.node[0].provenance == WATTLE_MEASURED && r.node[0].joules == 0 && r.node[0].uncertainty > 0);
+    if (i > 5) CHECK(r.node[0].provenance == WATTLE_UNAVAILABLE && r.part[0].provenance == WATTLE_UNAVAILABLE);
+  }
+  CHECK_TEXT(wtl_meter_why(m), "package-0 stands still");
+  CHECK(next_tenth(t, m, &uj, true).node[0].provenance == WATTLE_MEASURED);
+  CHECK(next_tenth(t, m, &uj, false).node[0].provenance == WATTLE_MEASURED); /* it counts again */
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+TESTS(TEST(short_intervals_of_a_domain_that_never_advanced_are_not_0),
+      TEST(short_intervals_of_a_domain_that_stops_are_not_0), TEST(joules_are_read_by_domain),
+      TEST(counters_that_stand_at_0_are_no_sensor), TEST(a_package_that_draws_nothing_is_not_known),
+      TEST(zones_are_known_by_name_not_index), TEST(nested_zones_are_never_added),
+      TEST(psys_counts_where_there_is_no_package), TEST(zones_inside_zones_are_found_too),
+      TEST(mmio_duplicates_count_once), TEST(mmio_stands_in_where_msr_cannot_be_read), TEST(mirrored_dies_count_once),
+      TEST(separate_dies_both_count), TEST(packages_are_never_taken_for_mirrors), TEST(wrap_between_start_and_finish),
       TEST(several_wraps_unseen_are_a_gap), TEST(unreadable_sensor_is_unavailable_not_zero),
       TEST(eacces_names_the_permission_and_the_safe_way), TEST(an_ordinary_user_is_refused),
       TEST(vanished_sensor_is_a_gap), TEST(errors_in_between_cost_nothing), TEST(garbage_is_never_a_number),

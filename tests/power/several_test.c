@@ -317,6 +317,38 @@ static void two_meters_of_the_node_have_different_names(void)
   tree_free(t);
 }
 
+/* The hwmon drivers of GPUs have no list of processes: no PE has 0 J of such a GPU, and no other program either. */
+static void a_gpu_whose_driver_names_no_processes_is_not_divided(void)
+{
+  static const char *const reason = "hwmon i915 hwmon5 energy1_input: its driver names no processes";
+  tree *t = machine_with_gpus("0 0 0");
+  const wtl_activity pe[2] = {{.wall_s = 2, .active_s = 2, .pid = 71}, {.wall_s = 2, .active_s = 1, .pid = 72}};
+  result r;
+  drop(t, "gpus"); /* no NVIDIA driver */
+  put(t, "class/hwmon/hwmon5/name", "i915\n");
+  put(t, "class/hwmon/hwmon5/energy1_input", "1000000\n");
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  CHECK_TEXT(wtl_meter_why(m), "");
+  wtl_meter_start(m);
+  t->now += 2;
+  draw(t, 200, 40);
+  put(t, "class/hwmon/hwmon5/energy1_input", "101000000\n");
+  r.n = wtl_meter_finish(m, pe, 2, r.node, r.idle, r.part);
+  size_t gpu = place(&r, "i915-0");
+  CHECK(r.node[gpu].provenance == WATTLE_MEASURED);
+  CHECK_NEAR(r.node[gpu].joules, 100, 1e-6);
+  const wattle_joules_t *shares[] = {&r.idle[gpu], &r.part[gpu], &r.part[r.n + gpu]};
+  for (size_t i = 0; i < 3; i++) {
+    CHECK(shares[i]->provenance == WATTLE_UNAVAILABLE && isnan(shares[i]->joules) && isnan(shares[i]->uncertainty));
+    CHECK(shares[i]->scope == WATTLE_SCOPE_DEVICE);
+    CHECK_TEXT(shares[i]->source, reason);
+  }
+  CHECK(r.part[place(&r, "package-0")].joules > 0);
+  CHECK_TEXT(wtl_meter_why(m), "i915-0: its driver names no processes");
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
 /* GPUs of AMD and Intel by hwmon (drivers/gpu/drm/amd/pm, sysfs-driver-intel-i915-hwmon, sysfs-driver-intel-xe-hwmon). */
 static void gpus_of_other_makers_are_read_by_hwmon(void)
 {
@@ -370,4 +402,4 @@ TESTS(TEST(processors_gpus_and_supply_are_rows_of_one_meter),
       TEST(without_a_driver_its_library_is_not_loaded), TEST(pes_of_one_process_share_its_gpu),
       TEST(without_a_sensor_of_the_processors_the_model_stands_beside_gpus), TEST(a_meter_that_was_asked_for_is_alone),
       TEST(a_node_that_is_measured_whole_contains_its_gpus), TEST(two_meters_of_the_node_have_different_names),
-      TEST(gpus_of_other_makers_are_read_by_hwmon))
+      TEST(gpus_of_other_makers_are_read_by_hwmon), TEST(a_gpu_whose_driver_names_no_processes_is_not_divided))

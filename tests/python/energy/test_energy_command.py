@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -168,6 +169,47 @@ def test_a_sensor_is_divided_among_the_program_others_and_idle(energy, tmp_path)
     assert parts["program"] + parts["others"] + parts["idle"] == pytest.approx(8)
     assert parts["others"] / parts["program"] == pytest.approx(found["others_cpu_s"] / found["cpu_s"], rel=1e-3)
     assert figure(found, "node", "package-0")["provenance"] == "measured"
+
+
+def test_a_sensor_that_never_advanced_is_no_0_in_a_short_run(energy, tmp_path):
+    for zone, name in (("intel-rapl:0", "package-0"), ("intel-rapl:0:0", "dram")):
+        folder = tmp_path / "sys/class/powercap" / zone
+        folder.mkdir(parents=True)
+        for file, text in (("name", name), ("energy_uj", "1000000"), ("max_energy_range_uj", "262143328850")):
+            (folder / file).write_text(f"{text}\n")
+    shell = f"echo 2000000 >{tmp_path}/sys/class/powercap/intel-rapl:0/energy_uj"
+    found = json.loads(energy("--json", "--meter", "powercap", "--", "sh", "-c", shell).stdout)
+    assert figure(found, "node", "package-0")["provenance"] == "measured"
+    for part in ("program", "idle", "node"):
+        assert figure(found, part, "dram-0")["provenance"] == "unavailable"
+        assert re.search("has not advanced yet|stands still", figure(found, part, "dram-0")["source"])
+    assert re.search("dram-0 (has not advanced yet|stands still)", found["meter"]["why"])
+
+
+def test_carbon_and_metrics_leave_out_a_gpu_whose_driver_names_no_processes(energy, tmp_path):
+    zone, gpu, file = tmp_path / "sys/class/powercap/intel-rapl:0", tmp_path / "sys/class/hwmon/hwmon5", tmp_path / "m"
+    for folder, texts in (
+        (zone, {"name": "package-0", "energy_uj": "1000000", "max_energy_range_uj": "262143328850"}),
+        (gpu, {"name": "i915", "energy1_input": "1000000"}),
+    ):
+        folder.mkdir(parents=True)
+        for name, text in texts.items():
+            (folder / name).write_text(f"{text}\n")
+    shell = f"{BUSY}; echo 9000000 >{zone}/energy_uj; echo 5000000 >{gpu}/energy1_input"
+    done = energy("--json", "--carbon", "360g/kWh", "--metrics", file, "--meter", "auto", "--", "sh", "-c", shell)
+    found = json.loads(done.stdout)
+    assert figure(found, "node", "i915-0")["joules"] == pytest.approx(4)
+    for part in ("program", "idle"):
+        assert figure(found, part, "i915-0")["provenance"] == "unavailable"
+        assert figure(found, part, "i915-0")["source"].endswith("its driver names no processes")
+    assert "i915-0: its driver names no processes" in found["meter"]["why"]
+    known = [f for f in found["joules"]["program"] if f["joules"] is not None]
+    assert found["carbon"]["co2_g"] == pytest.approx(sum(f["joules"] for f in known) / 3.6e6 * 360)
+    families = {f.name: f for f in text_string_to_metric_families(file.read_text())}
+    energies = families["wattle_program_energy_joules"].samples
+    samples = {(s.labels["part"], s.labels["domain"]): s.value for s in energies}
+    assert samples["node", "i915-0"] == pytest.approx(4)
+    assert ("program", "i915-0") not in samples and ("idle", "i915-0") not in samples
 
 
 def test_memory_without_a_sensor_stays_unavailable_beside_a_sensor_of_packages(energy, tmp_path):
