@@ -26,6 +26,7 @@ FEWEST_CELLS = 4  # payloads or numbers of fragments that a statement on most of
 MOST = 0.75  # share of the payloads, or of the numbers of fragments, at which a relation must hold
 RISES = 0.7  # smallest rank correlation of a rise
 PAPER_PROCESSOR = "E5-2670"
+POWERS = ("cpu_power", "dram_power", "power")  # which hardly depend on the network
 
 Values = Sequence[tuple[int, float]]
 
@@ -47,7 +48,9 @@ def _enough(found: Sequence[object], what: str) -> None:
 
 def _outcome(a: Analysis, metric: str, ours: str, holds: bool, *why: str) -> Outcome:
     """`why`: for a difference. A remark on the model stands with every verdict."""
-    said = [*((w for w in why if w) if not holds else ()), *_of_the_model(a, metric)]
+    papers = a.place.simulated and a.place.cluster == "sandybridge-ib"
+    reasons = [*why, published.OTHER_NETWORK if papers and metric not in POWERS else ""]
+    said = [*((w for w in reasons if w) if not holds else ()), *_of_the_model(a, metric)]
     return Outcome(ours, verdict_of(holds), tuple(said), a.provenance(metric))
 
 

@@ -12,7 +12,8 @@ NETWORK = (
     "are on one machine, and its processors carry every byte through TCP."
 )
 ON_HOSTS = (
-    "The papers' nodes were joined by InfiniBand QDR, whose card moved the bytes (D A.3); these are joined by {}."
+    "The papers' nodes were joined by InfiniBand, whose card (ConnectX-3, D A.3) moved the bytes; these are joined "
+    "by {}."
 )
 
 SIMULATION = (

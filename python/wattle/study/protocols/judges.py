@@ -22,7 +22,7 @@ from wattle.study.protocols.configurations import (
     TCP_RENDEZVOUS,
     Configuration,
 )
-from wattle.study.published import NotTestable, Outcome, Verdict, by_form, verdict_of
+from wattle.study.published import OTHER_NETWORK, NotTestable, Outcome, Verdict, by_form, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.units import si
 
@@ -158,6 +158,8 @@ def peak_of(a: Analysis, of: str, published: float) -> Outcome:
     rate = published * drawn
     here = "" if last is None else f" Here it is {units.size((point.x or 0) / last.median)}/s."
     why = f"At the {drawn:.0f} W of both sockets the published figure is a bandwidth of {units.size(rate)}/s.{here}"
+    if a.simulated and CALLED[of] in (IB_EAGER, IB_RENDEZVOUS):
+        why = f"{why} {OTHER_NETWORK}"
     return _outcome(a, f"{per_joule(value)}, {_at(point)}", published / 2 <= value <= published * 2, why)
 
 
@@ -311,7 +313,7 @@ def example(a: Analysis, fragments: int, what: str, published: float, tolerance:
     holds = any(abs(v / published - 1) <= tolerance for v in found.values())
     why = (
         "In print a message of 512 B takes 5.8 µs and one of 16 KiB 10 µs; the simulated network (infiniband-fdr) "
-        "is assumed to need less CPU time."
+        f"is assumed to need less CPU time. {OTHER_NETWORK}"
     )
     return _outcome(a, ours, holds, why)
 

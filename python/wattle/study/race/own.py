@@ -45,7 +45,8 @@ def check_clocks(plan: Plan) -> None:
         return
     words = f"{plan.knob.words[0].upper()}{plan.knob.words[1:]}"
     raise WattleError(
-        f"{words}. --on {SIMULATED}:CLUSTER simulates the clocks for a program of OpenSHMEM that `oshcc --sim` built"
+        f"{words}. --on {SIMULATED}:CLUSTER simulates the clocks for a program of OpenSHMEM or MPI that "
+        "`oshcc --sim` built"
     )
 
 
