@@ -15,6 +15,8 @@ import studies
 from fakes import Wattle
 from pieces import AS_PUBLISHED, World
 from wattle.study import published
+from wattle.study.fragments.analysis import Analysis, configurations
+from wattle.study.fragments.figures import shown_at
 from wattle.study.fragments.judges import ROWS
 from wattle.study.fragments.plan import make_plan
 from wattle.study.fragments.samples import SCHEMA
@@ -102,6 +104,22 @@ def test_relations_that_the_form_of_the_simulation_gives_are_no_agreement():
     assert "D table A.3" not in measured["bandwidth-small-steady"].why
     contrary = replace(modelled, seconds=pieces.CONTRARY["energy-bulk-rises"].seconds)
     assert rows(contrary, IN_SIMULATION)["energy-bulk-rises"].verdict is Verdict.DIFFERS
+
+
+def test_joules_below_their_half_width_are_no_result():
+    def loses_small(p: int, n: int) -> float:
+        return -1.0 if n == 1 and p < 1024 else pieces.cpu_watts(p, n)
+
+    frame = pieces.frame(replace(AS_PUBLISHED, cpu_watts=loses_small))
+    frame = frame.with_columns(cpu_uncertainty_J=pl.lit(4e-6))
+    a = Analysis(frame, (), Place(TWO_NODES), pieces.CACHES, "Xeon E5-2670")
+    assert a.value("cpu", 1, 1) is a.value("cpu_power", 1, 1) is a.value("power", 1, 1) is None
+    assert shown_at(a, "cpu", 1, 1) == "below 4.00 µJ"
+    assert shown_at(a, "cpu_power", 1, 1) == "-"
+    assert a.value("dram", 1, 1) and a.value("latency", 1, 1)
+    assert (1, 1) not in a.values("cpu") and (2 << 20, 1) in a.values("cpu")
+    assert {cell["cpu"] for cell in configurations(a) if (cell["payload"], cell["fragments"]) == (1, 1)} == {None}
+    assert all(row.why or row.verdict is Verdict.AGREES for row in published.judge(ROWS, a))
 
 
 def test_one_repeat_of_a_simulation_is_enough():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -87,6 +87,7 @@ class Analysis(Evidence):
         place: Place | None = None,
         caches: Caches | None = None,
         processor: str = "",
+        hidden: frozenset[tuple[Cell, str]] | None = None,
     ) -> None:
         self.frame = frame
         self.place = place or Place()
@@ -102,14 +103,40 @@ class Analysis(Evidence):
             row |= {way: card.get(way) for way in ("packets_sent", "packets_received", "bytes_sent")}
             row |= {f"{domain}_idle_W": watts for domain, watts in self.idle_watts.items()}
             self.rows.setdefault((row["payload"], row["fragments"]), []).append(row)
+        self.hidden = self._hidden() if hidden is None else hidden
         self._values = {name: self._medians(metric) for name, metric in METRICS.items()}
 
     def _medians(self, metric: Metric) -> dict[Cell, float]:
         found: dict[Cell, float] = {}
         for cell, rows in self.rows.items():
-            if known := [v for row in rows if (v := metric.value(row)) is not None]:
+            known = [v for row in rows if (v := metric.value(row)) is not None]
+            if known and not any((cell, domain) in self.hidden for domain in metric.energy):
                 found[cell] = median(known)
         return found
+
+    def _hidden(self) -> frozenset[tuple[Cell, str]]:
+        """The cells and domains whose half-width exceeds the joules, so that even their sign is not known."""
+        found = set()
+        for cell, rows in self.rows.items():
+            for domain in energy.DOMAINS:
+                joules = [j for row in rows if (j := row[f"{domain}_J"]) is not None]
+                widths = [w for row in rows if (w := row[f"{domain}_uncertainty_J"]) is not None]
+                if joules and widths and median(joules) < median(widths):
+                    found.add((cell, domain))
+        return frozenset(found)
+
+    def corners(self) -> Iterator[Analysis]:
+        """Samples with other numbers of the profile. Their cells are those whose joules are known in these samples."""
+        at = (self.floor, self.place, self.caches, self.processor, self.hidden)
+        return (Analysis(frame, *at) for frame in energy.corners(self.frame))
+
+    def below(self, metric: str, payload: int, fragments: int) -> float | None:
+        """The half-width in joules of a cell whose energy is not known because it is below that. None in others."""
+        domains = METRICS[metric].energy
+        cell = (payload, fragments)
+        if METRICS[metric].unit != "J" or not any((cell, domain) in self.hidden for domain in domains):
+            return None
+        return median(w for row in self.rows[cell] if (w := row[f"{domains[0]}_uncertainty_J"]) is not None)
 
     def values(self, metric: str) -> dict[Cell, float]:
         """The median of every cell in which the metric is known."""

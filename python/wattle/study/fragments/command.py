@@ -13,7 +13,7 @@ from wattle.study import published
 from wattle.study.command import conduct, say_tally
 from wattle.study.fragments import study
 from wattle.study.fragments.analysis import METRICS, Analysis
-from wattle.study.fragments.figures import missing, shown
+from wattle.study.fragments.figures import missing, shown_at
 from wattle.study.fragments.judges import ROWS
 from wattle.study.fragments.plan import make_plan
 from wattle.study.fragments.words import summary
@@ -70,6 +70,6 @@ def _table(a: Analysis) -> Table:
     for payload in (p for p in a.payloads if (p.bit_length() - 1) % 7 == 0):
         counts = [n for n, _ in a.along_fragments("latency", payload)]
         for n in dict.fromkeys((counts[0], counts[-1])):
-            cells = [shown(name, a.value(name, payload, n)) for name in names]
+            cells = [shown_at(a, name, payload, n) for name in names]
             result.add_row(units.size(payload), f"{n:,}", *cells)
     return result

@@ -29,6 +29,12 @@ def shown(metric: str, value: float | None) -> str:
     return in_unit(value, unit) if unit else units.count(value)
 
 
+def shown_at(a: Analysis, metric: str, payload: int, fragments: int) -> str:
+    """The amount of a cell with its unit: `below 4 µJ` where its half-width exceeds it."""
+    below = a.below(metric, payload, fragments)
+    return shown(metric, a.value(metric, payload, fragments)) if below is None else f"below {shown(metric, below)}"
+
+
 def maps(a: Analysis) -> list[Figure]:
     return [_map(a, name) for name in SHOWN if a.values(name)]
 

@@ -77,6 +77,10 @@ def _at(held: int, of: int, what: str) -> str:
     return f"holds at {held} of {of} {what}"
 
 
+def _pieces(n: int) -> str:
+    return "one piece" if n == 1 else f"{n:,} pieces"
+
+
 def _rise(values: Values, least: float) -> bool:
     """Whether values rise along the axis: by rank, and the last by the share `least` over the first."""
     first, last = values[0][1], values[-1][1]
@@ -132,10 +136,10 @@ def rises_with_fragments(a: Analysis, metric: str) -> Outcome:
     _enough(by_payload, "payloads of 16 B and more")
     held = [p for p, v in by_payload.items() if _rise(v, 0.1)]
     largest = max(by_payload)
-    (_, first), (n, last) = by_payload[largest][0], by_payload[largest][-1]
+    (few, first), (n, last) = by_payload[largest][0], by_payload[largest][-1]
     ours = (
-        f"{_at(len(held), len(by_payload), 'payloads')}; {units.size(largest)} takes {in_unit(first, 'J')} in one "
-        f"piece and {in_unit(last, 'J')} in {n:,}"
+        f"{_at(len(held), len(by_payload), 'payloads')}; {units.size(largest)} takes {in_unit(first, 'J')} in "
+        f"{_pieces(few)} and {in_unit(last, 'J')} in {n:,}"
     )
     return by_form(a, _outcome(a, metric, ours, len(held) >= MOST * len(by_payload)), CALLS)
 
@@ -160,8 +164,9 @@ def flat_with_payload(a: Analysis, metric: str, factor: float) -> Outcome:
     _enough(found, "numbers of fragments")
     changes = {n: _factor(v) for n, v in found.items()}
     held = [n for n, change in changes.items() if change <= factor]
-    ours = f"{_at(len(held), len(found), 'numbers of fragments')}; in one piece {_times(changes[1])}"
-    why = f"In one piece: {_amounts(metric, found[1][:: len(found[1]) - 1], units.size)}."
+    n, few = min(found), found[min(found)]
+    ours = f"{_at(len(held), len(found), 'numbers of fragments')}; in {_pieces(n)} {_times(changes[n])}"
+    why = f"In {_pieces(n)}: {_amounts(metric, few[:: len(few) - 1], units.size)}."
     return _outcome(a, metric, ours, len(held) >= MOST * len(found), why)
 
 
@@ -232,7 +237,8 @@ def more_watts(a: Analysis, metric: str, lo: float, hi: float) -> Outcome:
 def dearer_unfragmented(a: Analysis) -> Outcome:
     _needs(a, "cpu_power")
     _of_payloads(a, "cpu_power")
-    bulk = {p: v for p in a.payloads if p > SMALL and len(v := a.along_fragments("cpu_power", p)) > 1}
+    along = {p: a.along_fragments("cpu_power", p) for p in a.payloads if p > SMALL}
+    bulk = {p: v for p, v in along.items() if len(v) > 1 and v[0][0] == 1}
     _enough(bulk, "payloads above 64 KiB")
     more = {p: _percent_more(v[0][1], v[-1][1]) for p, v in bulk.items()}
     held = [p for p, percent in more.items() if percent >= 1]

@@ -14,7 +14,7 @@ from wattle.study import published
 from wattle.study.fragments import figures as drawn
 from wattle.study.fragments import study
 from wattle.study.fragments.analysis import METRICS, Analysis
-from wattle.study.fragments.figures import SHOWN, shown
+from wattle.study.fragments.figures import SHOWN, shown, shown_at
 from wattle.study.fragments.judges import ROWS
 from wattle.study.fragments.words import summary
 
@@ -102,7 +102,7 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
     if one is not None:
         cards.append((units.seconds(one), f"for {units.size(a.payloads[0])}", "one put and its quiet"))
     along = a.along_fragments("cpu", payload)
-    if len(along) > 1 and along[0][1] > 0:
+    if len(along) > 1 and along[0][0] == 1:
         n, last = along[-1]
         cards.append((f"{last / along[0][1]:.3g} x", "CPU energy of that payload", f"in {n:,} pieces"))
     return cards
@@ -111,7 +111,7 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
 def _cells(a: Analysis) -> list[list[str]]:
     """Every cell with every metric, as text."""
     return [
-        [units.size(p), f"{n:,}", units.size(p / n), *(shown(name, a.value(name, p, n)) for name in SHOWN)]
+        [units.size(p), f"{n:,}", units.size(p / n), *(shown_at(a, name, p, n) for name in SHOWN)]
         for p, n in sorted(a.rows)
     ]
 
