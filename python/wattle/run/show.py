@@ -192,8 +192,8 @@ def _joules_words(view: View) -> Text:
     """One line on the source of the joules."""
     meters = "; ".join(_meter_words(meter, hosts, view.profile) for meter, hosts in view.meters)
     meters = meters or f"unknown: no {view.noun} left its node's joules"
-    source = _sources(j for line in view.lines for j in line.pe.joules)
-    words = provenance_words(j for line in view.lines for j in line.pe.joules)
+    known = [j for line in view.lines for j in line.pe.joules if j.known]  # the meter's words say why others are not
+    source, words = _sources(known), provenance_words(known)
     if words == Provenance.UNAVAILABLE:
         return plain(f"Joules are unavailable: meter {meters}.", "faint")
     machine = machine_words(view.run.middle.manifest.extra)
