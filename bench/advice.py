@@ -8,7 +8,6 @@ measured saving is that of the medians. Time for which a PE had no core is left 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -22,6 +21,7 @@ sys.path.insert(0, str(ROOT / "python"))
 
 from wattle.advise.evidence import Evidence  # noqa: E402
 from wattle.advise.given import advise  # noqa: E402
+from wattle.console import json_text, note, out  # noqa: E402
 from wattle.profile import load  # noqa: E402
 
 FOLDER = ROOT / "examples/advice"
@@ -95,9 +95,7 @@ def show(row: dict[str, object]) -> None:
     predicted = row["predicted_percent"]
     words = f"{predicted[0]:.0f} to {predicted[1]:.0f} %" if isinstance(predicted, list) else "no finding"
     verdict = "within" if row["within"] else "outside"
-    print(
-        f"| `{row['program']}` | `{row['rule']}` | {words} | {row['measured_percent']:.0f} % | {verdict} |", flush=True
-    )
+    out.print(f"| `{row['program']}` | `{row['rule']}` | {words} | {row['measured_percent']:.0f} % | {verdict} |")
 
 
 def main() -> None:
@@ -107,7 +105,8 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="factor of the rounds")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args()
-    print("| program | rule | predicted saving of time | measured | |\n|---|---|---|---|---|", file=sys.stderr)
+    note("| program | rule | predicted saving of time | measured | |")
+    note("|---|---|---|---|---|")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in options.programs:
@@ -115,9 +114,9 @@ def main() -> None:
             if not options.json:
                 show(rows[-1])
     if options.json:
-        json.dump(rows, sys.stdout, indent=1)
+        out.print(json_text(rows), end="")
     else:
-        print(f"{sum(bool(row['within']) for row in rows)} of {len(rows)} within the predicted interval")
+        out.print(f"{sum(bool(row['within']) for row in rows)} of {len(rows)} within the predicted interval")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from controlling the terminal:
 
 - A `str` is plain text, in `print` and in table cells. Only `styled` makes markup: its template is written in the
   source, and the values that replace its `{}` are plain text.
-- No control character reaches the terminal. `visible` writes control characters out (`\x1b`), and the consoles apply it
-  to all output.
+- No control character reaches the terminal. `visible` (visible.py) writes control characters out (`\x1b`), and the
+  consoles apply it to all output.
 
 No module but `rich_console` and `tables` imports Rich, so that no module can bypass these rules
 (tests/python/test_hostile_text.py). Rich is imported with the first text, so that commands without any start sooner.
@@ -21,7 +21,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import sys
 import time
 from collections.abc import Iterator
@@ -29,21 +28,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from wattle.visible import INVISIBLE_IN_LINES, SURROGATE, visible, written_out
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 
-# Control characters C0 and C1; invisible characters, including those that change the direction of text; line
-# separators; and surrogate halves, which represent bytes that are not UTF-8.
-INVISIBLE = (
-    "\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
-    "\U000e0000-\U000e007f"
-)
-_INVISIBLE = re.compile(f"[{INVISIBLE}]")
-_INVISIBLE_IN_LINES = re.compile(f"(?!\n)[{INVISIBLE}]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_BYTES = range(0xDC80, 0xDD00)  # Python's surrogates for bytes that are not UTF-8
 _BY_RICH = ("Console", "Text", "err", "out", "plain", "styled")
 
 
@@ -54,21 +44,6 @@ def __getattr__(name: str) -> Any:
     from wattle import rich_console
 
     return getattr(rich_console, name)
-
-
-def visible(text: str, lines: bool = False) -> str:
-    r"""The text with its invisible characters written out: ESC as `\x1b`, a byte that is not UTF-8 as `\xff`. With
-    `lines`, line ends are kept.
-    """
-    return (_INVISIBLE_IN_LINES if lines else _INVISIBLE).sub(lambda found: _written_out(found[0]), text)
-
-
-def _written_out(character: str) -> str:
-    code = ord(character)
-    if code in _BYTES:
-        code -= 0xDC00
-    width = 2 if code < 0x100 else 4 if code < 0x10000 else 8
-    return _NAMED.get(character) or f"\\{'xuU'[(width > 2) + (width > 4)]}{code:0{width}x}"
 
 
 LINE_EVERY_S = 10.0  # seconds between plain progress lines, where standard error is no terminal
@@ -117,7 +92,7 @@ def json_text(document: Any, indent: int | None = 2) -> str:
     """
     separators = (",", ":") if indent is None else None
     text = json.dumps(_finite(document), indent=indent, separators=separators, ensure_ascii=False, allow_nan=False)
-    return _INVISIBLE_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n"
+    return INVISIBLE_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n"
 
 
 def _finite(value: Any) -> Any:
@@ -129,7 +104,7 @@ def _finite(value: Any) -> Any:
         return None
     if value is None or isinstance(value, int | float):
         return value
-    return _SURROGATE.sub(lambda found: _written_out(found[0]), str(value))
+    return SURROGATE.sub(lambda found: written_out(found[0]), str(value))
 
 
 class _Lenient:

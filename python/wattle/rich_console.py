@@ -13,7 +13,7 @@ from rich.segment import Segment
 from rich.text import Span, Text
 from rich.theme import Theme
 
-from wattle.console import visible
+from wattle.visible import visible
 
 THEME = Theme(
     {

@@ -1,8 +1,8 @@
 /*
  * extent.h - the shortest and the longest length of a region in a while, which fade slowly towards later ones.
  *
- * A region whose lengths lie within a factor of WTL_EXTENT_REGULAR is regular. One value outside makes it irregular, and
- * it becomes regular again once the old extreme has faded. So a region that changes its length tenfold counts as
+ * A region whose lengths lie within a factor of WTL_EXTENT_REGULAR is regular. One value outside makes it irregular,
+ * and it becomes regular again once the old extreme has faded. So a region that changes its length tenfold counts as
  * irregular for about 14 instances, and at a hundredfold for about 160.
  */
 #ifndef WTL_GOVERN_EXTENT_H

@@ -404,10 +404,10 @@ static double prudent(const wtl_governor *g, const wtl_region *r, double longest
   return more > 0 ? more / (more + left) : 0;
 }
 
-/* The lowest clock at which the longest computing fits into the shortest region, and at which an instance as long as the
- * longest of a while can be paid. An instance of a region that is not regular may become as long as the longest of any
- * region. If that cannot be paid, only waits are lowered. Computing that is not known to be bound by memory is taken to
- * follow the clock. A change stops the core, so its price is not time for computing. */
+/* The lowest clock at which the longest computing fits into the shortest region, and at which an instance as long as
+ * the longest of a while can be paid. An instance of a region that is not regular may become as long as the longest of
+ * any region. If that cannot be paid, only waits are lowered. Computing that is not known to be bound by memory is
+ * taken to follow the clock. A change stops the core, so its price is not time for computing. */
 static uint32_t stretched(const wtl_governor *g, const wtl_region *r, uint64_t now)
 {
   uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole), spare = spare_of(g, r);

@@ -5,8 +5,8 @@
  * dlsym. Without the preload library it finds none in an MPI of an earlier version, and goes another way. So each such
  * name is an indirect function (STT_GNU_IFUNC): the linker calls wtl_mpi_resolve and takes its result for the address.
  *
- * The linker relocates a preloaded library after those that the program is linked with. They may ask before this library
- * is relocated. Then it cannot call the C library and gives the address.
+ * The linker relocates a preloaded library after those that the program is linked with. They may ask before this
+ * library is relocated. Then it cannot call the C library and gives the address.
  */
 #include <elf.h>
 #include <link.h>

@@ -2,9 +2,9 @@
  * transport_names.h - names the MPI library of this process, and what carries its messages, as far as the process shows
  * it.
  *
- * MPI has no call for this. Open MPI keeps the components that it uses loaded (PML, BTL and MTL) and unloads all others.
- * MPICH loads UCX or libfabric. Devices are those of the connected sockets to other machines, and the InfiniBand devices
- * that are open. A component that is linked in, as in a static build, cannot be seen.
+ * MPI has no call for this. Open MPI keeps the components that it uses loaded (PML, BTL and MTL) and unloads all
+ * others. MPICH loads UCX or libfabric. Devices are those of the connected sockets to other machines, and the
+ * InfiniBand devices that are open. A component that is linked in, as in a static build, cannot be seen.
  */
 #ifndef WTL_MPI_TRANSPORT_NAMES_H
 #define WTL_MPI_TRANSPORT_NAMES_H
@@ -15,8 +15,9 @@
 void wtl_mpi_transport_start(void);
 
 /* Writes a JSON object: `library` with its version; `transport`, such as "ob1 (self, tcp, vader)" or "UCX", null where
- * nothing shows it, with the reason in `why`; `paths`, such as "tcp/eth0,verbs/mlx5_0": connections and devices to other
- * nodes, "" for none. To be called before MPI_Finalize. `sysfs`: the root of the tree that names InfiniBand devices. */
+ * nothing shows it, with the reason in `why`; `paths`, such as "tcp/eth0,verbs/mlx5_0": connections and devices to
+ * other nodes, "" for none. To be called before MPI_Finalize. `sysfs`: the root of the tree that names InfiniBand
+ * devices. */
 void wtl_mpi_transport_write(FILE *f, const void *sysfs);
 
 #endif

@@ -264,7 +264,7 @@ static const char *clock_words(const wtl_cpu_here *here)
   return words[class_of(here)];
 }
 
-/* Multiplies the upper end of the range by `reach`: cores of desktops and notebooks may draw more than those of servers. */
+/* Multiplies the upper end of the range by `reach`: cores of desktops and notebooks may draw more than servers'. */
 static wtl_number reaching(wtl_number n, double reach)
 {
   double upper = reach * (n.value + n.plus_minus), lower = n.value - n.plus_minus;

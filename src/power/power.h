@@ -47,7 +47,8 @@ typedef struct wtl_machine wtl_machine;
 
 /*
  * Loads a profile. `name`: "auto" (also NULL and ""), a name from machines/, or a file (it contains a slash or ends in
- * .yaml). `sysfs`: where /sys is mounted, as the setting of that name. Returns NULL on failure, with the reason in `error`: file, line and key if the profile is wrong.
+ * .yaml). `sysfs`: where /sys is mounted, as the setting of that name. Returns NULL on failure, with the reason in
+ * `error`: file, line and key if the profile is wrong.
  */
 wtl_machine *wtl_machine_load(const char *name, const char *sysfs, char *error, size_t size);
 /*

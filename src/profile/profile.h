@@ -8,8 +8,8 @@
  * A thread remembers the paths that it has seen, by call and return address. A call compares the words of the stack
  * that its last path was read from, and reads the path again only if one has changed. A short call (wtl_enter_to, up to
  * WTL_LONG_BYTES) takes nanoseconds, so it compares all words only when it is timed. Between two timed calls it
- * compares the stack pointer and the nearest caller. A call from Python compares all words, because the stack is the same
- * for all callers in Python since 3.11.
+ * compares the stack pointer and the nearest caller. A call from Python compares all words, because the stack is the
+ * same for all callers in Python since 3.11.
  *
  * Every call is counted. Always timed are the first WTL_FIRST_CALLS of a site, those that move at least WTL_LONG_BYTES,
  * and all waiting. Of the other calls one in WTL_OFTEN is timed up to the WTL_OFTEN_UNTILth, and one in WTL_SELDOM

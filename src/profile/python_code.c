@@ -56,7 +56,7 @@ static int line_of_ranges(const unsigned char *table, size_t bytes, int line, si
   return line;
 }
 
-/* A signed number in groups of 6 bits, the lowest first; bit 6 says that another follows, bit 0 of the number its sign. */
+/* A signed number in groups of 6 bits, the lowest first. Bit 6 says that another follows; bit 0 of the number: sign. */
 static int signed_number(const unsigned char *at, const unsigned char *end)
 {
   unsigned value = 0, shift = 0;

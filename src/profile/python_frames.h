@@ -3,12 +3,12 @@
  *
  * DESIGN. Programs call this library from an extension module (mpi4py, shmem4py), which releases the interpreter's lock
  * around the call. So nothing here needs the lock. The only function of the interpreter that is called is
- * PyGILState_GetThisThreadState, which reads the thread's own word. All else is read from memory. A thread inside a call
- * changes none of its frames, and other threads do not either. So its frames and their code objects stay.
+ * PyGILState_GetThisThreadState, which reads the thread's own word. All else is read from memory. A thread inside a
+ * call changes none of its frames, and other threads do not either. So its frames and their code objects stay.
  *
- * Which call a frame is in depends on few words: the present frame, and for each frame its instruction, its file and its
- * caller. While they are unchanged, the path is the same. Each word is at an address that the words before it give, so
- * they are compared in order, and a word is read only if those before it are unchanged.
+ * Which call a frame is in depends on few words: the present frame, and for each frame its instruction, its file and
+ * its caller. While they are unchanged, the path is the same. Each word is at an address that the words before it give,
+ * so they are compared in order, and a word is read only if those before it are unchanged.
  *
  * The first frame is read by a system call that reports unreadable memory, and its types are checked. An interpreter
  * whose structures are different is left alone.

@@ -136,7 +136,7 @@ static bool take_stated(wtl_python_layout *l, const uint64_t *word)
 
 /* --- the interpreter --- */
 
-/* tp_basicsize of a type object, which follows a head of 24 bytes and the name, except in a build with Py_TRACE_REFS. */
+/* tp_basicsize of a type object follows a head of 24 bytes and the name, except in a build with Py_TRACE_REFS. */
 static size_t size_of(const void *type)
 {
   size_t size;

@@ -127,7 +127,7 @@ static void add(wtl_activity *sum, const wtl_activity *step)
   sum->off.wait_clock += step->off.wait_clock;
 }
 
-/* Since the start of the process, which is at least as many as in the record. 0: not known of a single PE, or simulated. */
+/* Since the start of the process, at least as many as in the record. 0: not known of a single PE, or simulated. */
 static double wake_ups_so_far(void)
 {
   struct rusage use;

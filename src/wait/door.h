@@ -5,9 +5,9 @@
  * check, spin or yield, sleep. It returns as soon as the condition holds. It records the time of each stage for the
  * site and for the PE.
  *
- * A wait for a neighbour at work ends within a microsecond, and its caller acts on what it waited for. So the first polls
- * look at the condition alone, and most such waits read no clock at their end: their time is the number of polls times
- * the time of a poll, which one wait in 16 and all longer ones measure.
+ * A wait for a neighbour at work ends within a microsecond, and its caller acts on what it waited for. So the first
+ * polls look at the condition alone, and most such waits read no clock at their end: their time is the number of polls
+ * times the time of a poll, which one wait in 16 and all longer ones measure.
  *
  * A wait for a store sleeps on the doorbell (doorbell.h), which misses no wake-up. Stores through shmem_ptr ring no
  * doorbell, so each sleep has a time limit and the condition is checked after it. Between two checks, the thread makes

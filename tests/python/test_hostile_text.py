@@ -13,8 +13,9 @@ from rich.text import Text
 from tree import ROOT
 from wattle import console, tables
 from wattle.cli import main
-from wattle.console import plain, styled, visible
+from wattle.console import plain, styled
 from wattle.top import page
+from wattle.visible import INVISIBLE, visible
 
 HOSTILE = [
     "[/x]",
@@ -39,7 +40,7 @@ HOSTILE = [
 ]
 ALL = "".join(text for text in HOSTILE if len(text) < 1000)
 TEXT = ALL.replace("\udcff", "").replace("\ud800", "")  # characters that a UTF-8 file may contain
-SEEN = re.compile(f"(?!\n)[{console.INVISIBLE}]")
+SEEN = re.compile(f"(?!\n)[{INVISIBLE}]")
 KEYS = {  # of a run's files: those whose text is anyone's
     *("host", "name", "cpu", "kernel", "program", "path", "source", "scope", "why", "domain", "machine", "command"),
     *("call", "build_id", "title", "wattle", "rich"),

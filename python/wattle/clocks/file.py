@@ -18,8 +18,8 @@ from pathlib import Path
 
 from wattle import input_files, limits
 from wattle.checked import shown
-from wattle.console import visible
 from wattle.errors import DamagedFile
+from wattle.visible import visible
 
 SCHEMA = 1
 

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from wattle import __version__, allocation, console
 from wattle.html.figures import Figure
 from wattle.manifest import Manifest
+from wattle.visible import visible
 
 FOLDER = Path(__file__).parent / "templates"
 CARTESIAN = Path(__file__).parent / "plotly-cartesian.min.js.gz"  # by tools/figures-library
@@ -79,7 +80,7 @@ def plotly() -> str:
 def _shown(value: Any) -> Any:
     """Text for the page with its invisible characters written out."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return console.visible(value, lines=True)
+        return visible(value, lines=True)
     return value
 
 

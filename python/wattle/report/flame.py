@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from wattle import call_paths, units
-from wattle.console import visible
 from wattle.html.figures import LONGEST
 from wattle.provenance import Joules, amount, joule_unit, total
 from wattle.sites import CUT_WORDS, MergedSite
+from wattle.visible import visible
 
 LEAST = 1e-3  # of the whole; a frame below it is folded
 MOST = 800  # frames of a weight, folded ones not counted

@@ -9,7 +9,6 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from wattle import files, manifest, units
-from wattle.console import visible
 from wattle.errors import WattleError
 from wattle.html import page as html_page
 from wattle.html.page import Page
@@ -18,6 +17,7 @@ from wattle.reproduce.gathered import Study
 from wattle.reproduce.plan import Step
 from wattle.reproduce.state import State
 from wattle.study.published import Verdict
+from wattle.visible import visible
 
 FILE = "reproduction.html"
 # Checks can fail. The others are no evidence for a published figure.

@@ -6,9 +6,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from wattle.console import visible
 from wattle.errors import WattleError
 from wattle.timeline.rows import Row, Slice, Track
+from wattle.visible import visible
 
 FOLDER = "timeline-otf2"
 RESOLUTION = 1_000_000_000  # nanoseconds

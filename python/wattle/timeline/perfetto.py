@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from wattle import files
-from wattle.console import visible
 from wattle.timeline.rows import Row, Slice, Track
+from wattle.visible import visible
 
 NAME = "timeline.pftrace"
 BEGIN, END, COUNTER = 1, 2, 4  # TrackEvent.Type

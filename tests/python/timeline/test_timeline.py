@@ -11,12 +11,12 @@ import pytest
 import timelines
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
 from wattle import profile
-from wattle.console import visible
 from wattle.errors import DamagedFile, WattleError
 from wattle.power import Power
 from wattle.timeline import otf2_trace, perfetto, watts, written
 from wattle.timeline.file import read
 from wattle.timeline.rows import cost, load, rows, tracks
+from wattle.visible import visible
 
 SPIN, YIELD, ASLEEP, CALL, CLOCK = range(5)
 PUT, BARRIER = 0, 1

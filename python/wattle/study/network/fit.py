@@ -21,7 +21,6 @@ import numpy as np
 from wattle import units
 from wattle.checked import Checked, parse_json
 from wattle.commands import run_quietly
-from wattle.console import visible
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.sim import cluster as clusters
@@ -31,6 +30,7 @@ from wattle.sim.simulation import Simulation
 from wattle.study import program
 from wattle.study.place import Start
 from wattle.study.stats import center
+from wattle.visible import visible
 
 BASE = "sandybridge-tcp"  # start of the search; its watts do not matter here
 OF_FILE = OF_NETWORK | ALSO
