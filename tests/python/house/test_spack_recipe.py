@@ -75,14 +75,14 @@ def test_each_condition_names_a_variant_of_the_recipe() -> None:
     assert named and named <= set(made.variants)
 
 
-@pytest.mark.parametrize("on", [set(), {"pmix", "ucx", "mpi", "profiles", "simulation", "compat"}, {"mpi"}])
+@pytest.mark.parametrize("on", [set(), {"pmix", "ucx", "ofi", "mpi", "profiles", "simulation", "compat"}, {"mpi"}])
 def test_each_option_that_the_recipe_sets_is_one_of_the_build(on: set[str]) -> None:
     recipe, _ = load()
     package = recipe()
     package.spec = Spec(on)
     options = dict(word.removeprefix("-D").split("=", 1) for word in package.cmake_args())
     assert options.pop("WTL_MPICC", None) == ("/mpi/bin/mpicc" if "mpi" in on else None)
-    expected = {"PMIX": "pmix", "UCX": "ucx", "CYAML": "profiles", "SIMULATION": "simulation"}
+    expected = {"PMIX": "pmix", "UCX": "ucx", "OFI": "ofi", "CYAML": "profiles", "SIMULATION": "simulation"}
     assert options == {f"WTL_{name}": "ON" if variant in on else "OFF" for name, variant in expected.items()}
     files = [ROOT / "CMakeLists.txt", ROOT / "src/CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")]
     build = "\n".join(path.read_text(encoding="utf-8") for path in files)
