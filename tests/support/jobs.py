@@ -196,7 +196,9 @@ class Job:
         """Names left in the temporary directory and in /dev/shm."""
         new = shared_memory_names() - self.before
         shared = {name for name in new if not self.is_of_another_launcher(name) and not is_kept(name)}
-        return [str(p) for p in self.tmp.rglob("*")] + sorted(unused(shared))
+        # os.walk, unlike Path.rglob, bears folders that a launcher removes meanwhile, as it ends.
+        files = [str(Path(top, name)) for top, folders, names in os.walk(self.tmp) for name in (*folders, *names)]
+        return files + sorted(unused(shared))
 
     def is_of_another_launcher(self, name: str) -> bool:
         """Whether a file of processes under MPI belongs to a job beside this one, by the launcher in its name."""
