@@ -118,7 +118,7 @@ static const struct {
 } operations[] = {{"broadcast", broadcast}, {"fcollect", fcollect}, {"sum", sum}, {"alltoall", alltoall}};
 static const char COPIES[] = "copies";
 
-static double batch(operation *run, size_t n, int times)
+static double time_batch(operation *run, size_t n, int times)
 {
   shmem_barrier_all(); /* all PEs begin together, after the last batch */
   double start = now();
@@ -129,8 +129,8 @@ static double batch(operation *run, size_t n, int times)
 /* All PEs must use the same number: PE 0 decides it. */
 static int batch_size(operation *run, size_t n)
 {
-  batch(run, n, 2); /* first touch of the memory */
-  double one = batch(run, n, 4);
+  time_batch(run, n, 2); /* first touch of the memory */
+  double one = time_batch(run, n, 4);
   if (shmem_my_pe() == 0) {
     double times = BATCH_SECONDS / one;
     long count = times > MOST_BATCH ? MOST_BATCH : times < LEAST_BATCH ? LEAST_BATCH : (long)times;
@@ -146,7 +146,7 @@ static void measure(const char *name, operation *run, size_t n)
 {
   int times = batch_size(run, n);
   double seconds[BATCHES];
-  for (int i = 0; i < BATCHES; i++) seconds[i] = batch(run, n, times);
+  for (int i = 0; i < BATCHES; i++) seconds[i] = time_batch(run, n, times);
   if (shmem_my_pe() != 0) return;
   char row[100];
   snprintf(row, sizeof row, "%s/%zu", name, n * sizeof *dest);
