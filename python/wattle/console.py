@@ -23,7 +23,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -83,6 +83,14 @@ def print_json(document: Any) -> None:
     """Prints the JSON document of `--json`."""
     sys.stdout.write(json_text(document))
     sys.stdout.flush()
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Prints lines of a document, such as Markdown, on standard output. None is wrapped."""
+    from wattle.rich_console import out
+
+    for line in lines:
+        out.print(line, soft_wrap=True)
 
 
 def json_text(document: Any, indent: int | None = 2) -> str:

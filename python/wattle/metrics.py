@@ -8,17 +8,20 @@ from dataclasses import dataclass
 
 from wattle.pe import NO_CORE, add
 from wattle.profile import RunProfile
-from wattle.provenance import Joules, total
+from wattle.provenance import Joules, total, unavailable
 from wattle.runs import Sample
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure. `of` returns seconds or Joules of a sample, or None where it is not known."""
+    """One figure. `of` returns seconds or Joules of a sample, or None where it is not known. `parts`: the metrics of
+    which it is the sum, if any.
+    """
 
     name: str
     label: str
     of: Callable[[Sample], float | Joules | None]
+    parts: tuple[Metric, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,33 @@ def metrics(samples: Iterable[Sample]) -> list[Metric]:
         Metric("asleep_s", "waiting, asleep", _profile(lambda p: p.sum("state_s", "asleep"))),
         Metric("no_core_s", "no core", _profile(lambda p: p.sum("state_s", NO_CORE))),
     ]
-    for domain in dict.fromkeys(d for p in found for d in p.domains):
-        rows.append(Metric(f"joules_{domain}", f"{domain} joules", _joules(domain)))
-    for domain in dict.fromkeys(j.domain for p in found for pe in p.pes for j in pe.node):
-        rows.append(Metric(f"node_joules_{domain}", f"{domain}, node", _node_joules(domain)))
+    rows += _of_pes(found) + _of_nodes(found)
     return rows + slurm
+
+
+def whole_joules(samples: Iterable[Sample]) -> Metric:
+    """The joules of all domains: of the nodes where every sample knows them, and else of the PEs."""
+    taken = list(samples)
+    found = [s.profile for s in taken if s.profile is not None]
+    nodes, pes = _of_nodes(found), _of_pes(found)
+    known = bool(nodes) and all(_sum(s, nodes).known for s in taken)
+    parts, label = (nodes, "joules, nodes") if known else (pes, "joules")
+    return Metric("joules", label, lambda s: _sum(s, parts), tuple(parts))
+
+
+def _sum(sample: Sample, parts: Iterable[Metric]) -> Joules:
+    figures = [part.of(sample) for part in parts]
+    return total(f if isinstance(f, Joules) else unavailable() for f in figures)
+
+
+def _of_pes(found: Iterable[RunProfile]) -> list[Metric]:
+    domains = dict.fromkeys(d for p in found for d in p.domains)
+    return [Metric(f"joules_{domain}", f"{domain} joules", _joules(domain)) for domain in domains]
+
+
+def _of_nodes(found: Iterable[RunProfile]) -> list[Metric]:
+    domains = dict.fromkeys(j.domain for p in found for pe in p.pes for j in pe.node)
+    return [Metric(f"node_joules_{domain}", f"{domain}, node", _node_joules(domain)) for domain in domains]
 
 
 def spread(metric: Metric, samples: Iterable[Sample]) -> Spread:

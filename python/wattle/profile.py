@@ -112,6 +112,12 @@ class RunProfile:
         """The joules of all nodes in a domain that are attributed to no PE."""
         return self._of_nodes(domain, (node.idle(domain) for node in self.nodes))
 
+    @property
+    def whole_joules(self) -> Joules:
+        """The joules of the nodes over all domains; of the PEs where those of the nodes are not known."""
+        of_nodes = total(self.node_joules(d) for d in dict.fromkeys(j.domain for pe in self.pes for j in pe.node))
+        return of_nodes if of_nodes.known else total(self.joules(d) for d in self.domains)
+
     def _of_nodes(self, domain: str, figures: Iterable[Joules]) -> Joules:
         known = self.all_nodes and not self.counted_twice
         return total([*figures, *([] if known else [unavailable(domain)])], domain=domain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -58,6 +58,42 @@ def load(directory: Path, allow_damaged: bool = False) -> Run:
             raise DamagedFile(directory / manifests.FILE, f"repeats: {name!r} is not a directory beside it")
         samples.append(_sample(inner, manifests.read(inner), allow_damaged))
     return Run(directory, manifest, samples)
+
+
+def load_all(directory: Path) -> Run:
+    """Reads a run directory, or a folder with several runs of one program as one run with all their samples. Raises
+    WattleError where the runs are of different commands or numbers of PEs.
+    """
+    if is_bare(directory) or (directory / manifests.FILE).exists() or not directory.is_dir():
+        return load(directory)
+    found = [load(inner) for inner in below(directory)]
+    if not found:
+        return load(directory)
+    first = found[0].manifest
+    for other in found[1:]:
+        for words, one, two in (
+            ("programs or arguments", " ".join(first.command), " ".join(other.manifest.command)),
+            ("numbers of PEs", first.n_pes, other.manifest.n_pes),
+        ):
+            if one != two:
+                raise WattleError(
+                    f"{directory}: holds runs of different {words}: {one} and {two}; give one folder each"
+                )
+    samples = sorted((s for run in found for s in run.samples), key=lambda s: s.manifest.started)
+    failed = next((run.manifest.exit_code for run in found if run.manifest.exit_code), first.exit_code)
+    return Run(directory, replace(first, exit_code=failed), samples)
+
+
+def below(directory: Path) -> list[Path]:
+    """The run and study directories in a folder, at any depth, by name. Symbolic links are not followed."""
+    found = []
+    for path, folders, _ in os.walk(directory):
+        here = Path(path)
+        if (here / manifests.FILE).exists() or is_bare(here):
+            found.append(here)
+            folders.clear()
+        folders.sort()
+    return found
 
 
 def is_bare(directory: Path) -> bool:

@@ -178,7 +178,8 @@ def hostile_info(home):
 @pytest.mark.parametrize("text", [ALL, TEXT, *[text for text in HOSTILE if text not in TEXT]], ids=range(5))
 def test_report_and_compare_show_a_run_of_any_text(home, tmp_path, capsys, text):
     before, after = poisoned_run(tmp_path / "before", text), poisoned_run(tmp_path / "after", text)
-    for words in (["compare", before, after], ["compare", before, after, "--json"], ["report", before]):
+    compare = ["compare", before, after]
+    for words in (compare, [*compare, "--json"], [*compare, "--markdown"], ["report", before]):
         code, _, err = call(capsys, *words)
         assert code in (0, 2), err
     if (made := before / "report.html").exists():

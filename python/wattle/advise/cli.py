@@ -44,6 +44,6 @@ def advise(
     if json:
         console.print_json(given.as_dict())
     elif as_markdown:
-        console.out.print(markdown(given), soft_wrap=True, markup=False, highlight=False)
+        console.print_lines(markdown(given).splitlines())
     else:
         show(given, console.out)

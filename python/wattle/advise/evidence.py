@@ -176,11 +176,8 @@ class Evidence:
 
     @cached_property
     def whole_joules(self) -> Joules:
-        """The joules of the nodes; of the PEs where those of the nodes are not known."""
-        profile = self.profile
-        domains = list(dict.fromkeys(j.domain for pe in profile.pes for j in pe.node))
-        of_nodes = total(profile.node_joules(d) for d in domains)
-        return of_nodes if of_nodes.known else total(profile.joules(d) for d in profile.domains)
+        """The joules of the run."""
+        return self.profile.whole_joules
 
     @cached_property
     def idle_joules(self) -> float:

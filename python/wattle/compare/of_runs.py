@@ -11,7 +11,7 @@ from wattle.compare.verdict import Difference, difference
 from wattle.errors import WattleError
 from wattle.metrics import Metric, Spread, metrics, spread
 from wattle.pe import noun
-from wattle.runs import Run, load
+from wattle.runs import Run, load_all
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,13 @@ class Comparison:
 
 
 def compare(before_dir: Path, after_dir: Path) -> Comparison:
-    before, after = load(before_dir), load(after_dir)
-    rows = [_row(metric, before, after) for metric in metrics([*before.samples, *after.samples])]
+    before, after = load_all(before_dir), load_all(after_dir)
+    rows = [row_of(metric, before, after) for metric in metrics([*before.samples, *after.samples])]
     return Comparison(before, after, rows, _warnings(before, after))
 
 
-def _row(metric: Metric, before: Run, after: Run) -> Row:
+def row_of(metric: Metric, before: Run, after: Run) -> Row:
+    """A metric of two runs with the verdict on its difference."""
     b, a = spread(metric, before.samples), spread(metric, after.samples)
     return Row(metric, b, a, difference(b, a, shared_model.width(metric, before, after)))
 
@@ -92,7 +93,18 @@ def _warnings(before: Run, after: Run) -> list[str]:
     if _meters(before) != _meters(after):
         found.append(f"joules come from different meters: {_meters(before)} and {_meters(after)}")
     for run in (before, after):
-        found += _incomplete(run)
+        found += _mixed(run) + _incomplete(run)
+    return found
+
+
+def _mixed(run: Run) -> list[str]:
+    """Differences between the runs of one side."""
+    found = []
+    manifests = [sample.manifest for sample in run.samples]
+    if names := sorted({name for m in manifests for name, _ in m.settings.items() ^ manifests[0].settings.items()}):
+        found.append(f"{run.directory}: runs with different settings: {', '.join(names)}")
+    if len(hosts := sorted({str(m.host.get("name")) for m in manifests})) > 1:
+        found.append(f"{run.directory}: runs on different hosts: {', '.join(hosts)}")
     return found
 
 

@@ -30,6 +30,9 @@ Amounts = dict[str, float]  # key of the profile: seconds or bytes
 
 def width(metric: Metric, before: Run, after: Run) -> float | None:
     """The half-width in J of the difference of a metric's medians. None where the runs do not share a model."""
+    if metric.parts:
+        widths = [width(part, before, after) for part in metric.parts]
+        return None if None in widths else sum(w for w in widths if w is not None)
     numbers = _numbers(before)
     if not numbers or numbers != _numbers(after) or not _same_source(metric, before, after):
         return None

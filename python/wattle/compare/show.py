@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wattle import allocation, units
+from wattle.compare.gate import Gate, Result
 from wattle.compare.of_runs import Comparison, Row, changed_settings
 from wattle.compare.verdict import Verdict
 from wattle.console import Console, Text, plain, styled
@@ -12,6 +13,12 @@ from wattle.tables import table
 
 STYLES = {Verdict.BEYOND: "title", Verdict.WITHIN: "faint", Verdict.UNTESTED: "faint", Verdict.UNKNOWN: "unavailable"}
 WORDS = {Verdict.BEYOND: "yes", Verdict.WITHIN: "no", Verdict.UNTESTED: "open", Verdict.UNKNOWN: "unknown"}
+GATE_STYLES = {
+    Result.HOLDS: "good",
+    Result.WITHIN_NOISE: "faint",
+    Result.EXCEEDED: "bad",
+    Result.NOT_KNOWN: "unavailable",
+}
 MEANING = "Difference = (before - after) / before: positive is a saving."
 
 
@@ -40,6 +47,13 @@ def show_runs(comparison: Comparison, console: Console) -> None:
     console.print(plain(f"{MEANING} {words}", "faint"))
 
 
+def show_gate(gate: Gate, console: Console) -> None:
+    """The verdict of `--fail-above`, and each limit in a line."""
+    console.print()
+    for one in gate.judged:
+        console.print(styled("{}: {}", plain(one.result, GATE_STYLES[one.result]), one.words), soft_wrap=True)
+
+
 def heading(before: object, after: object, warnings: list[str], console: Console) -> None:
     """Shows the two directories, and the differences that make them less comparable."""
     console.print(styled("[title]before[/title]  {}", before), soft_wrap=True)
@@ -52,8 +66,8 @@ def _run_cells(row: Row) -> list[str | Text]:
     verdict = row.difference.verdict
     return [
         _label(row),
-        _median(row.before),
-        _median(row.after),
+        median(row.before),
+        median(row.after),
         plain(units.percent(row.difference.saving_percent), _sign_style(row)),
         plain(f"{WORDS[verdict]}, {row.difference.why}", STYLES[verdict]),
     ]
@@ -66,7 +80,8 @@ def _label(row: Row) -> Text:
     return styled("{}\n[faint]{}[/faint]", label, " / ".join(sorted(figures))) if figures else label
 
 
-def _median(figure: Spread) -> str:
+def median(figure: Spread) -> str:
+    """A median with the half-width or half the interquartile range, such as `12.3±0.4 s`."""
     if figure.median is None:
         return units.UNKNOWN
     if figure.joules is not None:

@@ -4,6 +4,8 @@ A difference must exceed two uncertainties. The first is the spread of repeats, 
 and Whitney at 5 %. The second, for joules, is the meter's half-width of each figure. The half-widths are added, the
 worst case, so that no wrong number in a machine profile could undo a claimed saving. Where one profile modelled both
 figures, the half-width of the difference is smaller (see shared_model.py).
+
+Joules of two sources have no verdict: measured and modelled ones, those of two sensors or models, or of two scopes.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from enum import StrEnum
 
 from wattle.compare.rank_test import p_value
 from wattle.metrics import Spread
+from wattle.provenance import Joules
 
 ALPHA = 0.05
 FEWEST_REPEATS = 4  # with three and three repeats, complete separation happens by chance once in ten
@@ -73,6 +76,8 @@ def _meter_says(before: Spread, after: Spread, width: float | None) -> _Opinion 
     """The verdict by the meter's uncertainty. None for figures that have none."""
     if before.joules is None or after.joules is None:
         return None
+    if other := _of_another_kind(before.joules, after.joules):
+        return _Opinion(Verdict.UNKNOWN, other)
     if before.joules.uncertainty is None or after.joules.uncertainty is None:
         return _Opinion(Verdict.UNKNOWN, "the meter's uncertainty is not known")
     if width is None:
@@ -81,6 +86,15 @@ def _meter_says(before: Spread, after: Spread, width: float | None) -> _Opinion 
     if gap > width:
         return _Opinion(Verdict.BEYOND, "beyond the ±")
     return _Opinion(Verdict.WITHIN, "within the ±")
+
+
+def _of_another_kind(before: Joules, after: Joules) -> str:
+    """Why two known figures cannot be compared: `measured and modelled`. Empty where they can."""
+    for name in ("provenance", "source", "scope"):
+        b, a = str(getattr(before, name)), str(getattr(after, name))
+        if b != a:
+            return f"{b or 'none'} and {a or 'none'}" if name == "provenance" else f"another {name}"
+    return ""
 
 
 def spread_says(before: Sequence[float], after: Sequence[float]) -> _Opinion:

@@ -177,6 +177,7 @@ def test_the_documents_have_all_of_a_finding(wattle, tmp_path):
     assert "saves" in shown
     assert "send them together" in " ".join(shown.split())
     text = wattle("advise", directory, "--markdown").stdout
+    assert "\\n" not in text and text.startswith("### Advice of Wattle on `")
     assert text.startswith("### Advice of Wattle")
     assert "```c" in text
 
