@@ -29,6 +29,7 @@ COMMANDS = {
     "top": "Show where each PE of this node waits now, how it spends its time and joules, and in which call sites.",
     "study": "Run a study of the papers here, and compare the results with the published figures.",
     "compare": "Compare two runs or two studies: time, CPU seconds, waiting, joules.",
+    "history": "Show the time and joules of runs by commit, host and date.",
     "report": "Write one HTML file with interactive figures, tables, provenance and manifest. It needs no network.",
     "advise": "Name the lines that cost more than they must, the change, and the time and joules that it saves.",
     "plan": "Compute a clock for each PE at which it still arrives in time, from its waiting in a run.",

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from wattle import __version__, allocation, console, files, limits, slurm_energy, units
+from wattle import __version__, allocation, console, files, limits, repository, slurm_energy, units
 from wattle.checked import Checked, read_json, require_schema, shown
 from wattle.errors import WattleError
 from wattle.slurm_energy import SlurmEnergy
@@ -44,6 +44,7 @@ EXTRA = {
     "machine_numbers": "a list",
     "machine_title": "text",
     "carbon_g_per_kwh": "a number",
+    "label": "text",
     "set": "an object",
     "timeline": "an object",
     "simulated": "an object",
@@ -71,8 +72,8 @@ def machine_words(extra: dict[str, Any]) -> str:
 class Manifest:
     """The description of a run or study. `n_pes` is 1 where the number is not known (`knows_n_pes`); the file then
     holds null. `settings` are those set by name for this run. `allocation`: the batch job (see `wattle.allocation`);
-    None outside one, and the file then lacks the key. `extra` holds further keys of a study, which are written beside
-    the others.
+    None outside one, and the file then lacks the key. `git`: the commit (see `wattle.repository`), or None. `extra`
+    holds further keys of a study, which are written beside the others.
     """
 
     kind: str  # "run" or "study"
@@ -88,6 +89,7 @@ class Manifest:
     versions: dict[str, str] = field(default_factory=dict)
     wattle_version: str = __version__
     allocation: dict[str, Any] | None = None
+    git: dict[str, Any] | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -141,16 +143,16 @@ class Manifest:
 
     def as_dict(self) -> dict[str, Any]:
         document = {"schema": SCHEMA, **asdict(self), "n_pes": self.n_pes if self.knows_n_pes else None}
-        if self.allocation is None:
-            del document[allocation.KEY]
+        for key in (allocation.KEY, repository.KEY):
+            if document[key] is None:
+                del document[key]
         return {**document.pop("extra"), **document}
 
 
 def start(kind: str, command: list[str], n_pes: int, **more: Any) -> Manifest:
     """A manifest for a run or study that starts now on this host."""
-    return Manifest(
-        kind, command, n_pes, now(), host=host_info(), versions=versions(), allocation=allocation.here(), **more
-    )
+    here = {allocation.KEY: allocation.here(), repository.KEY: repository.here()}
+    return Manifest(kind, command, n_pes, now(), host=host_info(), versions=versions(), **here, **more)
 
 
 def write(directory: Path, manifest: Manifest) -> Path:
@@ -202,7 +204,8 @@ def _from_document(document: Checked) -> Manifest:
         machine=document.text("machine"),
         versions=read_texts(document.get("versions")),
         wattle_version=document.text("wattle_version"),
-        allocation=_read_allocation(document),
+        allocation=_read_some(document, allocation.KEY, allocation.KEYS),
+        git=_read_git(document),
         extra={k: v for k, v in document.object().items() if k not in known},
     )
 
@@ -233,12 +236,20 @@ def read_host(parent: Checked) -> dict[str, Any]:
     return host.object()
 
 
-def _read_allocation(document: Checked) -> dict[str, Any] | None:
-    if not document.has(allocation.KEY):
+def _read_some(document: Checked, key: str, keys: dict[str, str]) -> dict[str, Any] | None:
+    """An object that may be missing, as may each of its keys."""
+    if not document.has(key):
         return None
-    entry = document.get(allocation.KEY)
-    entry.expect_some(**allocation.KEYS)
+    entry = document.get(key)
+    entry.expect_some(**keys)
     return entry.object()
+
+
+def _read_git(document: Checked) -> dict[str, Any] | None:
+    found = _read_some(document, repository.KEY, repository.KEYS)
+    if found is not None and not re.fullmatch(r"[0-9a-f]{40,64}", found.get("commit") or ""):
+        raise document.get(repository.KEY).wrong("expected a commit of 40 to 64 hexadecimal digits")
+    return found
 
 
 def read_texts(entry: Checked) -> dict[str, str]:

@@ -59,12 +59,12 @@ def metrics(samples: Iterable[Sample]) -> list[Metric]:
     """The metrics of these runs, with joules of all domains that occur, and those of Slurm where it was asked."""
     taken = list(samples)
     found = [s.profile for s in taken if s.profile is not None]
-    rows = [Metric("job_s", "start to end", lambda s: s.manifest.wall_s)]
+    rows = [JOB]
     slurm = [Metric("slurm_joules", "Slurm, nodes", _slurm)] if any(_slurm(s) for s in taken) else []
     if not found:
         return rows + slurm
     rows += [
-        Metric("wall_s", "time", _profile(lambda p: p.wall_s)),
+        WALL,
         Metric("cpu_s", "CPU seconds", _profile(lambda p: add(pe.cpu_s for pe in p.pes))),
         Metric("compute_s", "compute", _profile(lambda p: p.sum("time_s", "compute"))),
         Metric("transfer_s", "transfer", _profile(lambda p: p.sum("time_s", "transfer"))),
@@ -75,6 +75,11 @@ def metrics(samples: Iterable[Sample]) -> list[Metric]:
     ]
     rows += _of_pes(found) + _of_nodes(found)
     return rows + slurm
+
+
+def run_time(samples: Iterable[Sample]) -> Metric:
+    """The time of a run: of its longest PE, and from start to end where no sample has a profile."""
+    return WALL if any(s.profile is not None for s in samples) else JOB
 
 
 def whole_joules(samples: Iterable[Sample]) -> Metric:
@@ -158,3 +163,7 @@ def _joules(domain: str) -> Callable[[Sample], Joules | None]:
 
 def _node_joules(domain: str) -> Callable[[Sample], Joules | None]:
     return lambda sample: sample.profile.node_joules(domain) if sample.profile is not None else None
+
+
+JOB = Metric("job_s", "start to end", lambda s: s.manifest.wall_s)
+WALL = Metric("wall_s", "time", _profile(lambda p: p.wall_s))

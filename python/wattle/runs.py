@@ -79,7 +79,13 @@ def load_all(directory: Path) -> Run:
                 raise WattleError(
                     f"{directory}: holds runs of different {words}: {one} and {two}; give one folder each"
                 )
+    return joined(directory, found)
+
+
+def joined(directory: Path, found: list[Run]) -> Run:
+    """Several runs of one program as one run with all their samples, by date."""
     samples = sorted((s for run in found for s in run.samples), key=lambda s: s.manifest.started)
+    first = min((run.manifest for run in found), key=lambda record: record.started)
     failed = next((run.manifest.exit_code for run in found if run.manifest.exit_code), first.exit_code)
     return Run(directory, replace(first, exit_code=failed), samples)
 

@@ -1,4 +1,4 @@
-"""The commands that README, getting started and the tutorials show run as shown, and print what the page says."""
+"""The commands that README, getting started, the tutorials and others show run as shown, with that output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from wattle.run.mpi import AS_ROOT, OVERSUBSCRIBED
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = Path(os.environ.get("WATTLE_HOME") or ROOT / "build/release")
-PAGES = [ROOT / "README.md", ROOT / "docs/getting-started.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]
+FIRST = [ROOT / name for name in ("README.md", "docs/getting-started.md", "docs/regressions.md")]
+PAGES = [*FIRST, *sorted((ROOT / "docs/tutorials").glob("*.md"))]
 LIMIT_S = 150
 
 # Commands that are not run here, by their beginning, and the reason.

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import re
+from pathlib import Path
 
 import fakes
 import pytest
@@ -179,10 +180,11 @@ def hostile_info(home):
 def test_report_and_compare_show_a_run_of_any_text(home, tmp_path, capsys, text):
     before, after = poisoned_run(tmp_path / "before", text), poisoned_run(tmp_path / "after", text)
     compare = ["compare", before, after]
-    for words in (compare, [*compare, "--json"], [*compare, "--markdown"], ["report", before]):
+    history = ["history", before, after, "--html", tmp_path / "history.html"]
+    for words in (compare, [*compare, "--json"], [*compare, "--markdown"], history, ["report", before]):
         code, _, err = call(capsys, *words)
         assert code in (0, 2), err
-    if (made := before / "report.html").exists():
+    for made in filter(Path.exists, (before / "report.html", tmp_path / "history.html")):
         html = made.read_text(encoding="utf-8")
         assert "<img src=x" not in html and "<script>alert" not in html
         assert not SEEN.search(re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL))

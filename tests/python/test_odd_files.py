@@ -146,7 +146,8 @@ def of_run(run: Path) -> list[list[str] | Callable[[], object]]:
     sound = run.parent / "sound"
     a_run(sound)
     report = ["report", str(run), "-o", str(run.parent / "report.html")]
-    return [report, ["compare", str(sound), str(run), "--json"], ["compare", str(run), str(sound)], *of_sim(run)[:2]]
+    compare = [["compare", str(sound), str(run), "--json"], ["compare", str(run), str(sound)]]
+    return [report, *compare, ["history", str(run), "--json"], *of_sim(run)[:2]]
 
 
 def of_sim(run: Path) -> list[list[str] | Callable[[], object]]:

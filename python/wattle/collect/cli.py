@@ -104,6 +104,7 @@ def _record(where: Path, command: list[str], mpi: bool) -> Manifest:
     began = datetime.fromtimestamp(written - (found.wall_s or 0.0), UTC)
     record = manifest.start("run", command or ["(unknown program)"], found.n_pes)
     record.started = began.strftime("%Y-%m-%dT%H:%M:%SZ")
+    record.git = None  # the program may have been built from another commit
     record.extra = {"profile": True}
     if mpi or found.noun == "rank":
         record.extra["mpi"] = True

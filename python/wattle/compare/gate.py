@@ -13,11 +13,9 @@ from wattle.checked import shown
 from wattle.compare.of_runs import Comparison, Row, row_of
 from wattle.compare.verdict import FEWEST_REPEATS, Verdict
 from wattle.errors import WattleError
-from wattle.metrics import whole_joules
+from wattle.metrics import run_time, whole_joules
 
-SHORT = {"time": "wall_s", "cpu": "cpu_s"}  # names beside those of the rows of --json
-JOULES = "joules"
-WITHOUT_PROFILE = {"wall_s": "job_s"}
+SHORT = ("time", "cpu", "joules")  # names beside those of the rows of --json
 LIMIT = re.compile(r"(\d+(?:\.\d+)?) ?%")
 FORM = "expected NAME=PERCENT%, as in time=3%,joules=5%"
 
@@ -126,15 +124,13 @@ def judge(comparison: Comparison, of: dict[str, float]) -> Gate:
 
 
 def _row(comparison: Comparison, name: str) -> Row:
-    rows = {row.metric.name: row for row in comparison.rows}
-    if name == JOULES:
-        samples = [*comparison.before.samples, *comparison.after.samples]
+    samples = [*comparison.before.samples, *comparison.after.samples]
+    if name == "joules":
         return row_of(whole_joules(samples), comparison.before, comparison.after)
-    full = SHORT.get(name, name)
+    rows = {row.metric.name: row for row in comparison.rows}
+    full = {"time": run_time(samples).name, "cpu": "cpu_s"}.get(name, name)
     if full not in rows:
-        full = WITHOUT_PROFILE.get(full, full)
-    if full not in rows:
-        known = ", ".join([*SHORT, JOULES, *rows])
+        known = ", ".join([*SHORT, *rows])
         raise WattleError(f"--fail-above {shown(name)}: not a figure of these runs; known: {known}")
     return rows[full]
 

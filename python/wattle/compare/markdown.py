@@ -56,7 +56,7 @@ def _line(row: Row, limit: str) -> str:
 
 
 def cell(text: object) -> str:
-    """Text that neither ends a cell of a table nor begins other markup."""
+    """Text whose characters of Markdown are escaped, so that it stays in its cell."""
     found = " ".join(str(text).split())
     for character in "\\`|<>*_[]":
         found = found.replace(character, f"\\{character}")

@@ -23,15 +23,15 @@ CARTESIAN = Path(__file__).parent / "plotly-cartesian.min.js.gz"  # by tools/fig
 @dataclass
 class Page:
     """The contents of a report. `template` extends base.html.j2 and gets `content`. `nav` holds (id, words) in the
-    page's order. `noun`: the word for a process. `power`: sentences beside the figure `power`, in a section of their
-    own.
+    page's order. `record`: None for a page of several runs, which has no manifest. `noun`: the word for a process.
+    `power`: sentences beside the figure `power`, in a section of their own.
     """
 
     template: Path
     title: str
     subtitle: str
     summary: str  # one paragraph in plain words
-    record: Manifest
+    record: Manifest | None
     nav: list[tuple[str, str]]
     figures: list[Figure] = field(default_factory=list)
     content: dict[str, Any] = field(default_factory=dict)
@@ -52,16 +52,13 @@ def render(made: Page) -> str:
     return environment.get_template(made.template.name).render(
         page=made,
         record=made.record,
-        host=_host(made.record),
-        shield=_shield(made.record),
-        allocation=allocation.words(made.record.allocation),
+        **_facts(made.record),
         figure=by_id,
         version=__version__,
         style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
         script=Markup((FOLDER / "figures.js").read_text(encoding="utf-8")),
         plotly=Markup(plotly()) if made.figures else "",
         figures_json=Markup(script_json({f.id: f.as_dict() for f in made.figures})),
-        manifest_json=console.json_text(made.record.as_dict()).rstrip(),
         **made.content,
     )
 
@@ -87,6 +84,18 @@ def _shown(value: Any) -> Any:
 def script_json(value: Any) -> str:
     """JSON for use inside a script element. A number that is not finite becomes null."""
     return console.json_text(value, indent=None).strip().replace("<", "\\u003c")
+
+
+def _facts(record: Manifest | None) -> dict[str, Any]:
+    """The values of the section on the manifest."""
+    if record is None:
+        return {}
+    return {
+        "host": _host(record),
+        "shield": _shield(record),
+        "allocation": allocation.words(record.allocation),
+        "manifest_json": console.json_text(record.as_dict()).rstrip(),
+    }
 
 
 def _shield(record: Manifest) -> str:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from wattle.meter_log.session import Session
 
 REPEATS_MOST = 999
+LABEL_MOST = 64
 DEEPEST = 64  # WATTLE_CALL_PATHS
 TIMELINE_BYTES = "2M"  # for each thread: 65,000 spans
 # Needed after the job, so imported while it runs.
@@ -67,6 +68,9 @@ def run(
         typer.Option("-o", "--output", metavar="DIR", help="New or empty directory; default: one in wattle-runs."),
     ] = None,
     repeat: Annotated[int, typer.Option(metavar="K", help="Run K times; show median and spread.")] = 1,
+    label: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="A name for this run, which `wattle history` shows.")
+    ] = None,
     mpi: Annotated[
         bool,
         typer.Option("--mpi", help="PROGRAM starts an MPI launcher. Implied by names such as mpirun and srun."),
@@ -116,6 +120,8 @@ def run(
     n = 1 if mpi else given.pes() if n is None else n  # the number of an MPI job comes from its profile
     _check_range("-n", n, limits.PES)
     _check_range("--repeat", repeat, REPEATS_MOST)
+    if label is not None and not 1 <= len(label) <= LABEL_MOST:
+        raise WattleError(f"--label {shown(label)}: expected 1 to {LABEL_MOST} characters")
     chosen = _chosen_settings(settings or [], meter, machine, profile)
     if depth is not None:
         if not 0 <= depth <= DEEPEST:
@@ -157,7 +163,7 @@ def run(
         session = Session(logged, where)
     errors = json or stream == streams.STDOUT
     job_plan = _Plan(
-        argv, command, n, given, environment, known, chosen, profile, errors, mpi, timeline, session, grams
+        argv, command, n, given, environment, known, chosen, profile, errors, mpi, timeline, session, grams, label
     )
     with console.lenient():  # the program's exit code counts, even if no process reads this output
         if found.warning and profile and not mpi:
@@ -206,6 +212,7 @@ class _Plan:
     timeline: bool = False
     session: Session | None = None  # of an external meter
     grams_per_kwh: float | None = None
+    label: str | None = None
 
     def manifest(self) -> Manifest:
         values = {k: v for k, v in self.known.values.items() if k != "WATTLE_PROFILE_DIR"}
@@ -221,6 +228,8 @@ class _Plan:
             "machine_numbers": numbers,
             "machine_title": title,
         }
+        if self.label is not None:
+            started.extra["label"] = self.label
         if self.mpi:
             started.extra["mpi"] = True
         if self.grams_per_kwh is not None:

@@ -1,0 +1,1 @@
+"""`wattle history`: shows the time and joules of runs by commit, host and date."""

@@ -1,0 +1,56 @@
+"""The command `wattle history`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wattle import console, files
+from wattle.errors import WattleError
+from wattle.history import found
+from wattle.history.show import show
+
+
+def history(
+    directories: Annotated[
+        list[Path], typer.Argument(metavar="DIR", help="Run directories, or folders that hold some at any depth.")
+    ],
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a page with charts.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+) -> None:
+    """Show the time and joules of runs by commit, host and date.
+
+    Runs of one program with the same arguments, PEs, host and settings form a table. The commit is that of the
+    repository in which `wattle run` was started. Runs of one commit and day are repeats of each other, unless files
+    differed from it. A directory that cannot be read is named in one line, and the others are shown.
+    """
+    history = found.read(directories)
+    lines = [f"{directory}: {why}" for directory, why in history.skipped]
+    if not history.series:
+        for line in lines[:-1]:
+            console.error(line)
+        raise WattleError(lines[-1])
+    for line in lines:
+        console.error(f"{line}; left out")
+    if json:
+        console.print_json(history.as_dict())
+    else:
+        show(history, console.out)
+    if html is not None:
+        _write(history, html)
+
+
+def _write(history: found.History, target: Path) -> None:
+    from wattle.history import page  # imported late, because it needs the extra `lab`
+    from wattle.html.page import render
+
+    made = page.build(history)
+    try:
+        if target.is_dir():
+            raise WattleError(f"{target}: is a directory; give a file with --html")
+        files.write_atomically(target, render(made))
+    except OSError as error:
+        raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file with --html") from None
+    console.note(f"the page is {target}")

@@ -1,0 +1,192 @@
+"""Reads runs in folders and orders them: a series of comparable runs for each program, size, host and settings."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wattle import console, runs, units
+from wattle.compare import shared_model
+from wattle.compare.verdict import Difference, difference
+from wattle.errors import WattleError
+from wattle.manifest import Manifest
+from wattle.metrics import Metric, Spread, run_time, spread, whole_joules
+from wattle.runs import Run
+
+SHORT_COMMIT = 8  # digits
+LEFT_OUT = ("WATTLE_PROFILE", "WATTLE_TIMELINE")  # settings of `wattle run` itself
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Runs of one commit and day with their figures. `changes`: the differences of `time` and `joules` to the entry
+    before; None without one.
+    """
+
+    run: Run
+    directories: list[Path]
+    time: Spread
+    joules: Spread
+    changes: tuple[Difference, Difference] | None
+
+    @property
+    def record(self) -> Manifest:
+        return self.run.manifest
+
+    @property
+    def commit(self) -> str:
+        """`1a2b3c4d`, with a `+` where files differed from the commit; `-` where it is not known."""
+        git = self.record.git
+        return units.UNKNOWN if git is None else git["commit"][:SHORT_COMMIT] + ("+" if git.get("dirty") else "")
+
+    @property
+    def date(self) -> str:
+        """`2026-01-31 12:00`, in UTC."""
+        return self.record.started[:16].replace("T", " ")
+
+    @property
+    def label(self) -> str:
+        return str(self.record.extra.get("label") or "")
+
+    @property
+    def failed(self) -> bool:
+        """Whether the program failed. Its figures are then those of a part of it."""
+        return bool(self.record.exit_code)
+
+    def as_dict(self) -> dict[str, Any]:
+        changes = zip(("time", "joules"), self.changes, strict=True) if self.changes else ()
+        return {
+            "directories": [str(directory) for directory in self.directories],
+            "commit": self.record.git["commit"] if self.record.git else None,
+            "dirty": self.record.git.get("dirty") if self.record.git else None,
+            "label": self.label or None,
+            "started": self.record.started,
+            "exit_code": self.record.exit_code,
+            "versions": self.record.versions,
+            "time": self.time.as_dict(),
+            "joules": self.joules.as_dict(),
+            "since_the_last": {name: found.as_dict() for name, found in changes},
+        }
+
+
+@dataclass(frozen=True)
+class Series:
+    """Entries of one program with the same arguments, PEs, host and settings, the oldest first."""
+
+    program: str
+    host: str
+    entries: list[Entry]
+
+    @property
+    def title(self) -> str:
+        return f"{self.program} on {self.host}"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"program": self.program, "host": self.host, "runs": [entry.as_dict() for entry in self.entries]}
+
+
+@dataclass(frozen=True)
+class History:
+    """All series by name. `skipped`: the directories that could not be read, with the reason."""
+
+    series: list[Series]
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        skipped = [{"directory": directory, "why": why} for directory, why in self.skipped]
+        return {
+            "schema": 1,
+            "kind": "history",
+            "series": [series.as_dict() for series in self.series],
+            "skipped": skipped,
+        }
+
+
+def read(directories: Iterable[Path]) -> History:
+    """Reads all runs in the directories. A directory that cannot be read does not stop the others."""
+    places, skipped = _places(directories)
+    series: dict[tuple[str, str], list[Run]] = {}
+    with console.progress("reading runs", len(places)) as steps:
+        for place in places:
+            try:
+                run = runs.load(place)
+                series.setdefault((_program(run), _host(run)), []).append(run)
+            except WattleError as error:
+                skipped.append((str(place), str(error).removeprefix(f"{place}: ")))
+            except OSError as error:
+                skipped.append((str(place), error.strerror or str(error)))
+            steps.advance()
+    return History([Series(*key, _entries(found)) for key, found in sorted(series.items())], skipped)
+
+
+def _places(directories: Iterable[Path]) -> tuple[list[Path], list[tuple[str, str]]]:
+    """The run directories, each once, and the given directories without one."""
+    found: dict[Path, Path] = {}
+    skipped = []
+    for directory in directories:
+        below = runs.below(directory) if directory.is_dir() else []
+        if not below:
+            there = "holds no directory of `wattle run`" if directory.is_dir() else "is not a directory"
+            skipped.append((str(directory), there if directory.exists() else "does not exist"))
+        for place in below:
+            found.setdefault(place.resolve(), place)
+    return list(found.values()), skipped
+
+
+def _program(run: Run) -> str:
+    """`halo 64, 4 PEs, WATTLE_WAIT=spin`. The program's folder does not count: each build may have its own."""
+    record = run.manifest
+    words = [Path(record.command[0]).name, *record.command[1:]] if record.command else ["?"]
+    noun = next((s.profile.noun for s in run.samples if s.profile is not None), "PE")
+    size = units.several(record.n_pes, noun) if record.knows_n_pes else ""
+    chosen = record.extra.get("set") or {}
+    changed = [f"{name}={value}" for name, value in sorted(chosen.items()) if name not in LEFT_OUT]
+    return ", ".join(part for part in (shlex.join(words), size, *changed) if part)
+
+
+def _host(run: Run) -> str:
+    return str(run.manifest.host.get("name") or "an unknown host") + run.manifest.on_cluster
+
+
+def _entries(found: list[Run]) -> list[Entry]:
+    """The entries of a series by date, each with its difference to the one before it that did not fail. Runs of one
+    commit, label and day are repeats of each other. A run that failed, or of a commit that is not known or not clean,
+    is an entry of its own.
+    """
+    groups: dict[object, list[Run]] = {}
+    for run in sorted(found, key=lambda run: run.manifest.started):
+        groups.setdefault(_group(run), []).append(run)
+    entries: list[Entry] = []
+    before: Run | None = None
+    for group in groups.values():
+        run = runs.joined(group[0].directory, group)
+        failed = bool(run.manifest.exit_code)
+        changes = None if before is None or failed else _changes(before, run)
+        directories = [one.directory for one in group]
+        entries.append(Entry(run, directories, _figure(run_time, run), _figure(whole_joules, run), changes))
+        before = before if failed else run
+    return entries
+
+
+def _group(run: Run) -> object:
+    record = run.manifest
+    if record.exit_code or record.git is None or record.git.get("dirty") is not False:
+        return run.directory
+    return record.git["commit"], record.extra.get("label"), record.started[:10]
+
+
+def _figure(metric: Any, run: Run) -> Spread:
+    return spread(metric(run.samples), run.samples)
+
+
+def _changes(before: Run, after: Run) -> tuple[Difference, Difference]:
+    samples = [*before.samples, *after.samples]
+    return _change(run_time(samples), before, after), _change(whole_joules(samples), before, after)
+
+
+def _change(metric: Metric, before: Run, after: Run) -> Difference:
+    sides = spread(metric, before.samples), spread(metric, after.samples)
+    return difference(*sides, shared_model.width(metric, before, after))

@@ -1,0 +1,65 @@
+"""Shows the history of runs as tables."""
+
+from __future__ import annotations
+
+from wattle import units
+from wattle.compare.show import median
+from wattle.compare.verdict import Difference, Verdict
+from wattle.console import Console, Text, plain
+from wattle.history.found import Entry, History, Series
+from wattle.metrics import Spread
+from wattle.provenance import Joules
+from wattle.tables import provenance_words, table
+
+MEANING = (
+    "Saved: the difference to the line before, where it is beyond noise; positive is a saving. Dates are in UTC. "
+    "+: files differed from the commit. ~: modelled joules."
+)
+
+
+def show(history: History, console: Console) -> None:
+    for series in history.series:
+        console.print()
+        _show_series(series, console)
+    console.print(plain(MEANING, "faint"))
+
+
+def _show_series(series: Series, console: Console) -> None:
+    labels = any(entry.label for entry in series.entries)
+    console.print(plain(series.title, "title"), soft_wrap=True)
+    result = table()
+    for name in ("commit", "date", *(["label"] if labels else [])):
+        result.add_column(name, no_wrap=name != "label")
+    for name in ("n", "time", "saved", joules_title(series), "saved"):
+        result.add_column(name, justify="right", no_wrap=name not in ("saved", "n"))
+    for entry in series.entries:
+        result.add_row(*_cells(entry, labels))
+    console.print(result)
+
+
+def joules_title(series: Series) -> str:
+    """`joules, modelled`: the word, with the provenance that all its figures have."""
+    known = [entry.joules.joules for entry in series.entries if entry.joules.joules is not None]
+    return f"joules, {provenance_words(known)}"
+
+
+def _cells(entry: Entry, labels: bool) -> list[str | Text]:
+    names: list[str | Text] = [entry.commit, *([entry.date[:10], entry.label] if labels else [entry.date])]
+    if entry.failed:
+        return [*names, str(entry.time.n), plain(f"exit code {entry.record.exit_code}", "bad"), "", "", ""]
+    time, joules = entry.changes or (None, None)
+    figures: list[str | Text] = [median(entry.time), _saved(time), joules_text(entry.joules), _saved(joules)]
+    return [*names, str(entry.time.n), *figures]
+
+
+def joules_text(figure: Spread) -> str:
+    """A median such as `~12.3±4 J`; `-` where it is not known."""
+    found: Joules | None = figure.joules
+    mark = "~" if found is not None and found.known and str(found.provenance) == "modelled" else ""
+    return mark + median(figure)
+
+
+def _saved(change: Difference | None) -> str | Text:
+    if change is None or change.verdict is not Verdict.BEYOND or change.saving_percent is None:
+        return ""
+    return plain(units.percent(change.saving_percent), "good" if change.saving_percent > 0 else "bad")
