@@ -12,7 +12,7 @@ from jobs import HOME
 from preload import BOTH, LIBRARY, MPICH, OPEN_MPI, OTHERS, PROGRAMS, Mpi, profiles
 from wattle.run.mpi import environment_of
 
-ALLOCATORS = ("libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc_minimal.so.4")
+ALLOCATORS = ("libjemalloc.so.2", "libmimalloc.so", "libtcmalloc_minimal.so.4")
 COUNTS = "1 5 5 1 1\n" * 2  # of tool.c: MPI_Init, Allreduce, Scan, Gather and Finalize of sums.c, by rank
 
 
