@@ -44,6 +44,7 @@ typedef struct wait {
   uint64_t since;             /* tick at which the current stage began */
   uint64_t idle;              /* tick of the last event, from which the limit counts */
   uint64_t used;              /* in a wait that yields: its own use of the core since `idle` */
+  uint64_t away;              /* the time of its yields */
   uint64_t quiet;             /* the longest time so far in which nothing happened */
   uint64_t over;              /* when a sleep ended, or when the doorbell that ended it rang */
   uint64_t until;             /* the tick at which it returns without the condition; 0: never */
@@ -244,7 +245,8 @@ static bool yield(wait *w, uint64_t limit)
     if (w->used >= limit || (limit != UINT64_MAX && !wtl_yielder_may_yield(yielder, now))) return false;
     if (turn++ == PUBLISH_FROM) publish(w);
     uint64_t took = wtl_yielder_yield(yielder);
-    if (WTL_UNLIKELY(took > turn_ticks)) note_long(w);
+    if (WTL_UNLIKELY(took > w->door->no_core.long_ticks)) note_long(w);
+    w->away += took;
     w->used += smaller(took, turn_ticks);
     now += took;
   }
@@ -477,6 +479,8 @@ static void wait_on(wait *w)
   if (w->awaited >= 0) wtl_profile_awaited(w->awaited, w->since - w->began);
   if (WTL_UNLIKELY(w->since - w->began >= d->no_core.long_ticks))
     wtl_no_core_note_wait(&d->no_core, w->since - w->began);
+  else if (w->away)
+    wtl_no_core_note_yields(&d->no_core, w->away);
   if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL && is_remembered(site)))
     wtl_stages_waited(&d->stages, &site->history, limit, w->quiet);
   if (WTL_UNLIKELY(w->governed) && d->governor) wtl_governor_continue(d->governor, site, w->began, w->since);

@@ -174,6 +174,7 @@ typedef struct wtl_test_wait {
   uint64_t idle;         /* the last time that something happened; 0: no wait */
   uint64_t recorded;     /* the time up to which the stages are recorded */
   uint64_t quiet;        /* the longest time so far in which nothing happened */
+  uint64_t away;         /* the time of its yields */
   uint64_t others_ticks; /* the part of the time since `idle` in which others had the core */
   uint64_t limit;
   uint64_t awake_until;     /* no sleep before this time */

@@ -22,6 +22,11 @@ bool wtl_no_core_parse(const char *text, uint64_t *ran, uint64_t *waited)
   return sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, ran, waited, &slices) == 3 && (*ran || *waited || slices);
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
 static bool read_file(int file, uint64_t *waited)
 {
   char text[80];
@@ -75,11 +80,20 @@ void wtl_no_core_start(wtl_no_core *n, const char *schedstat, double ns_per_tick
   n->start = n->last = now(n);
 }
 
+/* Reads the time without a core. Since the last reading `waited` ns passed in a wait that is read now. */
+static void read_on(wtl_no_core *n, uint64_t waited)
+{
+  uint64_t before = n->last;
+  n->last = now(n);
+  n->in_waits += smaller(n->last - before, n->yields + waited);
+  n->yields = 0;
+}
+
 void wtl_no_core_stop(wtl_no_core *n)
 {
   struct stat s;
   if (n->source != WTL_NO_CORE_SCHEDSTAT || n->file < 0) return;
-  n->last = now(n);
+  read_on(n, 0);
   /* A program that closes all descriptors may since have opened a file of its own under this number. */
   if (fstat(n->file, &s) == 0 && s.st_dev == n->device && s.st_ino == n->inode) close(n->file);
   n->file = -1;
@@ -88,18 +102,28 @@ void wtl_no_core_stop(wtl_no_core *n)
 void wtl_no_core_note_wait(wtl_no_core *n, uint64_t ticks)
 {
   if (n->source < WTL_NO_CORE_SCHEDSTAT || n->thread != &wtl_thread_sites) return;
-  uint64_t before = n->last, waited = (uint64_t)((double)ticks * n->ns_per_tick);
-  n->last = now(n);
-  n->in_waits += n->last - before < waited ? n->last - before : waited;
+  read_on(n, (uint64_t)((double)ticks * n->ns_per_tick));
+}
+
+void wtl_no_core_note_yields(wtl_no_core *n, uint64_t ticks)
+{
+  if (n->source < WTL_NO_CORE_SCHEDSTAT || n->thread != &wtl_thread_sites) return;
+  n->yields += (uint64_t)((double)ticks * n->ns_per_tick);
+}
+
+/* Returns the time without a core in waits, of which `all` is the time without a core so far. */
+static uint64_t in_waits(const wtl_no_core *n, uint64_t all)
+{
+  return n->in_waits + smaller(all - n->last, n->yields);
 }
 
 double wtl_no_core_outside_waits(const wtl_no_core *n)
 {
-  uint64_t all = now(n) - n->start;
-  return all > n->in_waits ? (double)(all - n->in_waits) * 1e-9 : 0;
+  uint64_t all = now(n), in = in_waits(n, all);
+  return all - n->start > in ? (double)(all - n->start - in) * 1e-9 : 0;
 }
 
 double wtl_no_core_in_waits(const wtl_no_core *n)
 {
-  return (double)n->in_waits * 1e-9;
+  return (double)in_waits(n, now(n)) * 1e-9;
 }

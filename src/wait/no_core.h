@@ -3,9 +3,10 @@
  *
  * DESIGN. Linux counts this time for each thread: the second number of its file `schedstat`, in ns. The time by state
  * of a process is wall-clock time of the thread that initialized the library, so that thread is measured. Its file
- * stays open, and a reading is one system call of about 0.25 us. The wait door reads it when a wait turns out to be
+ * stays open, and a reading is one system call of 0.25 to 1 us. The wait door reads it when a wait turns out to be
  * long, and again when that wait ends. So the time without a core before the wait is known apart from that in it. A
- * wait that ends earlier is not read: the core was not away for longer than that.
+ * wait that ends earlier is not read: the core was not away for longer than that. Where PEs share a core such waits
+ * yield it all the time, and a reading would take as long as a yield. So the door adds the time of their yields.
  *
  * A kernel without these figures (CONFIG_SCHED_INFO) shows zeroes. Then the time that the thread did not run is taken
  * instead, from its CPU time. Outside waits it includes the time in which the kernel blocked the thread, such as for
@@ -33,6 +34,7 @@ typedef struct wtl_no_core {
   double ns_per_tick;
   uint64_t long_ticks; /* a wait of this length is read at its end */
   uint64_t start, last, in_waits;
+  uint64_t yields; /* in waits that were not read, since the last reading */
 } wtl_no_core;
 
 /* Starts to measure the calling thread. `schedstat`: the path of its file; NULL: that of the kernel. */
@@ -45,10 +47,13 @@ void wtl_no_core_stop(wtl_no_core *n);
  * noted. */
 void wtl_no_core_note_wait(wtl_no_core *n, uint64_t ticks);
 
+/* Notes that a wait which is not read has yielded the core for `ticks`. */
+void wtl_no_core_note_yields(wtl_no_core *n, uint64_t ticks);
+
 /* Returns the seconds without a core since the start, outside waits; may be called by any thread. 0 if unknown. */
 double wtl_no_core_outside_waits(const wtl_no_core *n);
 
-/* Returns the seconds without a core in waits that were read. */
+/* Returns the seconds without a core in waits. */
 double wtl_no_core_in_waits(const wtl_no_core *n);
 
 /* Parses the contents of a file `schedstat`: the time on a core and the time without one, in ns. False if it has other

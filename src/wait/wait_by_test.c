@@ -173,6 +173,7 @@ static bool yield_core(const wtl_door *d, wtl_test_wait *t)
   uint64_t from = wtl_ticks(), took;
   syscall(SYS_sched_yield); /* a direct system call: under MPI the function is ours (mpi/yield_hook.c) */
   took = wtl_ticks() - from;
+  t->away += took;
   if (took > d->stages.turn_ticks) t->others_ticks += took - d->stages.turn_ticks;
   return (double)took * d->stages.ns_per_tick >= COMPUTED_NS;
 }
@@ -219,6 +220,8 @@ void wtl_door_test_wait_end(wtl_door *d, wtl_site *site, wtl_test_wait *t, bool 
   }
   if (WTL_UNLIKELY(t->recorded - t->began >= d->no_core.long_ticks))
     wtl_no_core_note_wait(&d->no_core, t->recorded - t->began);
+  else if (t->away)
+    wtl_no_core_note_yields(&d->no_core, t->away);
   if (WTL_UNLIKELY(t->governed) && d->governor) wtl_governor_continue(d->governor, site, t->began, t->recorded);
   if (t->is_shown && d->live) wtl_door_unpublish(d);
   t->idle = 0;

@@ -52,6 +52,26 @@ static void time_without_a_core_lies_outside_short_waits(void)
   CHECK_NEAR(wtl_no_core_outside_waits(&n), 3e-3, 1e-12); /* the figures stay */
 }
 
+/* PEs that share a core yield it in many short waits. The time of their yields is time in waits, but only as far as the
+ * thread had no core: a yield to nobody returns at once. */
+static void yields_of_short_waits_count_without_a_reading(void)
+{
+  wtl_no_core n;
+  start(&n, "1000 1000000 7\n");
+  for (int i = 0; i < 1000; i++) wtl_no_core_note_yields(&n, 4000); /* ticks: 2 us */
+  write_stat("1000 4500000 7\n");
+  CHECK_NEAR(wtl_no_core_in_waits(&n), 2e-3, 1e-12);
+  CHECK_NEAR(wtl_no_core_outside_waits(&n), 1.5e-3, 1e-12);
+  wtl_no_core_note_wait(&n, 1000000); /* a long wait is read: 0.5 ms of the rest lie in it */
+  CHECK_NEAR(wtl_no_core_in_waits(&n), 2.5e-3, 1e-12);
+  wtl_no_core_note_yields(&n, 4000000); /* 2 ms, in which the core was away for 0.5 ms */
+  write_stat("1000 5000000 7\n");
+  CHECK_NEAR(wtl_no_core_in_waits(&n), 3e-3, 1e-12);
+  wtl_no_core_stop(&n);
+  CHECK_NEAR(wtl_no_core_in_waits(&n), 3e-3, 1e-12); /* the figures stay */
+  CHECK_NEAR(wtl_no_core_outside_waits(&n), 1e-3, 1e-12);
+}
+
 /* 2 ms before the wait, 3 ms in it: the wait is noted when it turns out to be long, 50 us after it began, and at its
  * end. */
 static void time_before_a_wait_is_told_from_that_in_it(void)
@@ -135,5 +155,5 @@ static void the_kernels_own_file_can_be_read(void)
 
 TESTS(TEST(a_kernel_that_does_not_count_is_known_by_its_zeroes), TEST(time_without_a_core_lies_outside_short_waits),
       TEST(time_before_a_wait_is_told_from_that_in_it), TEST(a_wait_in_which_the_core_was_taken_away_counts),
-      TEST(without_figures_of_the_kernel_the_cpu_time_serves), TEST(a_file_of_the_program_is_not_closed),
-      TEST(the_kernels_own_file_can_be_read))
+      TEST(yields_of_short_waits_count_without_a_reading), TEST(without_figures_of_the_kernel_the_cpu_time_serves),
+      TEST(a_file_of_the_program_is_not_closed), TEST(the_kernels_own_file_can_be_read))
