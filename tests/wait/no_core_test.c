@@ -53,7 +53,7 @@ static void time_without_a_core_lies_outside_short_waits(void)
 }
 
 /* PEs that share a core yield it in many short waits. The time of their yields is time in waits, but only as far as the
- * thread had no core: a yield to nobody returns at once. */
+ * thread had no core: a yield returns at once if no other thread is ready. */
 static void yields_of_short_waits_count_without_a_reading(void)
 {
   wtl_no_core n;
