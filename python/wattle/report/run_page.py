@@ -18,7 +18,7 @@ from wattle.pe import add
 from wattle.pe_power import PEAK_S
 from wattle.power import Power
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total, unavailable
-from wattle.report import flame, pe_watts, power_figures, traffic_figures
+from wattle.report import advice, flame, pe_watts, power_figures, traffic_figures
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
 from wattle.run import counts, ended
@@ -69,6 +69,7 @@ def build(directory: Path) -> Page:
             "nodes": node_rows(view),
             "network": network_rows(profile) if profile is not None else [],
             "cards": _cards(view),
+            "advice": advice.section(view.run) if view.lines else None,
             "pes": [_pe_row(line) for line in view.lines[:PES_SHOWN]],
             "hidden_pes": max(0, len(view.lines) - PES_SHOWN),
             "joules": _joules_rows(view),
@@ -101,6 +102,7 @@ def _nav(view: View, traffic: bool, paths: bool) -> list[tuple[str, str]]:
     nav = [("summary", "Summary")]
     nav += [("ended", "How it ended")] if view.ends else []
     if view.lines:
+        nav.append(("advice", "Advice"))
         nav += [("pes", f"By {view.noun}"), ("joules", "Joules"), ("balance", "Balance")]
         nav += [("counters", "Counters")] if counts.asked(view) else []
         nav += [("nodes", "By node")] if view.nodes else []
