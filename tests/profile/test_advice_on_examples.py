@@ -52,22 +52,25 @@ def is_mpi(source: Path) -> bool:
     return "mpi.h" in source.read_text()
 
 
-def advice(source: Path, rounds: int, folder: Path, pes: int) -> list[dict]:
-    """The findings on the program itself."""
-    wattle = [sys.executable, "-m", "wattle"]
+def advice(source: Path, rounds: int, folder: Path, pes: int, *options: str) -> list[dict]:
+    """The findings on the program itself. `options`: of `wattle run`."""
     program = compiled(source, folder)
     ranks = "1" if source.stem.startswith("armci") else "2"
     job = ["--mpi", "--", OPEN_MPI.tool("mpirun"), "-n", ranks] if is_mpi(source) else ["-n", str(pes), "--"]
+    wattle(folder, "run", "--meter", "model", *options, "-o", "run", *job, str(program), str(rounds))
+    findings = json.loads(wattle(folder, "advise", "run", "--json"))["findings"]
+    return [found for found in findings if found["rule"] not in OF_MACHINE]
+
+
+def wattle(folder: Path, *words: str) -> str:
+    """The standard output of the command."""
     environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE)}
-    for command in (
-        [*wattle, "run", "--meter", "model", "-o", "run", *job, str(program), str(rounds)],
-        [*wattle, "advise", "run", "--json"],
-    ):
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
-        )
-        assert done.returncode == 0, done.stderr
-    return [found for found in json.loads(done.stdout)["findings"] if found["rule"] not in OF_MACHINE]
+    command = [sys.executable, "-m", "wattle", *words]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize("name", FLAWED)
@@ -85,6 +88,24 @@ def test_the_flaw_is_found_at_its_line_and_nothing_else(name, tmp_path):
 @pytest.mark.parametrize("name", SOUND)
 def test_a_sound_program_gets_no_advice(name, tmp_path):
     assert advice(FOLDER / "sound" / f"{name}.c", SOUND[name], tmp_path, 1) == []
+
+
+@pytest.mark.parametrize("options", [("--timeline",), ()], ids=["timeline", "sums"])
+@pytest.mark.parametrize("name", ["quiet_each", "small_sends"])
+def test_a_finding_is_checked_by_a_replay_that_lasts_as_long_as_the_run(name, options, tmp_path):
+    rule, rounds = FLAWED[name]
+    (found,) = advice(FOLDER / f"{name}.c", rounds, tmp_path, 2, *options)
+    assert found["rule"] == rule
+    checked = json.loads(wattle(tmp_path, "advise", "run", "--check", str(found["number"]), "--json"))
+    assert checked["title"] == found["title"]
+    assert checked["replay"].startswith("from timelines: " if options else "from the profile's sums: ")
+    cluster, here = checked["cluster"], checked["here"]
+    # From the first PE's start to the last one's end, which is at least the longest PE's time.
+    assert cluster["before"]["seconds"] > 0.9 * here["wall_s"]
+    low, high = here["saved_s"]
+    assert 0 <= low <= high <= here["wall_s"] and high > 0
+    assert cluster["most"]["joules"] < cluster["before"]["joules"]
+    assert cluster["provenance"] == "modelled"
 
 
 def test_every_example_is_tested():

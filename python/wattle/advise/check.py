@@ -1,8 +1,9 @@
 """`wattle advise --check N`: replays the recorded run with the seconds that a finding saves taken out of each PE.
 
-Each PE computes less between two synchronizations, in proportion to their length. The rest of its saving
-was waiting in calls, and shortens the synchronizations. The replay then says how much of it the whole run gains: time
-that one PE saves while another sets the pace is waited.
+The part of the saving that was waiting, as the finding's call sites show it, is taken out of the PE's waits between
+synchronizations, or shortens the synchronizations where the sites are synchronizations themselves. The rest is taken
+out of its computing. All parts are in proportion to their length. The replay then says how much the whole run gains:
+time that one PE saves while another sets the pace is waited.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from wattle import units
+from wattle.advise.evidence import Spot
 from wattle.advise.finding import Finding, Interval
 from wattle.advise.given import Given
 from wattle.advise.words import percents
 from wattle.console import Console, plain, styled
 from wattle.provenance import amount, joule_unit
 from wattle.sim import recorded, replay, simulation
+from wattle.sim.recorded import MEET, Recorded
 from wattle.sim.replay import Core, Outcome, Policy, Trace
 
 AS_IS = Policy("base clock", "spin")
@@ -72,26 +75,61 @@ def _outcome(found: Outcome) -> dict[str, float]:
     return {"seconds": found.seconds, "joules": found.joules, "uncertainty": found.doubt}
 
 
-def replay_under(trace: Trace, saved_s: np.ndarray) -> Trace:
-    """The trace with `saved_s` seconds less of each PE."""
-    whole = trace.compute.sum(axis=0)
-    inside = np.minimum(saved_s, whole)
-    rest = np.divide(inside, whole, out=np.zeros_like(whole), where=whole > 0)
-    beyond, meetings = float((saved_s - inside).min(initial=np.inf)), float(trace.barrier.sum())
-    shorter = min(1.0, max(0.0, beyond) / meetings) if meetings else 0.0
-    return Trace(trace.compute * (1 - rest), trace.barrier * (1 - shorter))
+@dataclass(frozen=True)
+class Saving:
+    """Seconds that a change saves in each PE: of its computing, of its waits between synchronizations, and of
+    synchronizations.
+    """
+
+    computing: np.ndarray
+    waiting: np.ndarray
+    meeting: np.ndarray
+
+
+def replay_under(facts: Recorded, saving: Saving) -> Trace:
+    """The trace of a run under a change. A PE's own waits are part of its computing there, so that it takes as long as
+    the run did.
+    """
+    compute, more = _less(facts.trace.compute, saving.computing)
+    own, most = _less(facts.own_s, saving.waiting + more)
+    meetings = float(facts.trace.barrier.sum())
+    shorter = min(1.0, float((saving.meeting + most).min(initial=np.inf)) / meetings) if meetings else 0.0
+    return Trace(compute + own, facts.trace.barrier * (1 - shorter))
+
+
+def _less(seconds: np.ndarray, saved: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The seconds of each PE without what it saves, and what it would save beyond them."""
+    whole = seconds.sum(axis=0)
+    inside = np.minimum(saved, whole)
+    return seconds * (1 - np.divide(inside, whole, out=np.zeros_like(whole), where=whole > 0)), saved - inside
 
 
 def check(given: Given, number: int, cluster: str) -> Checked:
     """Replays finding `number`, from 1, on a described cluster. Raises WattleError if the run cannot be replayed."""
     finding, profile = given.findings[number - 1], given.evidence.profile
     facts = recorded.read(profile)
-    core = replay.core_of(simulation.plan(cluster, 1, {}))
-    order = [pe.pe for pe in profile.pes]
-    ends = (np.array([_of_pe(finding, pe, end) for pe in order]) for end in ("lo", "hi"))
-    least, most = (_run(replay_under(facts.trace, saved), core) for saved in ends)
-    before = _run(facts.trace, core)
+    core = replay.core_of(simulation.to_replay(cluster))
+    pes = [pe.pe for pe in profile.pes]
+    none = np.zeros(len(pes))
+    before = _run(replay_under(facts, Saving(none, none, none)), core)
+    least, most = (_run(replay_under(facts, _saving(finding, pes, end)), core) for end in ("lo", "hi"))
     return Checked(number, finding.advice.title, facts.how, cluster, given.evidence.wall_s, before, least, most)
+
+
+def _saving(finding: Finding, pes: list[int], end: str) -> Saving:
+    """One end of a finding's saving, by the share of waiting in its call sites."""
+    saved = np.array([_of_pe(finding, pe, end) for pe in pes])
+    spots = finding.saved.spots
+    whole = _seconds(spots, pes, "most_s")
+    waits, meets = (
+        np.divide(_seconds(some, pes, "wait_s"), whole, out=np.zeros(len(pes)), where=whole > 0)
+        for some in (spots, [spot for spot in spots if MEET.search(spot.call)])
+    )
+    return Saving(saved * (1 - waits), saved * (waits - meets), saved * meets)
+
+
+def _seconds(spots: list[Spot], pes: list[int], name: str) -> np.ndarray:
+    return np.array([sum(getattr(spot.of[pe], name) for spot in spots if pe in spot.of) for pe in pes], dtype=float)
 
 
 def _of_pe(finding: Finding, pe: int, end: str) -> float:

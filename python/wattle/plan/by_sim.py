@@ -35,7 +35,7 @@ class Found:
 
 def best(profile: RunProfile, cluster: str, slowdown: float) -> Found:
     """The best plan. `slowdown`: percent of time that it may cost."""
-    machine = simulation.plan(cluster, 1, {})
+    machine = simulation.to_replay(cluster)
     core, facts = replay.core_of(machine), recorded.read(profile)
     standard = replay.run(facts.trace, core, Policy("base clock", WAIT))
     tried = [
@@ -50,7 +50,7 @@ def best(profile: RunProfile, cluster: str, slowdown: float) -> Found:
         replay.run(facts.trace, core, Policy("all low", WAIT, (min(clocks),) * len(clocks))),
         hybrid,
         replay.run(facts.trace, core, replay.oracle(WAIT)),
-        facts.how,
+        facts.with_omissions,
         machine.core.profile,
     )
 

@@ -27,14 +27,24 @@ REPORTED_FROM = 1e-3  # smaller shares of the PEs' time are not mentioned
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recorded run. `how`: one sentence on the source of the trace and its omissions. `messages`, `bytes`: of all
-    PEs.
+    """A recorded run. `own_s`: the time of each PE that the trace leaves out, in the form of its computing: waits
+    between synchronizations, and leaving one later than the first PE. `how`: one sentence on the source of the trace.
+    `elsewhere`: the share of the PEs' time that was waited between synchronizations. `messages`, `bytes`: of all PEs.
     """
 
     trace: Trace
+    own_s: np.ndarray
     how: str
+    elsewhere: float
     messages: float
     bytes: float
+
+    @property
+    def with_omissions(self) -> str:
+        """`how`, with the time that the trace leaves out."""
+        if self.elsewhere <= REPORTED_FROM:
+            return self.how
+        return f"{self.how}; waits elsewhere, {units.share(self.elsewhere)} of the PEs' time, are left out"
 
 
 def read(profile: RunProfile) -> Recorded:
@@ -43,35 +53,18 @@ def read(profile: RunProfile) -> Recorded:
     messages = float(sum(s.calls for pe in profile.pes for s in pe.sites if s.kind == "transfer"))
     moved = float(sum(s.bytes for pe in profile.pes for s in pe.sites))
     try:
-        trace, how = _of_timelines(profile)
+        found = intervals.read(profile)
     except Unfit as why:
         trace, how = _of_sums(profile, str(why))
-    return Recorded(trace, how, messages, moved)
+        return Recorded(trace, np.zeros_like(trace.compute), how, 0.0, messages, moved)
+    trace = Trace(found.computing_s, np.append(found.barrier_s, 0.0))
+    how = _described(found.synchronizations, len(found.barrier_s))
+    return Recorded(trace, found.own_s, how, found.elsewhere, messages, moved)
 
 
-# ---- from timelines ----
-
-
-def _of_timelines(profile: RunProfile) -> tuple[Trace, str]:
-    found = intervals.read(profile)
-    collectives = len(found.barrier_s)
-    return (
-        Trace(found.computing_s, np.append(found.barrier_s, 0.0)),
-        _described(found.synchronizations, collectives, found.elsewhere),
-    )
-
-
-def _described(total: int, kept: int, elsewhere: float) -> str:
+def _described(total: int, kept: int) -> str:
     some = f", one in {total / kept:.0f} of all," if kept and total > kept else ""
-    rest = (
-        f"; waits elsewhere, {units.share(elsewhere)} of the PEs' time, are left out"
-        if elsewhere > REPORTED_FROM
-        else ""
-    )
-    return f"from timelines: {kept} barriers of all PEs{some} and each PE's own computing between them{rest}"
-
-
-# ---- from sums ----
+    return f"from timelines: {kept} barriers of all PEs{some} and each PE's own computing between them"
 
 
 def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:

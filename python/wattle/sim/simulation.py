@@ -126,6 +126,17 @@ def plan(
         raise WattleError(f"-n {shown(pes)}: expected 1 to {limits.PES}")
     if why := unavailable():
         raise WattleError(f"wattle sim is unavailable: {why}")
+    return _planned(cluster, pes, chosen, profile, clock_domain)
+
+
+def to_replay(cluster: str) -> Simulation:
+    """A cluster on which a recorded run is replayed. This needs no simulator. Raises WattleError."""
+    return _planned(cluster, 1, {}, False, None)
+
+
+def _planned(
+    cluster: str | Cluster, pes: int, chosen: Mapping[str, str], profile: bool, clock_domain: int | None
+) -> Simulation:
     described = clusters.read(cluster) if isinstance(cluster, str) else cluster
     if clock_domain is not None:
         if not 1 <= clock_domain <= limits.PES:

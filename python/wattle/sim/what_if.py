@@ -86,7 +86,7 @@ def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str 
     profile = found.middle.profile
     if profile is None:
         raise WattleError(f"{directory}: the run has no profile, so there is nothing to replay")
-    machine = simulation.plan(cluster, 1, {})
+    machine = simulation.to_replay(cluster)
     facts = recorded.read(profile)
     core = replay.core_of(machine)
     # The manifest of a run on a real machine has no such part.
@@ -96,7 +96,7 @@ def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str 
     choices = [_judge(trace, core, policy, base, slowdown) for policy in policies(trace, core)]
     choices.sort(key=lambda c: (not c.allowed, RANKS[rank](c.outcome)))
     on = network or (was.name("network") if was.has("network") else "as recorded")
-    return Answer(str(directory), facts.how, cluster, on, rank, base, choices)
+    return Answer(str(directory), facts.with_omissions, cluster, on, rank, base, choices)
 
 
 def policies(trace: Trace, core: Core) -> list[Policy]:

@@ -24,12 +24,15 @@ class Unfit(Exception):
 class Intervals:
     """The intervals of a run. `computing_s`: a row for each synchronization and one for the end, a column for each
     process, in s, calls included and waits not. `barrier_s`: the time that each synchronization took after the last
-    process had arrived. `synchronizations`: their number in the run, of which every second or fourth may be kept.
+    process had arrived. `own_s`: the other time of each process, in the form of `computing_s`: waits between
+    synchronizations, and leaving one later than the first process. With it the rows' longest sums and `barrier_s` add
+    up to the run. `synchronizations`: their number in the run, of which every second or fourth may be kept.
     `elsewhere`: the share of the processes' time that was waited between synchronizations.
     """
 
     computing_s: np.ndarray
     barrier_s: np.ndarray
+    own_s: np.ndarray
     synchronizations: int
     elsewhere: float
 
@@ -65,9 +68,12 @@ def read(profile: RunProfile) -> Intervals:
     computed = [computing(pe) for pe in recorded]
     compute = 1e-9 * np.array([computing for computing, _ in computed]).T
     begins, ends = (np.array([pe.collectives[:, k] for pe in recorded]) for k in range(2))
-    barrier = 1e-9 * np.maximum(0.0, ends.min(axis=0) - begins.max(axis=0)) if fewest else np.empty(0)
+    barrier = 1e-9 * np.maximum(0.0, ends.min(axis=0) - begins.max(axis=0))
+    left = np.append(min(pe.start for pe in recorded), ends.min(axis=0))  # by the first process
+    reached = np.column_stack([begins, [pe.stop for pe in recorded]])
+    own = np.maximum(0.0, 1e-9 * (reached - left).T - compute)
     elsewhere = sum(waited for _, waited in computed) / sum(pe.stop - pe.start for pe in recorded)
-    return Intervals(compute, barrier, recorded[0].total or 0, elsewhere)
+    return Intervals(compute, barrier, own, recorded[0].total or 0, elsewhere)
 
 
 def spans_of(t: Timeline, same: bool) -> PeSpans:

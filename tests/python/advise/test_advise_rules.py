@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import fakes
-import numpy as np
 import pytest
-from wattle.advise.check import replay_under
 from wattle.advise.given import advise
 from wattle.advise.words import markdown
 from wattle.errors import WattleError
 from wattle.pe_file import STEP_COLUMNS
-from wattle.sim.replay import Trace
 
 MANY = 20_000
 PUT, QUIET, FENCE, BARRIER = "shmem_double_put", "shmem_quiet", "shmem_fence", "shmem_barrier_all"
@@ -204,23 +201,6 @@ def test_damaged_steps_are_refused_in_one_line(wattle, tmp_path, steps):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert "sequence.steps[0]" in done.stderr
-
-
-def test_a_check_replays_the_finding(wattle, home, tmp_path):
-    directory = run(tmp_path, *PATTERNS["quiet-each"])
-    done = wattle("advise", directory, "--check", 2)
-    assert done.returncode == 2
-    assert "the run has findings 1 to 1" in done.stderr
-
-
-def test_a_replay_takes_the_saving_out_of_computing_and_then_of_meetings():
-    trace = Trace(np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([0.5, 0.5]))
-    less = replay_under(trace, np.array([0.5, 1.0]))
-    assert less.compute.sum(axis=0) == pytest.approx([1.5, 3.0])
-    assert less.barrier.sum() == pytest.approx(1.0)
-    least = replay_under(trace, np.array([2.5, 4.5]))
-    assert least.compute.sum() == 0
-    assert least.barrier.sum() == pytest.approx(0.5)
 
 
 def test_a_run_without_a_profile_is_refused(tmp_path):

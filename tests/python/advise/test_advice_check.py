@@ -1,0 +1,93 @@
+"""`wattle advise --check` replays the run as long as it was, and takes the seconds of a finding out of it."""
+
+import json
+
+import advised
+import numpy as np
+import pytest
+import timelines
+from wattle import profile as profiles
+from wattle.advise.check import Saving, replay_under
+from wattle.sim import recorded
+from wattle.sim.recorded import Recorded
+from wattle.sim.replay import Trace
+from wattle.timeline.file import Span
+
+MEETINGS = 4
+EVERY = 1_000_000_000  # ticks: 0.5 s, so that the run takes the 2 s of its profile
+
+
+def with_timelines(run):
+    """Timelines of two PEs that meet four times. PE 1 computes longer and leaves late; PE 0 waits elsewhere."""
+    addr, spans = 0x555500001201, ([], [])
+    for k in range(MEETINGS):
+        at = EVERY * k
+        spans[0].append((at + 100_000_000, at + 150_000_000, 0, 0, Span.SPIN))
+        spans[0].append((at + 500_000_000, at + 920_000_000, addr, 1, Span.COLLECTIVE))
+        spans[1].append((at + 900_000_000, at + 990_000_000, addr, 1, Span.COLLECTIVE))
+    for pe in range(2):
+        path = timelines.write(run / "profile", pe, [spans[pe]], length=MEETINGS * EVERY)
+        head, _, body = path.read_bytes().partition(b"\n")
+        facts = json.loads(head)
+        facts["threads"] = [thread | {"collectives": MEETINGS} for thread in facts["threads"]]
+        path.write_bytes(json.dumps(facts).encode() + b"\n" + body)
+    return run
+
+
+@pytest.fixture
+def facts(tmp_path):
+    return recorded.read(profiles.load(with_timelines(advised.make_run(tmp_path / "run"))))
+
+
+def longest(trace):
+    """The time of a replay in which all PEs spin."""
+    return float((trace.compute.max(axis=1) + trace.barrier).sum())
+
+
+def test_a_replay_without_a_change_takes_as_long_as_the_run(facts):
+    assert facts.how.startswith("from timelines: 4 barriers of all PEs")
+    assert facts.elsewhere > 0 and "waits elsewhere" in facts.with_omissions
+    same = replay_under(facts, Saving(*[np.zeros(2)] * 3))
+    assert longest(same) == pytest.approx(2.0)
+    assert longest(facts.trace) < 2.0  # for other clocks, which do not change these waits
+
+
+def test_seconds_that_the_late_pe_saves_shorten_the_run_and_those_of_another_do_not(facts):
+    none, some = np.zeros(2), 0.2
+    late = replay_under(facts, Saving(np.array([0.0, some]), none, none))
+    early = replay_under(facts, Saving(np.array([some, 0.0]), none, none))
+    # PE 1 sets the pace until each meeting, and both do after the last one.
+    assert 2.0 - longest(late) == pytest.approx(some, rel=0.1)
+    assert 2.0 - longest(early) < 0.2 * some
+
+
+def test_savings_come_out_of_computing_waits_and_meetings_by_their_kind():
+    trace = Trace(np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([0.5, 0.5]))
+    facts = Recorded(trace, np.array([[0.5, 0.0], [0.5, 0.0]]), "", 0.0, 0.0, 0.0)
+    none, both = np.zeros(2), np.array([0.5, 1.0])
+    busy = replay_under(facts, Saving(both, none, none))
+    assert busy.compute.sum(axis=0) == pytest.approx([2.5, 3.0]) and busy.barrier.sum() == 1.0
+    waits = replay_under(facts, Saving(none, both, none))  # PE 1 has no waits of its own; PE 0 has no more than these
+    assert waits.compute.sum(axis=0) == pytest.approx([2.5, 4.0]) and waits.barrier.sum() == 1.0
+    meets = replay_under(facts, Saving(none, none, both))
+    assert meets.compute.sum() == pytest.approx(7.0) and meets.barrier.sum() == pytest.approx(0.5)
+    whole = replay_under(facts, Saving(np.array([4.0, 4.5]), none, none))
+    assert whole.compute.sum() == 0 and whole.barrier.sum() == pytest.approx(0.5)
+
+
+def test_a_finding_is_replayed_from_timelines_or_from_sums(tmp_path):
+    for how in ("from the profile's sums", "from timelines"):
+        directory = advised.make_run(tmp_path / how[-4:])
+        if how == "from timelines":
+            with_timelines(directory)
+        found = recorded.read(profiles.load(directory))
+        assert found.how.startswith(how)
+        assert longest(replay_under(found, Saving(*[np.zeros(2)] * 3))) == pytest.approx(2.0)
+
+
+def test_a_number_without_a_finding_is_refused(wattle, home, tmp_path):
+    directory = advised.make_run(tmp_path / "run")
+    for number in (0, 2):
+        done = wattle("advise", directory, "--check", number)
+        assert done.returncode == 2
+        assert "the run has findings 1 to 1" in done.stderr
