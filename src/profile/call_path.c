@@ -32,14 +32,20 @@ static uint32_t index_mask;
 
 /* --- the tree --- */
 
+/* Returns zeroed memory, of which only the pages that are used take space; NULL: there is none. calloc would write all
+ * of it if it lay among memory that was freed. */
+static void *allocate_sparse(size_t bytes)
+{
+  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
 static bool start(void)
 {
   if (nodes) return true;
   uint32_t *index = calloc(FIRST_INDEX, sizeof *index);
-  void *space = mmap(NULL, WTL_PATH_NODES * sizeof *nodes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (space == MAP_FAILED || !index) {
-    if (space != MAP_FAILED) munmap(space, WTL_PATH_NODES * sizeof *nodes);
+  void *space = index ? allocate_sparse(WTL_PATH_NODES * sizeof *nodes) : NULL;
+  if (!space) {
     free(index);
     return false;
   }
@@ -111,7 +117,7 @@ static void forget_rules(void)
 static const known *rule_of(uintptr_t addr)
 {
   static known unkept;
-  if (!rules) rules = calloc(RULES, sizeof *rules);
+  if (!rules) rules = allocate_sparse(RULES * sizeof *rules);
   known *k = &unkept;
   if (rules) {
     if (n_rules * 2 > RULES) forget_rules();
