@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 
 from wattle.console import progress
-from wattle.nodes import Nodes, unavailable
+from wattle.nodes import Nodes
 
 from bench import verdicts
 from bench.jobs import Side, Toolchain, across, alternate
 from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, own_table, say_skipped, section
-from bench.two_nodes import PEER_ENV
+from bench.show import comparison_table, own_table, section
+from bench.two_nodes import PEER_ENV, on_two_nodes
 
 OFF = {"WATTLE_MERGE": "off"}
 OPERATIONS, QUICK_OPERATIONS, ROUNDS = 10000, 1000, 5
@@ -42,11 +42,7 @@ BUFFERS = [
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     """Runs the section and prints it. Returns its part of the file."""
-    if reason := unavailable():
-        say_skipped(f"Small operations together: skipped, {reason}")
-        return {"skipped": reason}
-    with Nodes(2) as nodes:
-        return measure(options, tools, nodes)
+    return on_two_nodes("Small operations together", measure, options, tools)
 
 
 def measure(options: argparse.Namespace, tools: Toolchain, nodes: Nodes) -> dict:

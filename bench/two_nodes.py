@@ -8,6 +8,7 @@ the library again), many of those (Wattle alone), and CPU seconds of a wait.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from wattle.console import progress
 from wattle.nodes import Nodes, unavailable
@@ -67,13 +68,21 @@ PASSIVE = [
 ]
 
 
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
+Measure = Callable[[argparse.Namespace, Toolchain, Nodes], dict]
+
+
+def on_two_nodes(title: str, measure: Measure, options: argparse.Namespace, tools: Toolchain) -> dict:
+    """Makes two nodes and runs a section there. Returns its part of the file, or the reason why there are no nodes."""
     if reason := unavailable():
-        say_skipped(f"Two nodes: skipped, {reason}")
+        say_skipped(f"{title}: skipped, {reason}")
         return {"skipped": reason}
     with Nodes(2) as nodes:
         return measure(options, tools, nodes)
+
+
+def run(options: argparse.Namespace, tools: Toolchain) -> dict:
+    """Runs the section and prints it. Returns its part of the file."""
+    return on_two_nodes("Two nodes", measure, options, tools)
 
 
 def measure(options: argparse.Namespace, tools: Toolchain, nodes: Nodes) -> dict:
