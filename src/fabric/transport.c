@@ -10,16 +10,27 @@
 #include "base/library_module.h"
 #include "node/boot_mpi.h"
 
-/* Sets variables that UCX reads while it is loaded. A program that has already loaded UCX has made its own choice. */
+/* A program that has already loaded the library under a network has made its own choice of the library's variables. */
+static bool is_loaded(const char *library)
+{
+  void *loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  if (loaded) dlclose(loaded);
+  return loaded;
+}
+
+/* Sets variables that UCX reads while it is loaded. */
 static void prepare_ucx(void)
 {
-  void *loaded = dlopen("libucs.so.0", RTLD_LAZY | RTLD_NOLOAD);
-  if (loaded) {
-    dlclose(loaded);
-    return;
-  }
+  if (is_loaded("libucs.so.0")) return;
   setenv("UCX_HANDLE_ERRORS", "none", 0); /* the program handles its signals itself */
   setenv("UCX_LOG_LEVEL", "error", 0);    /* messages of other jobs are counted, not reported */
+}
+
+/* A thread of libfabric's provider "sockets" polls for 10 ms after each event. Where PEs share cores, that makes a
+ * message 20 times as slow (10 instead of 0.5 ms from PE to PE, with 4 PEs on 2 cores). */
+static void prepare_ofi(void)
+{
+  if (!is_loaded("libfabric.so.1")) setenv("FI_SOCKETS_PE_WAITTIME", "0", 0);
 }
 
 static const wtl_transport_ops *load_ucx(char *error, size_t size)
@@ -39,6 +50,7 @@ static const wtl_transport_ops *load_mpi(char *error, size_t size)
 
 static const wtl_transport_ops *load_ofi(char *error, size_t size)
 {
+  prepare_ofi();
   return wtl_library_module_load("net-ofi", error, size);
 }
 

@@ -54,8 +54,11 @@ def test_programs_run_by_its_remote_memory_access(nodes: Nodes, program: str, wa
     assert sum(profile["network"]["bytes"]["hardware"] for profile in profiles) > 0
 
 
-def test_another_provider_is_used_if_it_is_named(nodes: Nodes, tmp_path: Path) -> None:
-    result, networks = run(nodes, tmp_path, 1, built("flood"), "put:100:8", FI_PROVIDER="sockets")
+@pytest.mark.parametrize("pes", [1, 2])
+@pytest.mark.parametrize("program", ["flood put:100:8", "examples/ring --laps 100"])
+def test_another_provider_is_used_if_it_is_named(nodes: Nodes, program: str, pes: int, tmp_path: Path) -> None:
+    name, *arguments = program.split()
+    result, networks = run(nodes, tmp_path, pes, built(name), *arguments, FI_PROVIDER="sockets")
     assert result.code == 0 and {name for name, _ in networks} == {"ofi"}, result
     assert all(path.startswith("sockets/") for _, path in networks), networks
 
