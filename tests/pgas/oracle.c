@@ -47,6 +47,7 @@ typedef struct world {
   kept kept[KEPT];
   int n_kept;
   uint64_t random, rounds;
+  uint64_t operations, on_others; /* this PE's, and those on other PEs */
 } world;
 
 static uint64_t pick(world *w, uint64_t below)
@@ -271,10 +272,18 @@ static void read_chunk(world *w, int actor, int pe, int c)
   if (form != 2) EXPECT(memcmp(k->memory, k->model, n) == 0, "%zu bytes at %zu of PE %d", n, from, pe);
 }
 
+static void count(world *w, int actor, int pe)
+{
+  if (actor != w->me) return;
+  w->operations++;
+  w->on_others += pe != w->me;
+}
+
 static void one_operation(world *w, int actor)
 {
   int pe = (int)pick(w, (uint64_t)w->n), c = pick_chunk(w);
   uint64_t kind = pick(w, 8);
+  if (w->role[pe][c] != WRITTEN || w->owner[pe][c] == actor) count(w, actor, pe);
   switch (w->role[pe][c]) {
   case READ: read_chunk(w, actor, pe, c); break;
   case WRITTEN:
@@ -310,6 +319,7 @@ static void messages(world *w)
     to[from] = (int)pick(w, (uint64_t)w->n);
     chunk[from] = pick_message(w, from, to[from]);
     if (chunk[from] < 0) continue;
+    count(w, from, to[from]);
     write_chunk(w, from, to[from], chunk[from]);
     order(w, from, false);
     if (from == w->me) shmem_uint64_p(&w->flags[from], w->rounds, to[from]);
@@ -367,10 +377,22 @@ static world *make_world(unsigned char *memory, bool large)
   return w;
 }
 
+/* FNV-1a. */
+static uint64_t hash(const unsigned char *bytes, size_t n)
+{
+  uint64_t h = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < n; i++) h = (h ^ bytes[i]) * 0x100000001b3u;
+  return h;
+}
+
+/* Prints the number of operations and the memory at the end, which are the same on every network. */
 static void run_world(unsigned char *memory, bool large, uint64_t first, uint64_t seeds)
 {
   world *w = make_world(memory, large);
   for (uint64_t seed = first; seed < first + seeds; seed++) run_seed(w, seed);
+  printf("PE %d: %llu operations, %llu of them on other PEs; memory %016llx\n", w->me,
+         (unsigned long long)w->operations, (unsigned long long)w->on_others,
+         (unsigned long long)hash(w->mine, w->bytes));
   shmem_free(w->flags);
   free(w->model);
   free(w);
