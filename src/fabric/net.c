@@ -103,7 +103,7 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
 {
   size_t n = (size_t)boot->n_pes;
   int rc;
-  const wtl_transport_ops *ops = wtl_transport_load(name, error, size);
+  const wtl_transport_ops *ops = wtl_transport_load(name, settings->sysfs.text, error, size);
   if (!ops) return WTL_EXIT_UNAVAILABLE;
   wtl_net *net = calloc(1, sizeof *net);
   if (net) {

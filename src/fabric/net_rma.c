@@ -104,10 +104,13 @@ static size_t within(const wtl_net *net, uint64_t offset, size_t n)
   return n < left ? n : (size_t)left;
 }
 
+static void offer_here(wtl_net *net, const void *here, size_t n);
+
 /* Calls the transport's `act` for each piece of the operation. `here` is the memory on this side. */
 static void each_piece(wtl_net *net, const wtl_net_op *o, char *here, size_t n, wtl_rma_fn *act, bool is_put)
 {
   net->counts.rma_bytes += n;
+  if (net->transport->ops->copies && net->transport->ops->copies(net->transport)) offer_here(net, here, n);
   for (size_t done = 0, step; done < n; done += step) {
     uint64_t offset = o->at.offset + done;
     step = within(net, offset, n - done);
@@ -315,13 +318,30 @@ static void give_key(wtl_net *net, int pe, uint64_t offset, uint64_t n)
   if (!p->will_ring) wake_sleepers(net, offset, n);
 }
 
+static offer *find_offer(wtl_net *net, int pe, size_t i)
+{
+  if (!net->offers && !(net->offers = calloc(n_pieces(net), sizeof *net->offers)))
+    wtl_net_fail(net, pe, "no memory for keys of", "out of memory");
+  return &net->offers[i];
+}
+
+/* Offers the pieces of this PE's own open segment in which the bytes lie: then the transport need not copy them. */
+static void offer_here(wtl_net *net, const void *here, size_t n)
+{
+  const char *start = net->callbacks.find(net->callbacks.owner, (wtl_place){0, WTL_NET_OPEN_SEGMENT}, 1);
+  uint64_t size = piece_bytes(net), at = (uint64_t)((uintptr_t)here - (uintptr_t)start);
+  if (!start || at >= net->callbacks.open_bytes || n > net->callbacks.open_bytes - at) return;
+  for (uint64_t i = at / size; i <= (at + n - 1) / size; i++) {
+    offer *o = find_offer(net, net->boot->pe, (size_t)i);
+    if (!o->tried) make_offer(net, o, i * size);
+  }
+}
+
 bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token)
 {
   size_t i = (size_t)(at.offset / piece_bytes(net));
   if (at.segment != WTL_NET_OPEN_SEGMENT || at.offset % piece_bytes(net) || i >= n_pieces(net)) return false;
-  if (!net->offers && !(net->offers = calloc(n_pieces(net), sizeof *net->offers)))
-    wtl_net_fail(net, from, "no memory for keys of", "out of memory");
-  offer *o = &net->offers[i];
+  offer *o = find_offer(net, from, i);
   if (!o->tried && may(net, from)) make_offer(net, o, at.offset);
   if (o->length)
     give_key(net, from, at.offset, within(net, at.offset, (size_t)(net->callbacks.open_bytes - at.offset)));

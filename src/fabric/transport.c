@@ -54,18 +54,34 @@ static const wtl_transport_ops *load_ofi(char *error, size_t size)
   return wtl_library_module_load("net-ofi", error, size);
 }
 
-/* Networks that UCX does not reach by their own interface: Slingshot, Omni-Path, Amazon's EFA. */
-static bool is_better_by_ofi(void)
+/* Devices that UCX does not reach by their own interface, and libfabric's providers for them. */
+static const struct {
+  const char *devices, *providers[3];
+} better_by_ofi[] = {{"class/cxi/cxi*", {"cxi"}},                          /* Slingshot */
+                     {"class/infiniband/hfi1_*", {"opx", "psm3", "psm2"}}, /* Omni-Path */
+                     {"class/infiniband/efa_*", {"efa"}}};                 /* Amazon's EFA */
+
+static bool has_device(const char *sysfs, const char *devices)
 {
-  static const char *const devices[] = {"/sys/class/cxi/cxi*", "/sys/class/infiniband/hfi1_*",
-                                        "/sys/class/infiniband/efa_*"};
-  bool found = false;
-  for (size_t i = 0; i < sizeof devices / sizeof devices[0] && !found; i++) {
-    glob_t at;
-    found = glob(devices[i], GLOB_NOSORT, NULL, &at) == 0;
-    globfree(&at);
-  }
+  char pattern[512];
+  glob_t at;
+  snprintf(pattern, sizeof pattern, "%s/%s", sysfs, devices);
+  bool found = glob(pattern, GLOB_NOSORT, NULL, &at) == 0;
+  globfree(&at);
   return found;
+}
+
+/* Has this node such a device, and libfabric a provider for it? */
+static bool is_better_by_ofi(const char *sysfs)
+{
+  char why[512];
+  for (size_t i = 0; i < sizeof better_by_ofi / sizeof better_by_ofi[0]; i++) {
+    if (!has_device(sysfs, better_by_ofi[i].devices)) continue;
+    const wtl_transport_ops *ops = load_ofi(why, sizeof why);
+    for (int p = 0; ops && p < 3 && better_by_ofi[i].providers[p]; p++)
+      if (ops->has_provider(better_by_ofi[i].providers[p])) return true;
+  }
+  return false;
 }
 
 static const struct network {
@@ -73,13 +89,13 @@ static const struct network {
   const wtl_transport_ops *(*load)(char *error, size_t size);
 } ucx = {"ucx", load_ucx}, ofi = {"ofi", load_ofi}, mpi = {"mpi", load_mpi};
 
-const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
+const wtl_transport_ops *wtl_transport_load(const char *name, const char *sysfs, char *error, size_t size)
 {
   const struct network *networks[] = {&ucx, &ofi, &mpi};
   bool is_auto = strcmp(name, "auto") == 0;
   const wtl_transport_ops *ops = NULL;
   size_t n = (size_t)snprintf(error, size, "the job has PEs on other nodes, but no network can be loaded");
-  if (is_auto && is_better_by_ofi()) networks[0] = &ofi, networks[1] = &ucx;
+  if (is_auto && is_better_by_ofi(sysfs)) networks[0] = &ofi, networks[1] = &ucx;
   for (size_t i = 0; i < 3 && !ops; i++) {
     char why[512] = "";
     if (!is_auto && strcmp(networks[i]->name, name) != 0) continue;

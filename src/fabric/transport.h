@@ -102,7 +102,8 @@ typedef struct wtl_transport_callbacks {
   void (*closing)(void *owner);
 } wtl_transport_callbacks;
 
-/* All functions must exist, except `paths`, and put, get and flush of a network without remote memory access. */
+/* All functions must exist, except `has_provider`, `paths` and `copies`, and put, get and flush of a network without
+ * remote memory access. */
 typedef struct wtl_transport_ops {
   const char *name;
   /* Also the data of messages of up to WTL_NET_MOST bytes arrive in order, even by rendezvous. */
@@ -135,6 +136,9 @@ typedef struct wtl_transport_ops {
   /* Permits the caller to sleep on the descriptor, which becomes readable for all later events. False: something is
    * there already, and progress must be made first. */
   bool (*arm)(wtl_transport *t);
+  /* Has the library under this network a provider (a driver) of this name for this node? NULL: it has no providers. It
+   * may be called before `start`. */
+  bool (*has_provider)(const char *name);
   /* Writes the transports and devices that lead to other nodes into `out`, such as "tcp/eth0,rc_mlx5/mlx5_0:1"; ""
    * before the first contact. NULL: the library under this network does not name them. */
   void (*paths)(const wtl_transport *t, char *out, size_t size);
@@ -143,6 +147,10 @@ typedef struct wtl_transport_ops {
 
   /* Can hardware access the memory of PE `pe`? */
   bool (*has_rma)(wtl_transport *t, int pe);
+
+  /* True if put and get copy memory on this side that was not offered. The caller then offers its own open memory, too.
+   * NULL: false. */
+  bool (*copies)(const wtl_transport *t);
 
   /* Opens `n` bytes of this process's memory to others until `stop`. Writes the key for them to `key`, which has space
    * for *length bytes, and its length to *length. Returns 0, or -1 if that is not possible. */
@@ -162,11 +170,12 @@ struct wtl_transport {
 };
 
 /*
- * Loads a network: "ucx", "ofi" or "mpi", or with "auto" the first of them that can be loaded. Where a device is served
- * better by libfabric, "ofi" comes first. Each is a module beside this library, so that a job on one node loads none:
+ * Loads a network: "ucx", "ofi" or "mpi", or with "auto" the first of them that can be loaded. With "auto" on a node
+ * with a device that a provider of libfabric serves better than UCX does, "ofi" comes first. `sysfs` is the folder that
+ * shows the devices (WATTLE_SYSFS). Each network is a module beside this library, so that a job on one node loads none:
  * libwattle-net-ucx.so, libwattle-net-ofi.so, and for MPI the module that boots by it (node/boot_mpi.h). Returns NULL,
  * with the reason in `error`, if none can be loaded.
  */
-const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size);
+const wtl_transport_ops *wtl_transport_load(const char *name, const char *sysfs, char *error, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 #include "fabric/ofi/packets.h"
 #include "power/check.h"
 
-enum { MOST = 64, LONG = 3 * WTL_PACKET_DATA + 17 };
+enum { MOST = 64, FULL = WTL_PACKET_DATA(WTL_PACKET_BYTES), LONG = 3 * FULL + 17 };
 
 static unsigned char data[LONG], place[LONG];
 static struct {
@@ -16,6 +16,7 @@ static struct {
 static unsigned n_seen, n_done;
 static wtl_incoming in;
 static bool takes; /* the target gives a place to messages that ask */
+static size_t packet_bytes = WTL_PACKET_BYTES;
 
 static void done(void *arg)
 {
@@ -56,8 +57,8 @@ static void send(sent *s, unsigned kind, size_t header_bytes, size_t n, enum wtl
   wtl_outgoing o = {
       .m = {.kind = kind, .header = data, .header_bytes = header_bytes, .data = data, .n = n, .mode = mode}};
   do {
-    wtl_packet *p = s->packets[s->n] = malloc(WTL_PACKET_BYTES);
-    s->length[s->n] = wtl_packet_fill(p, &o);
+    wtl_packet *p = s->packets[s->n] = malloc(packet_bytes);
+    s->length[s->n] = wtl_packet_fill(p, &o, packet_bytes);
     p->number = (uint32_t)s->n++;
   } while (o.sent < n);
 }
@@ -75,15 +76,22 @@ static void release(sent *s)
 
 static void messages_of_all_lengths_arrive_whole(void)
 {
-  static const size_t lengths[] = {0, 1, WTL_PACKET_DATA, WTL_PACKET_DATA + 1, LONG};
+  static const size_t lengths[] = {0, 1, FULL, FULL + 1, LONG};
   sent s = {0};
   open();
   for (size_t i = 0; i < 5; i++) send(&s, 1 + i % 4, i * 16, lengths[i], WTL_SEND_EAGER);
-  for (size_t i = 0; i < s.n; i++) CHECK(s.length[i] <= WTL_PACKET_BYTES && take(&s, i));
+  for (size_t i = 0; i < s.n; i++) CHECK(s.length[i] <= packet_bytes && take(&s, i));
   CHECK(n_seen == 5);
   for (size_t i = 0; i < 5; i++)
     CHECK(seen[i].kind == 1 + i % 4 && seen[i].header_bytes == i * 16 && seen[i].n == lengths[i] && seen[i].right);
   release(&s);
+}
+
+static void messages_in_short_packets_arrive_whole(void)
+{
+  packet_bytes = WTL_PACKET_SHORT_BYTES;
+  messages_of_all_lengths_arrive_whole();
+  packet_bytes = WTL_PACKET_BYTES;
 }
 
 static void packets_in_any_order_make_messages_in_order(void)
@@ -153,6 +161,7 @@ static void a_middle_without_a_beginning_is_refused(void)
   release(&s);
 }
 
-TESTS(TEST(messages_of_all_lengths_arrive_whole), TEST(packets_in_any_order_make_messages_in_order),
-      TEST(a_long_message_asks_for_its_place), TEST(a_message_without_a_place_is_dropped),
-      TEST(broken_packets_are_refused), TEST(a_middle_without_a_beginning_is_refused))
+TESTS(TEST(messages_of_all_lengths_arrive_whole), TEST(messages_in_short_packets_arrive_whole),
+      TEST(packets_in_any_order_make_messages_in_order), TEST(a_long_message_asks_for_its_place),
+      TEST(a_message_without_a_place_is_dropped), TEST(broken_packets_are_refused),
+      TEST(a_middle_without_a_beginning_is_refused))

@@ -116,7 +116,7 @@ static wtl_transport_ops post_transport = {.name = "post",
                                            .receive = post_receive,
                                            .progress = post_progress};
 
-const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
+const wtl_transport_ops *wtl_transport_load(const char *name, const char *sysfs, char *error, size_t size)
 {
   return &post_transport;
 }

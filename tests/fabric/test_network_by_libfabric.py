@@ -83,3 +83,11 @@ def test_it_is_taken_where_ucx_is_missing(nodes: Nodes, tmp_path: Path) -> None:
     settings = {"LD_LIBRARY_PATH": str(without), "WATTLE_NETWORK": "auto"}
     result, networks = run(nodes, profiles, 1, "-x", "LD_LIBRARY_PATH", built("am_basics"), **settings)
     assert result.code == 0 and {name for name, _ in networks} == {"ofi"}, (result, networks)
+
+
+def test_a_device_without_its_provider_is_left_to_ucx(nodes: Nodes, tmp_path: Path) -> None:
+    (tmp_path / "sys/class/cxi/cxi0").mkdir(parents=True)
+    (tmp_path / "profiles").mkdir()
+    settings = {"WATTLE_SYSFS": str(tmp_path / "sys"), "WATTLE_NETWORK": "auto", "FI_PROVIDER": "tcp;ofi_rxm"}
+    result, networks = run(nodes, tmp_path / "profiles", 1, built("am_basics"), **settings)
+    assert result.code == 0 and {name for name, _ in networks} == {"ucx"}, (result, networks)

@@ -8,22 +8,24 @@ import os
 from pathlib import Path
 
 from wattle import elf, nodes, paths
-from wattle.doctor import ucx
+from wattle.doctor import libfabric, ucx
 from wattle.doctor.finding import Finding, Roots, Section, State, read
+from wattle.doctor.libfabric import Libfabric
 from wattle.doctor.ucx import Ucx
 
 MODULES = "libwattle-net-*.so"
-UCP = "libucp.so"
 
 
 def examine(roots: Roots) -> Section:
     home = paths.find_home()
     modules = _modules(home)
     found = _ask_ucx(modules)
+    ofi = _ask_libfabric(modules)
     findings = [
         _between(home, modules, found),
-        *_choice(roots, modules),
+        *_choice(roots, modules, ofi),
         *_transports(found),
+        *_providers(ofi),
         _infiniband(roots, found),
         *_datagrams(roots),
     ]
@@ -37,13 +39,26 @@ def _modules(home: paths.Home) -> dict[str, Path]:
     return {file.name.removeprefix("libwattle-net-").removesuffix(".so"): file for file in files}
 
 
+def _library(module: Path, stem: str) -> tuple[str, str | None]:
+    """The library of this name that a module needs, with its path; None where it is not found."""
+    libraries = elf.libraries(str(module)) or {}
+    return next(((name, path) for name, path in libraries.items() if name.startswith(stem)), (stem, None))
+
+
 def _ask_ucx(modules: dict[str, Path]) -> Ucx | None:
     """The answer of UCX. None where the runtime has no module for UCX."""
     if "ucx" not in modules:
         return None
-    libraries = elf.libraries(str(modules["ucx"])) or {}
-    name, path = next(((n, p) for n, p in libraries.items() if n.startswith(UCP)), (f"{UCP}.0", None))
+    name, path = _library(modules["ucx"], "libucp.so")
     return Ucx(why=f"{name} is not found") if path is None else ucx.ask(path)
+
+
+def _ask_libfabric(modules: dict[str, Path]) -> Libfabric | None:
+    """The answer of libfabric. None where the runtime has no module for it."""
+    if "ofi" not in modules:
+        return None
+    name, path = _library(modules["ofi"], "libfabric.so")
+    return Libfabric(why=f"{name} is not found") if path is None else libfabric.ask(path)
 
 
 def _between(home: paths.Home, modules: dict[str, Path], found: Ucx | None) -> Finding:
@@ -64,26 +79,40 @@ def _by_mpi(home: paths.Home, says: str, why: str, grant: tuple[str, ...]) -> Fi
     return Finding("between nodes", State.NO, says, f"{why}; until then jobs run on one node", grant)
 
 
-# Devices that libfabric serves by their own interface, as in src/fabric/transport.c.
+# Devices that libfabric serves by their own interface, with its providers for them, as in src/fabric/transport.c.
 BETTER_BY_OFI = {
-    "class/cxi/cxi*": "Slingshot",
-    "class/infiniband/hfi1_*": "Omni-Path",
-    "class/infiniband/efa_*": "EFA",
+    "class/cxi/cxi*": ("Slingshot", ("cxi",)),
+    "class/infiniband/hfi1_*": ("Omni-Path", ("opx", "psm3", "psm2")),
+    "class/infiniband/efa_*": ("EFA", ("efa",)),
 }
 
 
-def _choice(roots: Roots, modules: dict[str, Path]) -> list[Finding]:
+def _choice(roots: Roots, modules: dict[str, Path], ofi: Libfabric | None) -> list[Finding]:
     """The network that WATTLE_NETWORK=auto takes here, and the reason."""
-    found = [name for pattern, name in BETTER_BY_OFI.items() if any(roots.sys.glob(pattern))]
-    order = ("ofi", "ucx") if found else ("ucx", "ofi")
+    here = [of for pattern, of in BETTER_BY_OFI.items() if any(roots.sys.glob(pattern))]
+    served = [name for name, providers in here if ofi and set(providers) & set(ofi.providers)]
+    order = ("ofi", "ucx") if served else ("ucx", "ofi")
     taken = next((name for name in order if name in modules), None)
     if taken is None:
         return []
-    names = {"ucx": "UCX", "ofi": "libfabric"}
-    why = f"this node has {' and '.join(found)}" if found else "no Slingshot, Omni-Path or EFA is here"
-    if taken != order[0]:
-        why += f", but the runtime has no module for {names[order[0]]}"
-    return [Finding("network", State.INFO, f"{names[taken]} (WATTLE_NETWORK=auto): {why}")]
+    if served:
+        why = f"this node has {' and '.join(served)}"
+    elif here:
+        lack = f"libfabric has no provider {' or '.join(p for _, providers in here for p in providers)} here"
+        lack = lack if ofi else "the runtime has no module for libfabric"
+        why = f"this node has {' and '.join(name for name, _ in here)}, but {lack}"
+    else:
+        why = "no Slingshot, Omni-Path or EFA is here"
+    name = {"ucx": "UCX", "ofi": "libfabric"}[taken]
+    return [Finding("network", State.INFO, f"{name} (WATTLE_NETWORK=auto): {why}")]
+
+
+def _providers(ofi: Libfabric | None) -> list[Finding]:
+    if ofi is None:
+        return []
+    if not ofi.providers:
+        return [Finding("libfabric", State.PARTLY, ofi.version or "unknown", ofi.why or "it has no provider here")]
+    return [Finding("libfabric", State.INFO, f"{ofi.version}: {', '.join(ofi.providers)}")]
 
 
 def _transports(found: Ucx | None) -> list[Finding]:

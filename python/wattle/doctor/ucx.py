@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from wattle.commands import run_quietly
+from wattle.doctor import probe
 
-PROBE = Path(__file__).with_name("ucx_probe.py")
-LIMIT_S = 20
 INFINIBAND = ("ib", "rdmacm")  # components of UCX
 # Transports within a node or a process. All others lead to other nodes.
 WITHIN = ("self", "sysv", "posix", "cma", "knem", "xpmem", "cuda_copy", "cuda_ipc", "rocm_copy", "rocm_ipc", "gdr_copy")
@@ -41,18 +35,9 @@ class Ucx:
 
 def ask(library: str) -> Ucx:
     """Loads the library in another process and asks it."""
-    environment = {**os.environ, "UCX_LOG_LEVEL": "fatal", "UCX_WARN_UNUSED_ENV_VARS": "n"}
-    try:
-        answer = run_quietly([sys.executable, str(PROBE), library], environment, LIMIT_S)
-    except subprocess.TimeoutExpired:
-        return Ucx(why=f"{library} did not answer within {LIMIT_S} s")
-    except OSError as error:
-        return Ucx(why=f"{sys.executable}: {error.strerror}")
-    found = parse(answer.stdout)
-    if answer.returncode == 0:
-        return found
-    last = (answer.stderr.strip().splitlines() or [f"ended with {answer.returncode}"])[-1]
-    return Ucx(found.version, why=f"{library}: {last}")
+    text, why = probe.ask("ucx_probe.py", library, UCX_LOG_LEVEL="fatal", UCX_WARN_UNUSED_ENV_VARS="n")
+    found = parse(text)
+    return Ucx(found.version, why=why) if why else found
 
 
 def parse(text: str) -> Ucx:

@@ -1,4 +1,4 @@
-/* ofi_rma.c - registers memory, and puts and gets by libfabric. */
+/* ofi_rma.c - puts and gets by libfabric. */
 #include "fabric/ofi/ofi_rma.h"
 
 #include <stdlib.h>
@@ -6,24 +6,14 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
-static wtl_ofi_region *new_region(wtl_ofi_rma *r)
-{
-  wtl_ofi_region *l = calloc(1, sizeof *l);
-  if (!l) return NULL;
-  l->next = r->regions;
-  r->regions = l;
-  return l;
-}
-
 int wtl_ofi_rma_offer(wtl_ofi_rma *r, void *start, size_t n, void *key, size_t *length)
 {
-  wtl_ofi_region *l = new_region(r);
+  wtl_ofi_region *l = wtl_ofi_region_new(r->memory);
+  uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE;
   if (!l || *length < sizeof l->key) return -1;
-  if (fi_mr_reg(r->domain, start, n, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, r->next_key++, 0, &l->mr, NULL) != 0) {
-    l->mr = NULL;
-    return -1;
-  }
-  if ((r->mr_mode & FI_MR_ENDPOINT) && (fi_mr_bind(l->mr, &r->ep->fid, 0) != 0 || fi_mr_enable(l->mr) != 0)) return -1;
+  if (wtl_ofi_memory_register(r->memory, start, n, access, &l->mr) != 0) return -1;
+  l->start = start;
+  l->n = n;
   l->key = fi_mr_key(l->mr);
   if (l->key == FI_KEY_NOTAVAIL) return -1;
   memcpy(key, &l->key, *length = sizeof l->key);
@@ -32,27 +22,45 @@ int wtl_ofi_rma_offer(wtl_ofi_rma *r, void *start, size_t n, void *key, size_t *
 
 void *wtl_ofi_rma_accept(wtl_ofi_rma *r, const void *key)
 {
-  wtl_ofi_region *l = new_region(r);
+  wtl_ofi_region *l = wtl_ofi_region_new(r->memory);
   if (l) memcpy(&l->key, key, sizeof l->key);
   return l;
 }
 
-/* False: libfabric does not take it yet. Another failure ends the job as a lost connection does: it is never done. */
+/* Makes a copy of memory that is not registered. False: no buffer is free yet. */
+static bool make_copy(wtl_ofi_rma *r, wtl_ofi_operation *o)
+{
+  if (!(o->copy = wtl_ofi_copy_take(r->memory, o->n))) return false;
+  if (o->is_put) memcpy(o->copy->bytes, o->here, o->n);
+  return true;
+}
+
+/* False: it cannot start yet. Another failure ends the job as a lost connection does: it is never done. */
 static bool start(wtl_ofi_rma *r, wtl_ofi_operation *o)
 {
-  struct iovec here = {o->here, o->n};
+  wtl_ofi_memory *m = r->memory;
+  const wtl_ofi_region *registered = m->is_needed && !o->copy ? wtl_ofi_region_find(m, o->here, o->n) : NULL;
+  if (m->is_needed && !registered && !o->copy && !make_copy(r, o)) return false;
+  struct fid_mr *mr = o->copy ? m->copies_mr : registered ? registered->mr : NULL;
+  void *description = mr ? fi_mr_desc(mr) : NULL;
+  struct iovec here = {o->copy ? o->copy->bytes : o->here, o->n};
   struct fi_rma_iov there = {o->address, o->n, o->key};
-  struct fi_msg_rma m = {
-      .msg_iov = &here, .iov_count = 1, .addr = o->to, .rma_iov = &there, .rma_iov_count = 1, .context = &o->context};
-  ssize_t rc =
-      o->is_put ? fi_writemsg(r->ep, &m, FI_COMPLETION | FI_DELIVERY_COMPLETE) : fi_readmsg(r->ep, &m, FI_COMPLETION);
+  struct fi_msg_rma what = {.msg_iov = &here,
+                            .desc = mr ? &description : NULL,
+                            .iov_count = 1,
+                            .addr = o->to,
+                            .rma_iov = &there,
+                            .rma_iov_count = 1,
+                            .context = &o->context};
+  ssize_t rc = o->is_put ? fi_writemsg(m->ep, &what, FI_COMPLETION | FI_DELIVERY_COMPLETE)
+                         : fi_readmsg(m->ep, &what, FI_COMPLETION);
   return rc != -FI_EAGAIN;
 }
 
 void wtl_ofi_rma_begin(wtl_ofi_rma *r, int pe, fi_addr_t to, const wtl_transport_rma *what, bool is_put)
 {
   const wtl_ofi_region *region = what->key->handle;
-  uint64_t base = (r->mr_mode & FI_MR_VIRT_ADDR) ? what->key->address : 0; /* else keys count from 0 */
+  uint64_t base = (r->memory->mr_mode & FI_MR_VIRT_ADDR) ? what->key->address : 0; /* else keys count from 0 */
   wtl_ofi_operation *o = malloc(sizeof *o);
   if (!o) abort();
   *o = (wtl_ofi_operation){.kind = WTL_OFI_RMA,
@@ -102,18 +110,10 @@ void wtl_ofi_rma_flush(wtl_ofi_rma *r, wtl_done_fn done, void *arg)
 void wtl_ofi_rma_ended(wtl_ofi_rma *r, wtl_ofi_operation *o)
 {
   wtl_ofi_operation ended = *o;
+  if (o->copy && !o->is_put) memcpy(o->here, o->copy->bytes, o->n);
+  if (o->copy) wtl_ofi_copy_return(r->memory, o->copy);
   free(o);
   if (ended.is_put) r->puts[ended.epoch]--;
   ended.done(ended.arg);
   end_flush(r);
-}
-
-void wtl_ofi_rma_close(wtl_ofi_rma *r)
-{
-  for (wtl_ofi_region *l = r->regions, *next; l; l = next) {
-    next = l->next;
-    if (l->mr) fi_close(&l->mr->fid);
-    free(l);
-  }
-  r->regions = NULL;
 }

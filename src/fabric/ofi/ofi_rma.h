@@ -7,19 +7,10 @@
 #ifndef WTL_FABRIC_OFI_OFI_RMA_H
 #define WTL_FABRIC_OFI_OFI_RMA_H
 
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-
+#include "fabric/ofi/memory.h"
 #include "fabric/transport.h"
 
 typedef struct wtl_ofi_rma wtl_ofi_rma;
-
-/* Memory of this process or a key to that of another one. */
-typedef struct wtl_ofi_region {
-  struct wtl_ofi_region *next;
-  struct fid_mr *mr; /* NULL: of another process */
-  uint64_t key;
-} wtl_ofi_region;
 
 /* An operation. The first member is libfabric's; completions return its address. */
 typedef struct wtl_ofi_operation {
@@ -32,17 +23,14 @@ typedef struct wtl_ofi_operation {
   uint64_t address, key;
   void *here;
   size_t n;
+  wtl_ofi_copy *copy; /* of the memory here; NULL: none is needed, or none was free yet */
   wtl_done_fn done;
   void *arg;
 } wtl_ofi_operation;
 
 struct wtl_ofi_rma {
-  struct fid_domain *domain;
-  struct fid_ep *ep;
-  uint64_t mr_mode;
-  uint64_t next_key;
-  wtl_ofi_region *regions;
-  wtl_ofi_operation *queue, **queue_end; /* operations that libfabric does not take yet */
+  wtl_ofi_memory *memory;
+  wtl_ofi_operation *queue, **queue_end; /* operations that libfabric does not take yet, or that need a copy */
   uint32_t puts[2];                      /* puts that are not complete, by epoch */
   bool epoch;
   wtl_done_fn flushed; /* NULL: no flush is under way */
@@ -61,6 +49,5 @@ void wtl_ofi_rma_flush(wtl_ofi_rma *r, wtl_done_fn done, void *arg);
 void wtl_ofi_rma_ended(wtl_ofi_rma *r, wtl_ofi_operation *o);
 /* Starts operations that wait. */
 void wtl_ofi_rma_continue(wtl_ofi_rma *r);
-void wtl_ofi_rma_close(wtl_ofi_rma *r);
 
 #endif

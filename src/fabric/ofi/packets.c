@@ -13,10 +13,10 @@ static size_t padded(size_t n)
   return (n + 7) & ~(size_t)7;
 }
 
-size_t wtl_packet_fill(wtl_packet *f, wtl_outgoing *o)
+size_t wtl_packet_fill(wtl_packet *f, wtl_outgoing *o, size_t bytes)
 {
   const wtl_transport_message *m = &o->m;
-  size_t left = m->n - o->sent, n = left < WTL_PACKET_DATA ? left : WTL_PACKET_DATA;
+  size_t left = m->n - o->sent, most = WTL_PACKET_DATA(bytes), n = left < most ? left : most;
   size_t header = o->sent ? 0 : m->header_bytes;
   f->length = m->n;
   f->at = o->sent;

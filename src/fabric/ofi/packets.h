@@ -1,8 +1,8 @@
 /*
  * packets.h - messages cut into packets of fixed size, and put together again.
  *
- * libfabric promises no order of completions, and no bound for what it buffers of long messages. So a message travels
- * in packets that its providers send eagerly, each with a number. Packets of one lane that arrive early wait for those
+ * libfabric promises no order of completions, and no bound for its buffers of long messages. So a message travels in
+ * packets that its providers send eagerly, each with a number. Packets of one lane that arrive early wait for those
  * before them. Two lanes lead to a PE, so unordered messages do not wait behind ordered ones.
  */
 #ifndef WTL_FABRIC_OFI_PACKETS_H
@@ -10,8 +10,9 @@
 
 #include "fabric/transport.h"
 
-/* libfabric's layer for messages over connections (ofi_rxm) copies and sends at once up to 16 KiB. */
-enum { WTL_PACKET_BYTES = 16000, WTL_PACKET_LANES = 2, WTL_HEADER_MOST = 64 };
+/* libfabric's layer for messages over connections (ofi_rxm) copies and sends at once up to 16 KiB. A message of EFA
+ * itself ("efa-direct") has at most one frame of about 8 KiB. */
+enum { WTL_PACKET_BYTES = 16000, WTL_PACKET_SHORT_BYTES = 8000, WTL_PACKET_LANES = 2, WTL_HEADER_MOST = 64 };
 
 typedef struct wtl_packet {
   uint64_t token;  /* of the target, which only PEs of its job know */
@@ -25,7 +26,8 @@ typedef struct wtl_packet {
   unsigned char payload[]; /* the message's header (first packet only), padded to 8 bytes; then data */
 } wtl_packet;
 
-enum { WTL_PACKET_DATA = WTL_PACKET_BYTES - (int)sizeof(wtl_packet) - WTL_HEADER_MOST };
+/* How many bytes of data fit into a packet of `bytes`. */
+#define WTL_PACKET_DATA(bytes) ((bytes) - sizeof(wtl_packet) - WTL_HEADER_MOST)
 
 /* --- sending ------------------------------------------------------------------------------------------------------ */
 
@@ -36,9 +38,9 @@ typedef struct wtl_outgoing {
   unsigned under_way; /* packets that are not complete */
 } wtl_outgoing;
 
-/* Fills in `f` with the next part of the message and returns the packet's length in bytes. Token, PE and number are the
- * caller's. */
-size_t wtl_packet_fill(wtl_packet *f, wtl_outgoing *o);
+/* Fills in `f` with the next part of the message and returns the packet's length in bytes, at most `bytes`. Token, PE
+ * and number are the caller's. */
+size_t wtl_packet_fill(wtl_packet *f, wtl_outgoing *o, size_t bytes);
 
 /* --- receiving ---------------------------------------------------------------------------------------------------- */
 

@@ -30,7 +30,6 @@
 
 /* Buffers to send and to receive: 2 MiB each. One PE may fill a quarter of those to send. */
 enum { N_BUFFERS = 128, MOST_TO_ONE = N_BUFFERS / 4, CQ_READS = 16, ADDRESS_BYTES = 256, NAME_BYTES = 64 };
-enum { BUFFERS_KEY = 1, FIRST_KEY = 2 }; /* where a provider lets the user choose them */
 
 /* A buffer for a packet, and libfabric's space for the operation. */
 typedef struct buffer {
@@ -67,9 +66,11 @@ typedef struct ofi {
   struct fid_mr *mr; /* of all packets; NULL: none is needed */
   int descriptor;
   bool may_rma; /* the provider has remote memory access, and the user does not forbid it */
+  wtl_ofi_memory registered;
   wtl_ofi_rma rma;
-  uint64_t token;    /* that others send */
-  contact *contacts; /* n_pes */
+  uint64_t token;      /* that others send */
+  contact *contacts;   /* n_pes */
+  size_t packet_bytes; /* the longest packet */
   unsigned char *memory;
   buffer *buffers, *free_buffers;
   int *waiting, n_waiting; /* PEs with a queue */
@@ -153,7 +154,7 @@ static bool send_packet(ofi *o, int pe, int lane)
   wtl_outgoing *m = c->queue[lane];
   buffer *b = o->free_buffers;
   if (!b || c->under_way >= MOST_TO_ONE) return false;
-  size_t sent = m->sent, length = wtl_packet_fill(b->packet, m);
+  size_t sent = m->sent, length = wtl_packet_fill(b->packet, m, o->packet_bytes);
   b->packet->token = c->token;
   b->packet->from = (uint32_t)o->boot->pe;
   b->packet->number = c->number[lane];
@@ -306,19 +307,30 @@ static void ofi_paths(const wtl_transport *t, char *out, size_t size)
 
 /* --- remote memory access ---------------------------------------------------------------------------------------- */
 
-/* Those whose hardware moves bytes between memories, so that a message is not as good. */
-static bool is_hardware(const char *provider)
+/* Amazon's EFA without libfabric's own protocol above it. */
+static bool is_efa_direct(const struct fi_info *info)
+{
+  return info->fabric_attr->name && strcmp(info->fabric_attr->name, "efa-direct") == 0;
+}
+
+/* Does its hardware move bytes between memories, so that a message is not as good? */
+static bool is_hardware(const struct fi_info *info)
 {
   static const char *const names[] = {"cxi", "verbs;ofi_rxm", "gni"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (strcmp(provider, names[i]) == 0) return true;
-  return false;
+    if (strcmp(info->fabric_attr->prov_name, names[i]) == 0) return true;
+  return is_efa_direct(info);
 }
 
 static bool ofi_has_rma(wtl_transport *t, int pe)
 {
   const ofi *o = of(t);
-  return o->may_rma && is_hardware(o->info->fabric_attr->prov_name);
+  return o->may_rma && is_hardware(o->info);
+}
+
+static bool ofi_copies(const wtl_transport *t)
+{
+  return of(t)->registered.is_needed;
 }
 
 static int ofi_offer(wtl_transport *t, void *start, size_t n, void *key, size_t *length)
@@ -354,6 +366,7 @@ static void ofi_flush(wtl_transport *t, wtl_done_fn done, void *arg)
 
 static void close_endpoint(ofi *o)
 {
+  wtl_ofi_memory_close(&o->registered);
   if (o->ep) fi_close(&o->ep->fid);
   if (o->mr) fi_close(&o->mr->fid);
   if (o->cq) fi_close(&o->cq->fid);
@@ -381,27 +394,19 @@ static int open_endpoint(ofi *o, struct fi_info *info, const char **step)
   return 0;
 }
 
-static bool needs_registration(const struct fi_info *info)
+/* Opens remote memory access, if the provider has it. Returns 0 or libfabric's error code. */
+static int open_rma(ofi *o, const struct fi_info *info)
 {
-  return (info->domain_attr->mr_mode & FI_MR_LOCAL) || (info->mode & FI_LOCAL_MR);
-}
-
-/* Providers that need each source registered (FI_MR_LOCAL) carry messages only: the program's memory is not. */
-static void open_rma(ofi *o, const struct fi_info *info)
-{
-  o->may_rma = (info->caps & FI_RMA) && !needs_registration(info);
-  o->rma = (wtl_ofi_rma){
-      .domain = o->domain, .ep = o->ep, .mr_mode = (uint64_t)info->domain_attr->mr_mode, .next_key = FIRST_KEY};
+  o->may_rma = info->caps & FI_RMA;
+  o->rma = (wtl_ofi_rma){.memory = &o->registered};
+  return o->may_rma ? wtl_ofi_memory_make_copies(&o->registered) : 0;
 }
 
 static int register_buffers(ofi *o, const struct fi_info *info)
 {
   size_t n = (size_t)2 * N_BUFFERS * WTL_PACKET_BYTES;
-  if (!needs_registration(info)) return 0;
-  int rc = fi_mr_reg(o->domain, o->memory, n, FI_SEND | FI_RECV, 0, BUFFERS_KEY, 0, &o->mr, NULL);
-  if (rc != 0 || !(info->domain_attr->mr_mode & FI_MR_ENDPOINT)) return rc;
-  if ((rc = fi_mr_bind(o->mr, &o->ep->fid, 0)) != 0) return rc;
-  return fi_mr_enable(o->mr);
+  wtl_ofi_memory_open(&o->registered, o->domain, o->ep, info);
+  return o->registered.is_needed ? wtl_ofi_memory_register(&o->registered, o->memory, n, FI_SEND | FI_RECV, &o->mr) : 0;
 }
 
 static int offer_buffers(ofi *o)
@@ -422,7 +427,9 @@ static int offer_buffers(ofi *o)
 static int try(ofi *o, struct fi_info *info, const char **step)
 {
   int rc = open_endpoint(o, info, step);
+  o->packet_bytes = is_efa_direct(info) ? WTL_PACKET_SHORT_BYTES : WTL_PACKET_BYTES;
   if (rc == 0 && (rc = register_buffers(o, info)) != 0) *step = "fi_mr_reg";
+  if (rc == 0 && (rc = open_rma(o, info)) != 0) *step = "fi_mr_reg";
   if (rc == 0 && (rc = offer_buffers(o)) != 0) *step = "fi_recv";
   if (rc != 0) close_endpoint(o);
   return rc;
@@ -469,6 +476,17 @@ static struct fi_info *hints(uint64_t caps)
   return h;
 }
 
+static bool ofi_has_provider(const char *name)
+{
+  struct fi_info *h = hints(FI_MSG), *all = NULL;
+  if (!h) return false;
+  h->fabric_attr->prov_name = strdup(name); /* fi_freeinfo frees it */
+  bool found = fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, h, &all) == 0;
+  fi_freeinfo(h);
+  if (all) fi_freeinfo(all);
+  return found;
+}
+
 /* Opens the first provider that will do: first on private addresses, then on public ones, then on loopback. `why` gets
  * the reasons against the others. */
 static bool open_with(ofi *o, uint64_t caps, char *why, size_t size)
@@ -482,7 +500,6 @@ static bool open_with(ofi *o, uint64_t caps, char *why, size_t size)
       const char *step = "";
       if ((int)sort_of(i) != sort || !leads_to_other_nodes(i)) continue;
       if ((rc = try(o, i, &step)) == 0) {
-        open_rma(o, i);
         o->info = fi_dupinfo(i);
         continue;
       }
@@ -550,7 +567,6 @@ static int ofi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
 static void ofi_stop(wtl_transport *t)
 {
   ofi *o = of(t);
-  wtl_ofi_rma_close(&o->rma);
   close_endpoint(o);
   fi_freeinfo(o->info);
   for (int pe = 0; pe < o->boot->n_pes; pe++)
@@ -572,8 +588,10 @@ const wtl_transport_ops wtl_transport_ofi = {
     .progress = ofi_progress,
     .descriptor = ofi_descriptor,
     .arm = ofi_arm,
+    .has_provider = ofi_has_provider,
     .paths = ofi_paths,
     .has_rma = ofi_has_rma,
+    .copies = ofi_copies,
     .offer = ofi_offer,
     .accept = ofi_accept,
     .put = ofi_put,

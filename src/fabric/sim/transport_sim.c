@@ -310,8 +310,8 @@ static const wtl_transport_ops transport_sim = {
 };
 
 /* This build has no other transport. */
-const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
+const wtl_transport_ops *wtl_transport_load(const char *name, const char *sysfs, char *error, size_t size)
 {
-  (void)name, (void)error, (void)size;
+  (void)name, (void)sysfs, (void)error, (void)size;
   return &transport_sim;
 }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import json
+import re
 from pathlib import Path
 
 import fakes
 import pytest
 from fakes import Wattle
 from wattle import paths
-from wattle.doctor import launchers, network, ucx
+from wattle.doctor import launchers, libfabric, network, ucx
 from wattle.doctor.finding import Finding, Roots, State
+from wattle.doctor.libfabric import Libfabric
 from wattle.doctor.ucx import Ucx
 from wattle.errors import WattleError
 
@@ -107,21 +110,61 @@ def test_a_roce_card_of_another_maker_gets_a_remedy(roots, with_module, monkeypa
     assert "RoCE" not in examine(roots)
 
 
+def with_libfabric(home: Path, monkeypatch: pytest.MonkeyPatch, *providers: str) -> None:
+    """Adds the module of libfabric, and a libfabric with these providers."""
+    (home / "lib" / "libwattle-net-ofi.so").touch()
+    libraries = {"libucp.so.0": "/lib/libucp.so.0", "libfabric.so.1": "/lib/libfabric.so.1"}
+    monkeypatch.setattr(network.elf, "libraries", lambda _: libraries)
+    monkeypatch.setattr(libfabric, "ask", lambda _: Libfabric("1.17", list(providers)))
+
+
 @pytest.mark.parametrize(
-    ("device", "taken"),
-    [("cxi/cxi0", "libfabric"), ("infiniband/hfi1_0", "libfabric"), ("infiniband/mlx5_0", "UCX"), (None, "UCX")],
+    ("device", "provider", "taken"),
+    [
+        ("cxi/cxi0", "cxi", "libfabric"),
+        ("infiniband/hfi1_0", "psm3", "libfabric"),
+        ("infiniband/efa_0", "efa", "libfabric"),
+        ("infiniband/mlx5_0", "verbs;ofi_rxm", "UCX"),
+        (None, "sockets", "UCX"),
+    ],
 )
-def test_the_network_is_chosen_by_the_devices(roots, with_module, device, taken):
-    (with_module / "lib" / "libwattle-net-ofi.so").touch()
+def test_the_network_is_chosen_by_the_devices(roots, with_module, monkeypatch, device, provider, taken):
+    with_libfabric(with_module, monkeypatch, "tcp;ofi_rxm", provider)
     if device:
         (roots.sys / "class" / device).mkdir(parents=True)
-    assert examine(roots)["network"].says.startswith(f"{taken} (WATTLE_NETWORK=auto): ")
+    found = examine(roots)
+    assert found["network"].says.startswith(f"{taken} (WATTLE_NETWORK=auto): ")
+    assert found["libfabric"].says == f"1.17: tcp;ofi_rxm, {provider}"
+
+
+def test_a_device_without_its_provider_is_left_to_ucx(roots, with_module, monkeypatch):
+    with_libfabric(with_module, monkeypatch, "tcp;ofi_rxm")
+    (roots.sys / "class/cxi/cxi0").mkdir(parents=True)
+    says = "UCX (WATTLE_NETWORK=auto): this node has Slingshot, but libfabric has no provider cxi here"
+    assert examine(roots)["network"].says == says
 
 
 def test_a_network_without_its_module_is_not_chosen(roots, with_module):
     (roots.sys / "class/cxi/cxi0").mkdir(parents=True)
     says = "UCX (WATTLE_NETWORK=auto): this node has Slingshot, but the runtime has no module for libfabric"
-    assert examine(roots)["network"].says == says
+    found = examine(roots)
+    assert found["network"].says == says and "libfabric" not in found
+
+
+def test_the_real_libfabric_answers():
+    library = ctypes.util.find_library("fabric")
+    if library is None:
+        pytest.skip("no libfabric here")
+    found = libfabric.ask(library)
+    assert found.why == "" and re.fullmatch(r"\d+\.\d+", found.version), found
+    assert "tcp;ofi_rxm" in found.providers and "shm" not in found.providers
+
+
+def test_a_libfabric_that_cannot_be_loaded_is_a_reason(tmp_path):
+    broken = tmp_path / "libfabric.so.1"
+    broken.write_text("no library")
+    found = libfabric.ask(str(broken))
+    assert (found.version, found.providers) == ("", []) and "libfabric.so.1" in found.why
 
 
 def test_no_card_is_no_infiniband(roots, with_module):

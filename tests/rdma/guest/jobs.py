@@ -14,13 +14,31 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "python"))
 sys.dont_write_bytecode = True
 
-from wattle.nodes import Nodes  # noqa: E402
+from wattle.nodes import NAMED, Nodes  # noqa: E402
+
+
+@contextlib.contextmanager
+def in_one_network(nodes: Nodes) -> Iterator[None]:
+    """Puts all nodes into the machine's own network. They keep their names.
+
+    libfabric finds the RDMA device by an address in the network of its process. Before Linux 6.16 the device exists in
+    the first network alone.
+    """
+    files = [f"{NAMED}/{name}" for name in nodes.names]
+    for file in files:
+        subprocess.run(["mount", "--bind", "/proc/1/ns/net", file], check=True)
+    try:
+        yield
+    finally:
+        for file in files:
+            subprocess.run(["umount", file], check=True)
 
 
 def moved_by_hardware(profiles: Path) -> int | None:
@@ -46,7 +64,8 @@ def failure(home: Path, program: dict, seconds: float, profiles: Path) -> str:
     """The reason why the program failed; "" if it passed."""
     nodes, pes = map(int, program["on"].split("x"))
     name, *arguments = program["program"].split()
-    with Nodes(nodes) as made:
+    one_network = program.get("one_network")
+    with Nodes(nodes) as made, in_one_network(made) if one_network else contextlib.nullcontext():
         command = made.command(str(home / "bin/oshrun"), pes, str(home / "bin" / name), *arguments)
         settings = {"WATTLE_PROFILE_DIR": str(profiles), "WATTLE_SILENCE": "120s", **program.get("environment", {})}
         job = subprocess.Popen(command, env=os.environ | settings)
