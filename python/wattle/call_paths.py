@@ -131,6 +131,8 @@ def merged(sites: Sequence[MergedSite]) -> MergedSite:
         waits=sum(s.waits for s in sites),
         waits_of=waits_of if all(s.waits_of for s in sites) else {},
         joules=[total((j for s in sites for j in s.joules if j.domain == d), domain=d) for d in domains],
+        elsewhere=[j for s in sites for j in s.elsewhere],
+        elsewhere_s=sum(s.elsewhere_s for s in sites),
     )
 
 
@@ -140,7 +142,7 @@ def merged(sites: Sequence[MergedSite]) -> MergedSite:
 def weight(site: MergedSite, of: str) -> float | None:
     """Seconds waited, seconds in the call with waiting, or joules."""
     if of == "joules":
-        return total(site.joules).joules
+        return site.all_joules.joules
     return site.waiting_s if of == "waiting" else site.time_s
 
 

@@ -53,6 +53,7 @@ class Site:
     waits: int
     joules: Numbers  # by domain; shares of the PE's joules, so always modelled
     path: int = -1  # index of the node above the call; -1: it has no caller, or the paths are not known
+    mark: int = 0  # by which other PEs count what they do for it; 0: none, as in files of earlier versions
 
 
 CUT, OTHER, SIGNAL, PYTHON = -2, -3, -4, -5  # values of PathNode.module, for nodes that are no address
@@ -263,14 +264,33 @@ class Step:
 
 @dataclass(frozen=True)
 class Sequence:
-    """The order of a process's calls, from samples. `timer_s`: the part of a timed call's time that reading the clock
-    takes.
+    """The order of a process's calls, from samples. `timer_s`: the time that reading the clock adds to a timed call.
+    The sites' times are without it.
     """
 
     noted: int
     lost: int
     timer_s: float | None
     steps: list[Step]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The requests of one PE from the call sites of one mark, as the PE that served them counted. `pe` -1: those that
+    found no row. Its own row has the answers to its own requests. `agents_s`: CPU time of the library's own threads,
+    `handlers_s` time of handlers in the program's threads, `waits_s` time in waits. Joules, cpu and dram: of the first
+    two.
+    """
+
+    pe: int
+    mark: int
+    requests: int
+    bytes: int
+    agents_s: float | None
+    handlers_s: float | None
+    waits_s: float | None
+    cpu: float | None
+    dram: float | None
 
 
 @dataclass(frozen=True)
@@ -348,6 +368,7 @@ class PE:
     python: list[PythonPlace] = field(default_factory=list)  # those of Python frames
     ended: Ended | None = None  # None where the process wrote its profile itself
     sequence: Sequence | None = None  # None in files of earlier versions, and of killed processes
+    served: list[Served] = field(default_factory=list)  # for each PE that asked; empty in files of earlier versions
     api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
 
     def module_of(self, site: Site) -> Module | None:

@@ -38,6 +38,7 @@ from wattle.pe import (
     Recorded,
     Region,
     Sequence,
+    Served,
     Site,
     Step,
     Wait,
@@ -112,6 +113,7 @@ def pe_of(document: Checked) -> PE:
         if document.has("sizes")
         else {},
         sequence=_read_sequence(document.get("sequence"), len(sites)) if document.has("sequence") else None,
+        served=_read_served(document.get("served"), n_pes) if document.has("served") else [],
         cores=_read_cores(document.get("no_core")) if document.has("no_core") else None,
         ended=_read_ended(document.get("ended"), len(modules)) if document.has("ended") else None,
         nested=_figures(document.get("node"), "nested") if has_node and document.get("node").has("nested") else [],
@@ -145,6 +147,25 @@ def _read_sequence(entry: Checked, n_sites: int) -> Sequence:
         raise columns.wrong(f"expected {' '.join(STEP_COLUMNS)}")
     steps = [_read_step(row, n_sites) for row in entry.items("steps")]
     return Sequence(entry.integer("noted"), entry.integer("lost"), entry.number("timer_s"), steps)
+
+
+SERVED_COLUMNS = ["pe", "mark", "requests", "bytes", "agents_s", "handlers_s", "waits_s", "cpu", "dram"]
+
+
+def _read_served(entry: Checked, n_pes: int) -> list[Served]:
+    columns = entry.get("columns")
+    if columns.expect("a list").value != SERVED_COLUMNS:
+        raise columns.wrong(f"expected {' '.join(SERVED_COLUMNS)}")
+    return [_read_served_row(row, n_pes) for row in entry.items("rows")]
+
+
+def _read_served_row(entry: Checked, n_pes: int) -> Served:
+    row = entry.expect("a list").value
+    if len(row) != len(SERVED_COLUMNS) or not set(map(type, row[:4])) == {int} or not -1 <= row[0] < n_pes:
+        raise entry.wrong(f"expected {len(SERVED_COLUMNS)} numbers, the first of them that of a PE below {n_pes}")
+    if not all(number is None or (type(number) in (int, float) and number >= 0) for number in row[1:]):
+        raise entry.wrong("expected numbers of at least 0, or null")
+    return Served(*row)
 
 
 def _read_step(entry: Checked, n_sites: int) -> Step:
@@ -314,4 +335,5 @@ def _read_site(entry: Checked, n_modules: int, n_paths: int) -> Site:
         waits=entry.integer("waits"),
         joules={domain: joules.number(domain, lo=None) for domain in joules.object()},
         path=path,
+        mark=entry.integer("mark") if entry.has("mark") else 0,
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from wattle import symbols
+from wattle import served, symbols
 from wattle.pe import CUT, OTHER, PE, PYTHON, SIGNAL, STAGES, Numbers, PathNode, Site, add, find
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, total, unavailable
@@ -34,6 +34,8 @@ class MergedSite:
     path: tuple[symbols.Place, ...] = ()  # the callers above `place`, the nearest first, inlined ones included
     path_end: str = ""  # the reason why the path ends before the program's start; empty where it does not
     waits_of: dict[int, float] = field(default_factory=dict)  # seconds of waiting by process, where all are known
+    elsewhere: list[Joules] = field(default_factory=list)  # of other PEs for this site; empty where there are none
+    elsewhere_s: float = 0.0  # their time for it
 
     @property
     def frames(self) -> tuple[symbols.Place, ...]:
@@ -46,9 +48,14 @@ class MergedSite:
 
     @property
     def cost(self) -> tuple[float, float]:
-        """A sort key: joules of all domains, then time."""
-        all_joules = total(self.joules)
+        """A sort key: joules of all domains, here and elsewhere, then time."""
+        all_joules = self.all_joules
         return (all_joules.joules if all_joules.joules is not None else -1.0, self.time_s or 0.0)
+
+    @property
+    def all_joules(self) -> Joules:
+        """Here and elsewhere."""
+        return total([*self.joules, *self.elsewhere])
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -65,6 +72,7 @@ class MergedSite:
             "wait_s": self.wait_s,
             "waits": self.waits,
             "joules": [j.as_dict() for j in self.joules],
+            "elsewhere": {"time_s": self.elsewhere_s, "joules": [j.as_dict() for j in self.elsewhere]},
         }
 
 
@@ -116,13 +124,31 @@ def merge_with_members(profile: RunProfile) -> list[tuple[MergedSite, list[tuple
     places = symbols.resolve(key for keys, _, _ in groups for key in keys if isinstance(key, tuple))
     domains = {domain for pe in profile.pes for site in pe.sites for domain in site.joules}
     wholes = {(pe.pe, domain): pe_figure(pe, domain) for pe in profile.pes for domain in domains}
+    assigned = assigned_of(profile)
+    place_of = {(pe.pe, id(site)): i for pe in profile.pes for i, site in enumerate(pe.sites)}
     merged = []
     for (keys, end, _), members in groups.items():
         first, *callers = [places[key] if isinstance(key, tuple) else key for key in keys]
         path = [*first.around, *(frame for caller in callers for frame in (caller, *caller.around))]
         site = _merged((first, tuple(path), end), members, None if profile.counted_twice else wholes)
-        merged.append((site, members))
+        merged.append(
+            (_with_elsewhere(site, assigned.of((pe.pe, place_of[pe.pe, id(s)]) for pe, s in members)), members)
+        )
     return sorted(merged, key=lambda found: found[0].cost, reverse=True)
+
+
+def assigned_of(profile: RunProfile) -> served.Assigned:
+    """The work of PEs for the call sites of others."""
+    unknown = profile.counted_twice
+    return served.assign(profile.pes, lambda pe, domain: unavailable(domain) if unknown else pe_figure(pe, domain))
+
+
+def _with_elsewhere(site: MergedSite, parts: list[served.Elsewhere]) -> MergedSite:
+    if not parts:
+        return site
+    joules = [total((j for p in parts for j in p.joules[d]), domain=d) for d in served.DOMAINS]
+    known = [j for j in joules if j.known]
+    return replace(site, elsewhere=known, elsewhere_s=sum(p.seconds for p in parts))
 
 
 def key_of(pe: PE, module: int, offset: int) -> symbols.Key:

@@ -116,6 +116,10 @@ bool wtl_am_far_message(void *pe, int from, wtl_net_tag tag, const void *data, s
 void *wtl_am_far_buffer(void *pe, int from, wtl_net_tag tag, size_t n);
 void wtl_am_far_landed(void *pe, int from, wtl_net_tag tag, void *buffer, size_t n);
 
+/* Adds the requests that handlers of this PE have served to `to`. Returns the CPU time of its agent in seconds, 0
+ * without one; NaN: not known, and nothing is added if another thread keeps running handlers. */
+double wtl_am_served(wtl_pe *self, wtl_served *to);
+
 /* Runs handlers in the agent of the network, if it may. `am`: the state of a PE. */
 bool wtl_am_agents_turn(void *am);
 

@@ -196,6 +196,11 @@ wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
   return a;
 }
 
+double wtl_am_agent_cpu_s(const wtl_am_agent *a)
+{
+  return wtl_os_thread_cpu_seconds(a->thread);
+}
+
 void wtl_am_agent_stop(wtl_am_agent *a)
 {
   wtl_pe *pe = a->am->pe;

@@ -16,6 +16,9 @@ typedef struct wtl_am_agent wtl_am_agent;
 wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size);
 void wtl_am_agent_stop(wtl_am_agent *a);
 
+/* The CPU time of its thread so far, in seconds; NaN: not known. */
+double wtl_am_agent_cpu_s(const wtl_am_agent *a);
+
 /* Fills in the functions by which the waits of the PE notify its agent, which may start later. */
 void wtl_am_agent_is_notified(wtl_messages *messages);
 

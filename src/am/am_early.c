@@ -19,6 +19,23 @@ struct wtl_am_early {
 
 /* --- running a handler -------------------------------------------------------------------------------------------- */
 
+/* Of the runs of handlers for a call site the first ones are timed, and then one in so many. */
+enum { FIRST_TIMED = 64, TIMED_ONE_IN = 16 };
+
+/* Counts a request for the PE that asked. Returns its row if this run is to be timed, else NULL. The network counts
+ * those of other nodes when they arrive. */
+static wtl_served_work *count_served(wtl_am *am, const wtl_am_message *m, bool by_agent)
+{
+  wtl_served_row *row = wtl_served_row_of(&am->served, m->from, m->mark);
+  wtl_served_work *work = &row->by[by_agent ? WTL_SERVED_BY_AGENT : WTL_SERVED_BY_HANDLER];
+  if (am->pe->slot_of[m->from] >= 0) {
+    row->requests++;
+    row->bytes += m->n;
+  }
+  work->pieces++;
+  return work->pieces <= FIRST_TIMED || work->pieces % TIMED_ONE_IN == 0 ? work : NULL;
+}
+
 static void call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
 {
   wtl_am_thread *here = &wtl_am_here;
@@ -32,9 +49,15 @@ static void call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
   here->frame = __builtin_frame_address(0);
   wtl_thread_sites.table = am->sites;
   wtl_thread_sites.generation = here->is_agent ? WTL_IN_AGENTS_HANDLER : WTL_IN_HANDLER;
+  wtl_served_work *timed = m->is_reply ? NULL : count_served(am, m, here->is_agent);
+  uint64_t start = timed ? wtl_ticks() : 0;
   here->runs = true;
   handler(m->data, m->n, m->from, (wtl_am_token)here->serial << 32 | (uint32_t)m->from);
   here->runs = false;
+  if (timed) {
+    timed->timed++;
+    timed->ticks += wtl_ticks() - start;
+  }
   wtl_thread_sites.table = program.table;
   wtl_thread_sites.generation = program.generation;
   _Atomic uint64_t *handled = &am->pe->door.handled; /* only the thread that takes messages writes it */

@@ -136,13 +136,16 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, const wtl_am_request *r, uin
   sending s = {am, f, p};
   _Atomic uint32_t left = 0;
   wtl_net_tag tag = {.b = pack(r->id, counted), .kind = WTL_FAR_REQUEST, .joins = true}, question;
+  uint16_t mark = wtl_site_mark(site);
   if (r->target) tag = (wtl_net_tag){.a = wtl_far_place(am->pe, r->target).offset, .b = tag.b, .kind = WTL_FAR_LANDED};
   wait_for(am, site, has_space, &s);
   bool asks = count_sent(am, f, p, r->n, r->more, &question), held = asks || (p->asks && may_merge(am));
   bool takes_it_along =
       asks && !r->target && r->n > WTL_NET_MERGED; /* a shorter one shares a message with the question */
   if (takes_it_along) tag = (wtl_net_tag){.a = question.a, .b = tag.b, .kind = WTL_FAR_ASKING};
+  tag.mark = mark;
   wtl_net_message(net, r->pe, tag, r->source, r->n, held, r->n > WTL_NET_MERGED ? &left : NULL);
+  question.mark = mark;
   if (asks && !takes_it_along)
     wtl_net_message(net, r->pe, question, NULL, 0, false, NULL);
   else if (!asks && held && !p->asks)
@@ -157,8 +160,8 @@ void wtl_am_far_reply(wtl_am *am, int pe, int id, uint32_t counted, const void *
   wtl_am_far *f = wtl_am_far_of(am);
   f->peers[pe].replies++;
   f->unsent = true;
-  wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, counted), WTL_FAR_REPLY, .joins = true}, source, n,
-                  may_merge(am), NULL);
+  wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, counted), WTL_FAR_REPLY, WTL_SERVED_ANSWER, true}, source,
+                  n, may_merge(am), NULL);
 }
 
 /* The notice counts as a reply, so that quiet waits for it. */
@@ -167,8 +170,9 @@ void wtl_am_far_publish_counted(wtl_am *am, int pe, uint32_t counted, uint32_t r
   wtl_am_far *f = wtl_am_far_of(am);
   f->peers[pe].replies++;
   f->unsent = true;
-  wtl_net_message(am->pe->net, pe, (wtl_net_tag){.a = replies, .b = counted, .kind = WTL_FAR_COUNTED}, NULL, 0, true,
-                  NULL);
+  wtl_net_message(am->pe->net, pe,
+                  (wtl_net_tag){.a = replies, .b = counted, .kind = WTL_FAR_COUNTED, .mark = WTL_SERVED_ANSWER}, NULL,
+                  0, true, NULL);
 }
 
 void wtl_am_far_push(wtl_am *am)
@@ -194,8 +198,9 @@ static void answer(wtl_am *am, wtl_am_far *f, int pe)
   if (!p->wants || p->early || (int32_t)(p->handled - p->wanted) < 0) return;
   p->wants = false;
   f->unsent = true;
-  wtl_net_message(am->pe->net, pe, (wtl_net_tag){.a = p->wanted, .b = p->replies, .kind = WTL_FAR_DONE}, NULL, 0, true,
-                  NULL);
+  wtl_net_message(am->pe->net, pe,
+                  (wtl_net_tag){.a = p->wanted, .b = p->replies, .kind = WTL_FAR_DONE, .mark = WTL_SERVED_ANSWER}, NULL,
+                  0, true, NULL);
 }
 
 /* If much was sent since the question, asks again at once: the sender may wait for space by now and send nothing

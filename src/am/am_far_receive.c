@@ -135,7 +135,8 @@ static int run(wtl_am *am, wtl_am_letter *l, enum wtl_am_way way, int most)
                       .id = (int)(uint32_t)l->tag.b,
                       .counted = (uint32_t)(l->tag.b >> 32),
                       .is_reply = way == WTL_AM_REPLIES,
-                      .n = l->n};
+                      .n = l->n,
+                      .mark = l->tag.mark};
   char *first = l->far_data ? l->far_data : l->data;
   int taken = 0;
   do {

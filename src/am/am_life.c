@@ -77,6 +77,7 @@ void wtl_am_free(wtl_pe *self)
   wtl_am_handlers_free(am->handlers);
   wtl_am_run_free(am);
   wtl_am_send_free(am);
+  wtl_served_free(&am->served);
   pthread_mutex_destroy(&am->lock);
   free(am);
   self->am = NULL;

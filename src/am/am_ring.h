@@ -31,6 +31,7 @@ typedef struct wtl_am_slot {
   uint32_t at;                                    /* first unit of the payload, if it is not in the slot */
   uint32_t units;                                 /* units claimed, with those skipped at the end of the ring */
   uint32_t counted;                               /* 0, or the number of its counter at the requester */
+  uint16_t mark;                                  /* of the call site that asked (profile/served.h) */
   _Alignas(8) char bytes[WTL_AM_INLINE];
 } wtl_am_slot;
 

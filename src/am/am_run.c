@@ -1,9 +1,11 @@
 /* am_run.c - takes the messages that have arrived, in one thread of the PE at a time, and runs their handlers. */
 #include "am/am_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "am/am_agent.h"
 #include "am/am_far.h"
 #include "am/am_far_receive.h"
 #include "am/am_space.h"
@@ -77,7 +79,8 @@ static void take_slot(wtl_am *am, wtl_am_slot *s, uint64_t at, enum wtl_am_way w
 {
   wtl_pe *self = am->pe;
   char *payload = wtl_am_payload(&am->mine[way], s);
-  wtl_am_message m = {self->boot.local_pe[s->from], s->handler, s->counted, way == WTL_AM_REPLIES, payload, s->n};
+  wtl_am_message m = {
+      self->boot.local_pe[s->from], s->handler, s->counted, way == WTL_AM_REPLIES, payload, s->n, s->mark};
   wtl_am_landing landing;
   switch (s->kind) {
   case WTL_AM_WHOLE: run_or_keep(am, &m, at); break;
@@ -214,6 +217,18 @@ bool wtl_am_take_if_any(wtl_am *am)
 {
   return atomic_load_explicit(&am->pe->door.bell->has_messages, memory_order_relaxed) && wtl_am_waits(am) &&
          wtl_am_take(am);
+}
+
+double wtl_am_served(wtl_pe *self, wtl_served *to)
+{
+  enum { TRIES = 1 << 20 };
+  wtl_am *am = self->am;
+  bool runs = wtl_am_here.runs; /* then this thread has taken `am` */
+  for (int i = 0; !runs && atomic_exchange_explicit(&am->taken, 1, memory_order_acquire); i++)
+    if (i == TRIES) return NAN;
+  wtl_served_add(to, &am->served);
+  if (!runs) atomic_store_explicit(&am->taken, 0, memory_order_release);
+  return am->agent ? wtl_am_agent_cpu_s(am->agent) : 0;
 }
 
 bool wtl_am_agents_turn(void *am)

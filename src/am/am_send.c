@@ -50,6 +50,7 @@ typedef struct outgoing {
   const char *data;
   size_t n, sent;  /* bytes, and those of them that were sent in pieces */
   uint64_t serial; /* number of a message in pieces */
+  uint16_t mark;   /* of the call site that asks */
 } outgoing;
 
 /* Claims a place for `n` bytes in the ring of the target. Returns false if there is no space. */
@@ -68,6 +69,7 @@ static void post(wtl_am *am, const outgoing *m, const wtl_am_claim *c, enum wtl_
   c->slot->handler = m->id;
   c->slot->n = (uint32_t)n;
   c->slot->counted = m->counted;
+  c->slot->mark = m->mark;
   wtl_am_announce(&there->bell);
   wtl_am_publish(c);
   wtl_am_wake(there);
@@ -192,7 +194,7 @@ static inline void request_local(wtl_am *am, wtl_site *site, const wtl_am_reques
 {
   wtl_pe *self = am->pe;
   int slot = self->slot_of[r->pe];
-  outgoing m = {WTL_AM_REQUESTS, r->pe, r->id, counted, r->source, r->n, 0, new_serial(am, r->n)};
+  outgoing m = {WTL_AM_REQUESTS, r->pe, r->id, counted, r->source, r->n, 0, new_serial(am, r->n), wtl_site_mark(site)};
   wtl_am_claim c;
   need_tables(am);
   if (r->target) {
@@ -277,7 +279,7 @@ void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, si
   if (self->slot_of[pe] < 0)
     wtl_am_far_reply(am, pe, id, now->counted, source, n);
   else
-    send_or_keep(am, (outgoing){WTL_AM_REPLIES, pe, id, now->counted, source, n, 0, new_serial(am, n)}, true);
+    send_or_keep(am, (outgoing){WTL_AM_REPLIES, pe, id, now->counted, source, n, 0, new_serial(am, n), 0}, true);
 }
 
 void wtl_am_publish_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)

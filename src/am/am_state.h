@@ -44,6 +44,7 @@ typedef struct wtl_am_message {
   bool is_reply;
   void *data;
   size_t n;
+  uint16_t mark; /* of the call site that sent a request (profile/served.h) */
 } wtl_am_message;
 
 typedef struct wtl_am_agent wtl_am_agent;
@@ -79,6 +80,7 @@ struct wtl_am {
   wtl_am_early *early, **early_end;       /* the oldest first */
   wtl_am_whole *wholes;
   wtl_site_table *sites; /* sites of calls from handlers */
+  wtl_served served;     /* by the handlers of requests */
   uint32_t runs;
   pthread_mutex_t lock; /* protects the members below */
   wtl_am_handlers *_Atomic handlers;

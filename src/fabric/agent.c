@@ -78,7 +78,7 @@ static bool make_progress(wtl_agent *a)
 {
   bool progressed = false, more;
   do { /* in simulation the agent blocks afterwards, so it must leave nothing */
-    more = wtl_net_progress(a->net);
+    more = wtl_net_progress_by_agent(a->net);
     if (a->also && a->also(a->also_of)) more = true;
     progressed |= more;
   } while (WTL_OS_IS_SIMULATED && (wtl_os_network_is_held() || more));
@@ -219,6 +219,11 @@ void wtl_agent_serve_by(wtl_agent *a, void (*server)(void *of, bool serves), voi
   a->serves = false;
   a->has_server = server != NULL;
   pthread_mutex_unlock(&a->serving);
+}
+
+double wtl_agent_cpu_s(const wtl_agent *a)
+{
+  return wtl_os_thread_cpu_seconds(a->thread);
 }
 
 void wtl_agent_stop(wtl_agent *a)

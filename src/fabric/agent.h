@@ -26,6 +26,9 @@ typedef struct wtl_agent wtl_agent;
 wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), void *of, char *error, size_t size);
 void wtl_agent_stop(wtl_agent *a);
 
+/* The CPU time of its thread so far, in seconds; NaN: not known. */
+double wtl_agent_cpu_s(const wtl_agent *a);
+
 /*
  * From now on the thread that serves the network calls `server`: with true when a message has come, with false before
  * it blocks or polls for the next one. NULL: none is called. The earlier server is not called after this function

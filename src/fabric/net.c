@@ -140,6 +140,7 @@ void wtl_net_close(wtl_net *net)
   net->transport->ops->stop(net->transport);
   wtl_net_rma_close(net);
   for (batch *b = net->free_batches, *next; b; b = next) next = b->next_free, free(b);
+  wtl_served_free(&net->served);
   free(net->pendings);
   free(net->peers);
   free(net->unsent);
@@ -210,10 +211,11 @@ void wtl_net_unlock(wtl_net *net)
 
 enum { TURNS_A_CLOCK = 16 }; /* progress reads the clock once in so many calls */
 
-bool wtl_net_progress(wtl_net *net)
+static bool progress_by(wtl_net *net, enum wtl_server server)
 {
   bool happened = false;
   if (pthread_mutex_trylock(&net->lock) != 0) return false; /* another thread makes progress */
+  net->server = server;
   if (net->after >= 0 && net->turns++ % TURNS_A_CLOCK == 0) check_clock(net);
   if (net->lost_pe >= 0 && !net->ending) act_on_loss(net);
   /* Only once: the caller may wait for what this did. */
@@ -222,6 +224,16 @@ bool wtl_net_progress(wtl_net *net)
   if (net->n_unsent) wtl_net_send_all(net, true), happened = true;
   wtl_net_unlock(net);
   return happened;
+}
+
+bool wtl_net_progress(wtl_net *net)
+{
+  return progress_by(net, WTL_SERVED_IN_WAITS);
+}
+
+bool wtl_net_progress_by_agent(wtl_net *net)
+{
+  return progress_by(net, WTL_SERVED_BY_AGENT);
 }
 
 bool wtl_net_is_silent(const wtl_net *net)
@@ -254,6 +266,13 @@ wtl_net_counts wtl_net_count(wtl_net *net)
   wtl_net_counts counts = net->counts;
   wtl_net_unlock(net);
   return counts;
+}
+
+void wtl_net_served(wtl_net *net, wtl_served *to)
+{
+  pthread_mutex_lock(&net->lock);
+  wtl_served_add(to, &net->served);
+  wtl_net_unlock(net);
 }
 
 /* --- for the agent ------------------------------------------------------------------------------------------------ */

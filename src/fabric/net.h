@@ -30,6 +30,7 @@
 #include "base/amo.h"
 #include "base/settings.h"
 #include "node/boot.h"
+#include "profile/served.h"
 
 /*
  * Sizes in bytes. Puts of up to MERGED share messages. Puts of LARGE or more may be overtaken. A put or a get has at
@@ -81,7 +82,8 @@ typedef struct wtl_place {
 typedef struct wtl_net_tag {
   uint64_t a, b;
   uint32_t kind;
-  bool joins; /* of the program: successive short ones of this tag and length may reach the callbacks together */
+  uint16_t mark; /* of the call site that sent it, or WTL_SERVED_ANSWER (profile/served.h) */
+  bool joins;    /* of the program: successive short ones of this tag and length may reach the callbacks together */
 } wtl_net_tag;
 
 /* The caller's functions for messages from other PEs. They are called with the network's lock held, so they must not
@@ -124,6 +126,7 @@ typedef struct wtl_net_op {
   wtl_place at;
   enum wtl_net_send_mode mode; /* of puts, and of atomic operations without a result */
   _Atomic uint32_t *left;      /* NULL: complete with the next flush */
+  uint16_t mark;               /* of its call site (profile/served.h) */
 } wtl_net_op;
 
 /* For the profile and the tests. */
@@ -207,8 +210,9 @@ bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow);
 uint64_t wtl_net_flush(wtl_net *net);
 bool wtl_net_flushed(const wtl_net *net, uint64_t flush);
 
-/* Sends what is held and takes what has arrived. Returns whether anything happened. */
+/* Sends what is held and takes what has arrived. Returns whether anything happened. The second one is for the agent. */
 bool wtl_net_progress(wtl_net *net);
+bool wtl_net_progress_by_agent(wtl_net *net);
 
 /* True if puts may arrive that ring no doorbell. A thread that waits for one must poll from time to time, or ask. */
 bool wtl_net_is_silent(const wtl_net *net);
@@ -222,6 +226,8 @@ bool wtl_net_owes_rings(const wtl_net *net);
 
 const char *wtl_net_name(const wtl_net *net);
 wtl_net_counts wtl_net_count(wtl_net *net);
+/* Adds the requests that this PE has served to `to`. Its own row has the answers to its own requests. */
+void wtl_net_served(wtl_net *net, wtl_served *to);
 /* Writes the transports and devices that lead to other nodes, such as "tcp/eth0"; "" if they are not known. */
 void wtl_net_paths(wtl_net *net, char *out, size_t size);
 

@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "fabric/net_state.h"
 #include "os/atomic.h"
+#include "os/os.h"
 
 /* A message whose data are being received into their place. */
 typedef struct arriving {
@@ -13,8 +14,49 @@ typedef struct arriving {
   int from;
   wtl_place at;
   uint64_t n, token;
+  uint16_t mark;
   void *to;
 } arriving;
+
+/* --- the work for each PE that asks ------------------------------------------------------------------------------- */
+
+/* Requests of one call site that are being handled, since tick `since`. */
+typedef struct serving {
+  wtl_served_row *row; /* NULL: none yet */
+  uint64_t since;
+} serving;
+
+static void end_serving(wtl_net *net, serving *s)
+{
+  uint64_t now = wtl_ticks();
+  if (s->row) {
+    wtl_served_work *work = &s->row->by[net->server];
+    work->pieces++;
+    work->timed++;
+    work->ticks += now - s->since;
+  }
+  *s = (serving){NULL, now};
+}
+
+/* Counts a request of `from` that moves `bytes`. Answers to this PE's own requests are its own work. */
+static void serve(wtl_net *net, serving *s, int from, uint16_t mark, uint64_t bytes)
+{
+  bool is_answer = mark == WTL_SERVED_ANSWER;
+  wtl_served_row *row = wtl_served_row_of(&net->served, is_answer ? net->boot->pe : from, is_answer ? 0 : mark);
+  if (s->row && s->row != row) end_serving(net, s);
+  s->row = row;
+  row->requests++;
+  row->bytes += bytes;
+}
+
+static void serve_record(wtl_net *net, serving *s, int from, const wire_record *r)
+{
+  bool is_answer = r->kind == WIRE_ANSWER || r->kind == WIRE_KEY || r->kind == WIRE_RING;
+  bool has_bytes = r->kind == WIRE_STORE || r->kind == WIRE_LOAD || r->kind == WIRE_AM;
+  serve(net, s, from, is_answer ? WTL_SERVED_ANSWER : r->mark, has_bytes ? (r->more + 1u) * (uint64_t)r->n : 0);
+}
+
+/* --- records ------------------------------------------------------------------------------------------------------ */
 
 static bool take_store(wtl_net *net, const wire_record *r, const void *data)
 {
@@ -77,8 +119,8 @@ static bool take_message(wtl_net *net, int from, const wire_record *r, const voi
 {
   return net->callbacks.message &&
          net->callbacks.message(net->callbacks.owner, from,
-                                (wtl_net_tag){.a = r->offset, .b = r->token, .kind = r->segment}, data, r->n,
-                                r->more + 1u);
+                                (wtl_net_tag){.a = r->offset, .b = r->token, .kind = r->segment, .mark = r->mark}, data,
+                                r->n, r->more + 1u);
 }
 
 /* Handles one record. False: it is malformed. */
@@ -107,18 +149,23 @@ static bool take_batch(wtl_net *net, const wire_head *h, const char *at, size_t 
   const char *end = at + n;
   wire_record r;
   const void *data;
+  serving serving = {NULL, wtl_ticks()};
   bool good = true;
-  for (uint32_t i = 0; good && i < h->records; i++)
-    good = wtl_wire_next(&at, end, &r, &data) && take_record(net, (int)h->from, &r, data);
+  for (uint32_t i = 0; good && i < h->records; i++) {
+    if (!(good = wtl_wire_next(&at, end, &r, &data))) break;
+    serve_record(net, &serving, (int)h->from, &r);
+    good = take_record(net, (int)h->from, &r, data);
+  }
   wtl_net_send_in_turn(net, (int)h->from); /* the answers, if there are any */
+  end_serving(net, &serving);
   return good;
 }
 
 /* --- large messages --------------------------------------------------------------------------------------------- */
 
-static wtl_net_tag tag_of(wtl_place at, uint64_t token)
+static wtl_net_tag tag_of(wtl_place at, uint64_t token, uint64_t mark)
 {
-  return (wtl_net_tag){.a = at.offset, .b = token, .kind = at.segment};
+  return (wtl_net_tag){.a = at.offset, .b = token, .kind = at.segment, .mark = (uint16_t)mark};
 }
 
 static void large_arrived(void *arg)
@@ -132,42 +179,46 @@ static void large_arrived(void *arg)
     if (l->token) confirm(net, l->from, l->token);
   }
   if (l->message == WIRE_LARGE_AM)
-    net->callbacks.landed(net->callbacks.owner, l->from, tag_of(l->at, l->token), l->to, l->n);
+    net->callbacks.landed(net->callbacks.owner, l->from, tag_of(l->at, l->token, l->mark), l->to, l->n);
   if (p) wtl_net_end_pending(net, p);
   free(l);
 }
 
-static void *place_of(wtl_net *net, enum wire_message message, int from, wtl_place at, uint64_t token, size_t n)
+static void *place_of(wtl_net *net, enum wire_message message, const wire_large *h, size_t n)
 {
+  wtl_place at = {h->offset, h->segment};
   pending *p;
   switch (message) {
   case WIRE_PUT: return net->callbacks.find(net->callbacks.owner, at, n);
   case WIRE_DATA:
-    if (!(p = find_unanswered(net, token, n)) || !p->to) return NULL;
+    if (!(p = find_unanswered(net, h->token, n)) || !p->to) return NULL;
     p->arriving = true;
     return p->to;
   default:
-    return net->callbacks.buffer ? net->callbacks.buffer(net->callbacks.owner, from, tag_of(at, token), n) : NULL;
+    if (!net->callbacks.buffer) return NULL;
+    return net->callbacks.buffer(net->callbacks.owner, (int)h->from, tag_of(at, h->token, h->mark), n);
   }
 }
 
 /* Receives the data of a put, an answer or a message into their place. False: there is none. */
 static bool take_large(wtl_net *net, enum wire_message message, const wire_large *h, void *data, size_t n, bool later)
 {
-  wtl_place at = {h->offset, h->segment};
+  serving serving = {NULL, wtl_ticks()};
   arriving *l = malloc(sizeof *l);
-  void *to = l ? place_of(net, message, (int)h->from, at, h->token, n) : NULL;
+  void *to = l ? place_of(net, message, h, n) : NULL;
   if (!to) {
     free(l);
     return false;
   }
-  *l = (arriving){net, message, (int)h->from, at, n, h->token, to};
+  *l = (arriving){net, message, (int)h->from, {h->offset, h->segment}, n, h->token, (uint16_t)h->mark, to};
+  serve(net, &serving, l->from, message == WIRE_DATA ? WTL_SERVED_ANSWER : l->mark, n);
   if (later) {
     net->transport->ops->receive(net->transport, data, to, n, large_arrived, l);
   } else {
     memcpy(to, data, n);
     large_arrived(l);
   }
+  end_serving(net, &serving);
   return true;
 }
 

@@ -136,7 +136,7 @@ void wtl_net_send_in_turn(wtl_net *net, int pe)
 static void *append(batch *b, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n, uint64_t space)
 {
   wire_record *r = (wire_record *)(void *)(b->data + b->used);
-  *r = (wire_record){(uint16_t)kind, 0, at.segment, at.offset, token, n};
+  *r = (wire_record){(uint16_t)kind, 0, at.segment, at.offset, token, (uint32_t)n, 0, 0};
   b->used += sizeof *r + wire_padded(space);
   b->head.records++;
   b->run = NULL;
@@ -176,6 +176,13 @@ void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at
   if (!p->open) p->open = new_batch(net);
   list(net, pe);
   return append(p->open, kind, at, token, n, space);
+}
+
+/* Names the call site of the record whose data are at `data`. Returns `data`. */
+static void *marked(void *data, uint16_t mark)
+{
+  ((wire_record *)data - 1)->mark = mark;
+  return data;
 }
 
 /* --- pending operations ------------------------------------------------------------------------------------------- */
@@ -305,7 +312,7 @@ static large *new_large(wtl_net *net, int pe, enum wire_message message, wtl_pla
   large *l = calloc(1, sizeof *l);
   if (!l) wtl_net_fail(net, pe, "no memory for a message to", "out of memory");
   *l = (large){.net = net, .message = message, .pe = pe};
-  l->head = (wire_large){net->cookie, (uint32_t)net->boot->pe, at.segment, at.offset, token};
+  l->head = (wire_large){net->cookie, (uint32_t)net->boot->pe, at.segment, at.offset, token, 0};
   return l;
 }
 
@@ -384,9 +391,12 @@ static waiter waiter_of(wtl_net *net, const wtl_net_op *o)
 }
 
 /* Something was sent whose completion was not requested. */
-static void mark_dirty(wtl_net *net, wtl_net_flow *flow, int pe)
+static void mark_dirty(wtl_net *net, const wtl_net_op *o)
 {
+  wtl_net_flow *flow = o->flow;
+  int pe = o->pe;
   peer *p = &net->peers[pe];
+  p->mark = o->mark;
   if (flow) {
     flow->is_dirty[pe] = 1;
     if (flow->in_dirty[pe]) return;
@@ -417,7 +427,8 @@ static uint64_t ask(wtl_net *net, wtl_net_flow *flow, int pe, bool early)
 
 static void add_flush(wtl_net *net, wtl_net_flow *flow, int pe, bool early)
 {
-  wtl_net_add_record(net, pe, WIRE_FLUSH, (wtl_place){0}, ask(net, flow, pe, early), 0, 0);
+  uint16_t mark = net->peers[pe].mark;
+  marked(wtl_net_add_record(net, pe, WIRE_FLUSH, (wtl_place){0}, ask(net, flow, pe, early), 0, 0), mark);
 }
 
 /*
@@ -480,6 +491,7 @@ static void put_unordered(wtl_net *net, const wtl_net_op *o, const void *from, s
   disorder(net, o->flow);
   uint64_t token = await(net, NULL, 0, -1, wtl_net_wait_together(net, o->flow, o->pe));
   large *l = new_large(net, o->pe, WIRE_PUT, o->at, token);
+  l->head.mark = o->mark;
   if (o->left) set_waiter(l, wtl_net_wait_alone(o->left));
   send_large(l, from, n);
 }
@@ -489,6 +501,7 @@ static void put_alone(wtl_net *net, const wtl_net_op *o, const void *from, size_
   waiter w = waiter_of(net, o);
   bool held = o->mode == WTL_NET_HELD, asks = asks_early(net, o->pe, o->mode, held);
   large *l = new_large(net, o->pe, WIRE_PUT, o->at, asks ? ask(net, o->flow, o->pe, !held) : 0);
+  l->head.mark = o->mark;
   set_waiter(l, w);
   send_large(l, from, n);
 }
@@ -500,12 +513,12 @@ static bool put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
     put_unordered(net, o, from, n);
     return false;
   }
-  if (o->mode < WTL_NET_SIGNAL) mark_dirty(net, o->flow, o->pe);
+  if (o->mode < WTL_NET_SIGNAL) mark_dirty(net, o);
   if (n > WTL_NET_MERGED) {
     put_alone(net, o, from, n);
     return false;
   }
-  memcpy(wtl_net_add_record(net, o->pe, WIRE_STORE, o->at, 0, n, n), from, n);
+  memcpy(marked(wtl_net_add_record(net, o->pe, WIRE_STORE, o->at, 0, n, n), o->mark), from, n);
   return dispatch(net, o);
 }
 
@@ -539,7 +552,8 @@ void wtl_net_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n)
   pthread_mutex_lock(&net->lock);
   net->peers[o->pe].mutual = MUTUAL;
   if (!wtl_net_rma_get(net, o, to, n)) {
-    wtl_net_add_record(net, o->pe, WIRE_LOAD, o->at, await(net, to, n, -1, waiter_of(net, o)), n, 0);
+    uint64_t token = await(net, to, n, -1, waiter_of(net, o));
+    marked(wtl_net_add_record(net, o->pe, WIRE_LOAD, o->at, token, n, 0), o->mark);
     dispatch_fetch(net, o);
   }
   wtl_net_unlock(net);
@@ -547,7 +561,7 @@ void wtl_net_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n)
 
 static void add_amo(wtl_net *net, const wtl_net_op *o, const wtl_atomic *a, uint64_t token)
 {
-  memcpy(wtl_net_add_record(net, o->pe, WIRE_AMO, o->at, token, sizeof *a, sizeof *a), a, sizeof *a);
+  memcpy(marked(wtl_net_add_record(net, o->pe, WIRE_AMO, o->at, token, sizeof *a, sizeof *a), o->mark), a, sizeof *a);
 }
 
 bool wtl_net_amo(wtl_net *net, const wtl_net_op *o, const wtl_atomic *a, void *result)
@@ -560,7 +574,7 @@ bool wtl_net_amo(wtl_net *net, const wtl_net_op *o, const wtl_atomic *a, void *r
     if (!o->flow && !o->left) net->last_sent = net->epochs.now + 1;
     dispatch_fetch(net, o);
   } else {
-    mark_dirty(net, o->flow, o->pe);
+    mark_dirty(net, o);
     add_amo(net, o, a, 0);
     waits = dispatch(net, o);
   }
@@ -584,7 +598,7 @@ enum { RUN_BYTES = 256, A_RUN = 512 };
 static void *join_run(batch *b, wtl_net_tag tag, size_t n)
 {
   wire_record *r = b ? b->run : NULL;
-  if (!r || r->n != n || r->token != tag.b || r->offset != tag.a || r->segment != tag.kind ||
+  if (!r || r->n != n || r->token != tag.b || r->offset != tag.a || r->segment != tag.kind || r->mark != tag.mark ||
       b->used + wire_padded(n) > WIRE_BATCH_BYTES)
     return NULL;
   void *space = b->data + b->used;
@@ -599,7 +613,7 @@ static void *add_message(wtl_net *net, int pe, wtl_net_tag tag, size_t n)
   bool joins = tag.joins && n <= RUN_BYTES;
   void *space = joins ? join_run(p->open, tag, n) : NULL;
   if (!space) {
-    space = wtl_net_add_record(net, pe, WIRE_AM, (wtl_place){tag.a, tag.kind}, tag.b, n, n);
+    space = marked(wtl_net_add_record(net, pe, WIRE_AM, (wtl_place){tag.a, tag.kind}, tag.b, n, n), tag.mark);
     if (joins) p->open->run = (wire_record *)space - 1;
   }
   p->open->operations += tag.joins;
@@ -625,6 +639,7 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
     if (!held || is_whole(net->peers[pe].open)) wtl_net_send_batch(net, pe);
   } else {
     large *l = new_large(net, pe, WIRE_LARGE_AM, at, tag.b);
+    l->head.mark = tag.mark;
     if (left) set_waiter(l, wtl_net_wait_alone(left));
     l->owned = !left;
     send_large(l, left ? from : copy_of(net, pe, from, n), n);

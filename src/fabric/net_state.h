@@ -70,6 +70,7 @@ typedef struct peer {
   uint32_t row, row_since;   /* small operations in a row, and net->waits when it began */
   /* Pieces of long gets that are still answered out of order, because this PE gets from that one, too. */
   uint32_t mutual;
+  uint16_t mark;        /* of the call site that last sent something whose completion a flush requests */
   bool dirty;           /* something was sent there since completion was last requested */
   bool in_dirty;        /* it is listed in net->dirty */
   bool listed;          /* it is listed in net->unsent */
@@ -149,6 +150,8 @@ struct wtl_net {
   uint32_t flush_now[2], flush_next[2]; /* waits for the hardware's flush that runs, and for the next, by epoch */
   struct offer *offers;                 /* this PE's own pieces; NULL before a key is requested */
   wtl_net_counts counts;
+  wtl_served served;
+  enum wtl_server server;            /* the thread that makes progress */
   int before, after;                 /* the neighbours in the circle of heartbeats; -1: this PE is not in it */
   uint64_t last_received, last_beat; /* ns */
   uint64_t beat_ns, silence_ns;

@@ -46,7 +46,9 @@ typedef struct wire_record {
   uint32_t segment;
   uint64_t offset;
   uint64_t token; /* of the sender; the answer carries it */
-  uint64_t n;     /* bytes of data that follow (WIRE_AM: of each message, padded), or that are requested */
+  uint32_t n;     /* bytes of data that follow (WIRE_AM: of each message, padded), or that are requested */
+  uint16_t mark;  /* of the call site that asked (profile/served.h) */
+  uint16_t spare;
 } wire_record;
 
 typedef struct wire_key {
@@ -58,6 +60,7 @@ typedef struct wire_large {
   uint32_t from, segment;
   uint64_t offset; /* WIRE_PUT; WIRE_LARGE_AM: of its tag, as are segment and token */
   uint64_t token;  /* WIRE_PUT: answered under it if it is not 0. WIRE_DATA: that of the request */
+  uint64_t mark;   /* as in a record */
 } wire_large;
 
 static inline size_t wire_padded(uint64_t n)

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "am/am.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "fabric/agent.h"
 #include "pgas/far.h"
 #include "job/pe_governor.h"
 #include "record/file.h"
@@ -47,6 +49,15 @@ static void write_network(FILE *f, const void *arg)
   fputs("}}", f);
 }
 
+static double served(const void *arg, wtl_served *to)
+{
+  wtl_pe *self = (wtl_pe *)(uintptr_t)arg;
+  double agents_s = wtl_am_served(self, to);
+  if (!self->net) return agents_s;
+  wtl_net_served(self->net, to);
+  return agents_s + wtl_agent_cpu_s(self->agent);
+}
+
 void wtl_account_start(wtl_pe *self)
 {
   self->record->me = self->me;
@@ -59,6 +70,7 @@ void wtl_account_start(wtl_pe *self)
   self->record->meter = self->meter;
   self->record->write_network = write_network;
   self->record->network = self;
+  self->record->served = served;
   wtl_record_register(self->record);
   wtl_record_start(self->record);
 }

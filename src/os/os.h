@@ -77,6 +77,9 @@ static inline uint64_t wtl_clock_ns(void);
 /* Returns the processor time of the calling PE, in seconds. */
 static inline double wtl_os_cpu_seconds(void);
 
+/* Returns the CPU time of a thread that has not been joined, in seconds. NaN: not known. */
+double wtl_os_thread_cpu_seconds(pthread_t thread);
+
 /* Returns the CPU time of all programs of this machine since its start, in seconds. NaN: not known. */
 double wtl_os_machine_cpu_seconds(void);
 

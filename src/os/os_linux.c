@@ -190,6 +190,14 @@ bool wtl_os_is_program(const struct dl_phdr_info *info, int index)
   return index == 0;
 }
 
+double wtl_os_thread_cpu_seconds(pthread_t thread)
+{
+  clockid_t clock;
+  struct timespec t;
+  if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &t) != 0) return NAN;
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 double wtl_os_machine_cpu_seconds(void)
 {
   double user, nice, system, idle, wait, irq, softirq, busy = NAN;

@@ -130,6 +130,12 @@ bool wtl_os_is_program(const struct dl_phdr_info *info, int index)
 }
 
 /* Each simulated PE has its own machine. */
+double wtl_os_thread_cpu_seconds(pthread_t thread)
+{
+  (void)thread;
+  return NAN;
+}
+
 double wtl_os_machine_cpu_seconds(void)
 {
   return NAN; /* the machine of the simulator is not the simulated one */

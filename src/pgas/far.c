@@ -66,7 +66,8 @@ typedef struct sending {
 
 static void begin(sending *s, const wtl_op *op, wtl_place at)
 {
-  *s = (sending){.op = op, .to = {.flow = op->flow, .pe = op->pe, .at = at, .left = op->left}};
+  *s = (sending){.op = op,
+                 .to = {.flow = op->flow, .pe = op->pe, .at = at, .left = op->left, .mark = wtl_site_mark(op->site)}};
   s->to.mode = op->nbi ? WTL_NET_HELD : WTL_NET_NOW;
   if (!op->nbi && !op->left) s->to.left = &s->own;
 }

@@ -32,6 +32,7 @@
 #include "profile/call_path.h"
 #include "profile/partners.h"
 #include "profile/sequence.h"
+#include "profile/served.h"
 #include "profile/timeline.h"
 
 enum {
@@ -220,6 +221,13 @@ wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin f
 static inline uint32_t wtl_site_hash(uintptr_t addr, uint32_t call, uint32_t path)
 {
   return (uint32_t)((((uint64_t)addr + call) * 0x9e3779b97f4a7c15ull + path * 0xd6e8feb86659fd93ull) >> 40);
+}
+
+/* The mark of a call site, by which other PEs count what they do for it; 0: of no site. Two sites may share one. */
+static inline uint16_t wtl_site_mark(const wtl_site *site)
+{
+  if (!site || !site->addr) return 0;
+  return (uint16_t)(1 + wtl_site_hash(site->addr, site->call, site->path) % (WTL_SERVED_ANSWER - 1));
 }
 
 static inline uint32_t wtl_seen_hash(uintptr_t addr, uint32_t call)

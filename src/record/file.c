@@ -23,6 +23,7 @@
 #include "record/recorded.h"
 #include "record/power_file.h"
 #include "record/sequence_file.h"
+#include "record/served_file.h"
 #include "record/timeline_file.h"
 
 static const char *const stage_names[WTL_N_STAGES] = {"spin", "yield", "asleep"};
@@ -34,8 +35,13 @@ typedef struct writer {
   const wtl_share *share;      /* NULL: the joules are not known */
   const wtl_node_joules *node; /* NULL except on the reader */
   double seconds_per_tick;
+  double reading;    /* ticks_of_reading */
+  double on_core;    /* the share of the time outside waits that the PE had a core */
   double transfer_s; /* in the calls of all sites, without waiting */
   double scale;      /* corrects the sites' estimated times, whose sum cannot exceed the PE's active time */
+  wtl_served served; /* requests of others */
+  double agents_s;   /* CPU time of the library's own threads; 0: none, or not known */
+  double waits_own_s, handlers_s; /* time in calls that are no transfers, and of it that of handlers for others */
   wtl_site *sites;
   uint64_t n_sites;
   wtl_module *modules;
@@ -65,22 +71,52 @@ static double site_wait_s(const writer *w, const wtl_site *s)
   return (double)wtl_site_waited(s) * w->seconds_per_tick;
 }
 
-/* Time in the calls of a site, without waiting. */
+/* The ticks that reading the clock adds to each timed call: the shortest of some readings in a row. */
+static double ticks_of_reading(void)
+{
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 64; i++) {
+    uint64_t start = wtl_ticks(), ticks = wtl_ticks() - start;
+    if (ticks < least) least = ticks;
+  }
+  return (double)least;
+}
+
+/* Seconds on a core in the calls of a site, without waiting and as estimated. A sampled call had its core throughout
+ * (WTL_HELD_UP). The calls that are always timed lost the same share of their time as the PE, as far as is known.
+ * Reading the clock overlaps with a short call, so at most three quarters of it are taken off. */
+static double site_on_core_s(const writer *w, const wtl_site *s)
+{
+  double ticks = wtl_site_ticks(s), timed = s->sampled_calls ? (double)s->exact_ticks : ticks;
+  double on_core = ticks - timed * (1 - w->on_core), readings = w->reading * (double)s->calls;
+  return (on_core - fmin(readings, on_core * 3 / 4)) * w->seconds_per_tick;
+}
+
+/* The same, corrected. */
 static double site_own_s(const writer *w, const wtl_site *s)
 {
-  return wtl_site_ticks(s) * w->seconds_per_tick * w->scale;
+  return site_on_core_s(w, s) * w->scale;
 }
 
 /* The PE's joules of a part of its activity, by the model. */
 static double joules_of(const writer *w, const wtl_activity *part, int domain)
 {
-  double pe = wtl_record_modelled(w->share, domain, w->states), share = wtl_record_share(w->share, domain);
+  wtl_activity all = *w->states;
+  all.active_s += w->agents_s; /* beside the thread that the states describe */
+  double pe = wtl_record_modelled(w->share, domain, &all), share = wtl_record_share(w->share, domain);
   return pe > 0 ? share * wtl_record_modelled(w->share, domain, part) / pe : share == 0 ? 0 : NAN;
+}
+
+/* Handlers that the program's threads run are a part of calls that wait or poll, but others pay for them. */
+static double part_without_handlers(const writer *w, const wtl_site *s)
+{
+  if (wtl_record_call(w->self, s->call)->kind == WTL_CALL_TRANSFER || !(w->waits_own_s > 0)) return 1;
+  return 1 - w->handlers_s / w->waits_own_s;
 }
 
 static double site_joules(const writer *w, const wtl_site *s, int domain)
 {
-  double own_s = site_own_s(w, s);
+  double own_s = site_own_s(w, s) * part_without_handlers(w, s);
   wtl_activity a = {
       .active_s = isfinite(own_s) ? own_s : 0,
       .spin_s = (double)s->wait_ticks[WTL_STAGE_SPIN] * w->seconds_per_tick,
@@ -156,7 +192,7 @@ static void write_site(writer *w, const wtl_site *s)
   wtl_path_node node = s->path == WTL_NO_PATH ? (wtl_path_node){s->addr, WTL_NO_PATH, -1} : node_of(w, s->path);
   putc('{', f);
   write_place(w, s->addr, node.module >= 0 ? module_of_node(w, &node) : module_of(w, s->addr));
-  fprintf(f, ",\"path\":%ld", wtl_caller_list_place(&w->paths, node.parent));
+  fprintf(f, ",\"path\":%ld,\"mark\":%d", wtl_caller_list_place(&w->paths, node.parent), wtl_site_mark(s));
   wtl_json_text_field(f, "call", call->name, 0);
   wtl_json_text_field(f, "kind", kinds[call->kind], 0);
   wtl_json_number_field(f, "calls", (double)s->calls, 0);
@@ -383,7 +419,21 @@ static void write_sequence(const writer *w)
 {
   if (w->self->past || !w->sites) return;
   wtl_json_key(w->f, "sequence", 0);
-  wtl_record_write_sequence(w->f, w->self->profile, w->sites, w->n_sites, w->seconds_per_tick);
+  wtl_record_write_sequence(w->f, w->self->profile, w->sites, w->n_sites,
+                            &(wtl_sequence_clock){w->seconds_per_tick, w->reading * w->seconds_per_tick});
+}
+
+static void write_served(const writer *w)
+{
+  const wtl_activity second = {.active_s = 1};
+  if (!w->self->served || w->self->past) return;
+  double handlers_s = wtl_served_sum(&w->served, WTL_SERVED_BY_HANDLER) * w->seconds_per_tick;
+  wtl_served_prices prices = {.seconds_per_tick = w->seconds_per_tick,
+                              .agents_s = w->agents_s,
+                              .handlers_part = handlers_s > 0 ? w->handlers_s / handlers_s : 0};
+  for (int d = 0; d < 2; d++) prices.joules_per_second[d] = w->share ? joules_of(w, &second, d) : NAN;
+  wtl_json_key(w->f, "served", 0);
+  wtl_record_write_served(w->f, &w->served, &prices);
 }
 
 static void write_clocks(const writer *w)
@@ -448,14 +498,18 @@ static void write_transfers(const writer *w)
 
 static void add_up_transfer(writer *w)
 {
-  for (uint64_t i = 0; i < w->n_sites; i++) {
-    double ticks = wtl_site_ticks(&w->sites[i]);
-    if (wtl_record_call(w->self, w->sites[i].call)->kind != WTL_CALL_OTHER && isfinite(ticks))
-      w->transfer_s += ticks * w->seconds_per_tick;
-  }
-  /* Calls and computing had no core for the same share of their time, as far as is known. */
   double active = w->states->active_s, whole = active + w->states->no_core_s;
-  w->scale = (w->transfer_s > whole ? whole / w->transfer_s : 1) * (whole > 0 ? active / whole : 1);
+  w->on_core = whole > 0 ? active / whole : 1;
+  for (uint64_t i = 0; i < w->n_sites; i++) {
+    double s = site_on_core_s(w, &w->sites[i]);
+    if (wtl_record_call(w->self, w->sites[i].call)->kind != WTL_CALL_OTHER && isfinite(s)) w->transfer_s += s;
+  }
+  w->scale = w->transfer_s > active ? active / w->transfer_s : 1;
+  for (uint64_t i = 0; i < w->n_sites; i++) {
+    double s = site_own_s(w, &w->sites[i]);
+    if (wtl_record_call(w->self, w->sites[i].call)->kind != WTL_CALL_TRANSFER && isfinite(s)) w->waits_own_s += s;
+  }
+  w->handlers_s = fmin(wtl_served_sum(&w->served, WTL_SERVED_BY_HANDLER) * w->seconds_per_tick, w->waits_own_s);
 }
 
 static void write_all(writer *w)
@@ -469,6 +523,7 @@ static void write_all(writer *w)
   write_mpi(w);
   write_partners(w);
   write_sequence(w);
+  write_served(w);
   write_clocks(w);
   write_passed(w);
   write_recorded(w);
@@ -492,6 +547,7 @@ static void print(FILE *out, wtl_record *self, const wtl_share *share, const wtl
               .states = &states,
               .node = node,
               .share = share,
+              .reading = ticks_of_reading(),
               .seconds_per_tick = self->door->stages.ns_per_tick * 1e-9};
   if (self->past) {
     states = self->past->states;
@@ -501,11 +557,16 @@ static void print(FILE *out, wtl_record *self, const wtl_share *share, const wtl
     wtl_record_states(self, &states);
     wtl_no_core_stop(&self->door->no_core);
   }
+  if (self->served && !self->past) {
+    w.agents_s = self->served(self->network, &w.served);
+    if (!isfinite(w.agents_s)) w.agents_s = 0;
+  }
   w.sites = wtl_profile_merge(self->profile, &w.n_sites);
   wtl_caller_list_make(&w.paths, self->past ? self->past->nodes : NULL, w.sites, w.n_sites);
   add_up_transfer(&w);
   write_all(&w);
   free(w.sites);
+  wtl_served_free(&w.served);
   wtl_caller_list_free(&w.paths);
   if (!self->past) free(w.modules);
 }

@@ -92,6 +92,9 @@ typedef struct wtl_record {
   wtl_ledger so_far;
   void (*write_network)(FILE *f, const void *arg); /* writes a JSON object or null; NULL: no network */
   const void *network;
+  /* Adds the requests that this process served for others. Returns the CPU seconds of the library's own threads, NaN if
+   * they are not known. NULL: it serves none. */
+  double (*served)(const void *network, wtl_served *to);
   void (*write_clocks)(FILE *f, const void *arg); /* the same for the governor */
   const void *clocks;
   void (*write_transfers)(FILE *f, const void *arg); /* the same for transfers */

@@ -56,19 +56,8 @@ static void write_columns(FILE *out)
   putc(']', out);
 }
 
-/* The part of a timed call's time that reading the clock takes, in ticks: the shortest of some readings in a row. */
-static uint64_t ticks_of_reading(void)
-{
-  uint64_t least = UINT64_MAX;
-  for (int i = 0; i < 64; i++) {
-    uint64_t start = wtl_ticks(), ticks = wtl_ticks() - start;
-    if (ticks < least) least = ticks;
-  }
-  return least;
-}
-
 void wtl_record_write_sequence(FILE *out, const wtl_profile *p, const wtl_site *sites, uint64_t n,
-                               double seconds_per_tick)
+                               const wtl_sequence_clock *clock)
 {
   wtl_sequence all = {0};
   const wtl_site **sorted = malloc((n + 1) * sizeof *sorted);
@@ -77,7 +66,7 @@ void wtl_record_write_sequence(FILE *out, const wtl_profile *p, const wtl_site *
   for (uint64_t i = 0; sorted && i < n; i++) sorted[i] = &sites[i];
   if (sorted) qsort(sorted, n, sizeof *sorted, compare);
   fprintf(out, "{\"noted\":%ju,\"lost\":%ju", (uintmax_t)all.noted, (uintmax_t)all.lost);
-  wtl_json_number_field(out, "timer_s", (double)ticks_of_reading() * seconds_per_tick, 0);
+  wtl_json_number_field(out, "timer_s", clock->reading_s, 0);
   write_columns(out);
   fputs(",\"steps\":[", out);
   for (uint32_t i = 0; i < all.used; i++) {
@@ -85,7 +74,7 @@ void wtl_record_write_sequence(FILE *out, const wtl_profile *p, const wtl_site *
     long ends[] = {place_of(&s->from, sites, sorted, n), place_of(&s->to, sites, sorted, n)};
     if (ends[0] < 0 || ends[1] < 0) continue;
     fputs(comma, out);
-    write_step(out, s, ends, seconds_per_tick);
+    write_step(out, s, ends, clock->seconds_per_tick);
     comma = ",\n";
   }
   fputs("]}", out);

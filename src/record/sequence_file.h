@@ -6,8 +6,13 @@
 
 #include "profile/profile.h"
 
+/* Seconds of a tick, and those that reading the clock adds to a timed call. */
+typedef struct wtl_sequence_clock {
+  double seconds_per_tick, reading_s;
+} wtl_sequence_clock;
+
 /* Writes the steps as a JSON object. `sites`: those of the file, `n` of them, to which the steps refer by place. */
 void wtl_record_write_sequence(FILE *out, const wtl_profile *p, const wtl_site *sites, uint64_t n,
-                               double seconds_per_tick);
+                               const wtl_sequence_clock *clock);
 
 #endif

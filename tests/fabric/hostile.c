@@ -61,7 +61,7 @@ static void expect_pattern(const field *f, const char *which, const char *attack
 
 static wire_large large_head(const attack_state *a, uint64_t cookie_change, uint64_t offset)
 {
-  return (wire_large){a->s.cookie ^ cookie_change, 0, 0, offset, 0};
+  return (wire_large){a->s.cookie ^ cookie_change, 0, 0, offset, 0, 0};
 }
 
 static pack batch(const attack_state *a, uint64_t cookie_change)
@@ -171,7 +171,7 @@ static void truncated_and_overlong(attack_state *a)
   p.used = 0;
   send_pack(a, &p, 0), a->malformed++;
   /* A batch far longer than ours ever are; its first record is longer than what may be. */
-  wire_record r = {WIRE_STORE, 0, 0, a->place, 0, 65536};
+  wire_record r = {WIRE_STORE, 0, 0, a->place, 0, 65536, 0, 0};
   memcpy(a->large, &p.head, sizeof p.head);
   memcpy(a->large + sizeof p.head, &r, sizeof r);
   send_message(&a->s, WIRE_BATCH, NULL, 0, a->large, LARGE / 4, true), a->malformed++;

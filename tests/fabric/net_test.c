@@ -68,7 +68,7 @@ static void messages_of_another_job_are_dropped_and_counted(void)
   open_posts();
   seen before = look();
   pack p = store_of_8();
-  const wire_large put = {cookie() ^ 1, SENDER, 0, 0, 0};
+  const wire_large put = {cookie() ^ 1, SENDER, 0, 0, 0, 0};
   p.head.cookie ^= 1ull << 63;
   arrive_batch(&p);
   p = store_of_8();
@@ -89,7 +89,7 @@ static void foreign_messages_are_dropped_and_counted(void)
   open_posts();
   seen before = look();
   pack p = store_of_8();
-  wire_large put = {cookie(), SENDER, 0, 0, 0};
+  wire_large put = {cookie(), SENDER, 0, 0, 0, 0};
   uint64_t n = 0;
   for (size_t length = 0; length < 64; length++) {
     char header[64] = "";
@@ -141,11 +141,11 @@ static const broken records[] = {
      8},
     {"a store longer than its data", {.kind = WIRE_STORE, .n = 64}, 8},
     {"a store longer than any batch", {.kind = WIRE_STORE, .n = WIRE_BATCH_BYTES + 1}, 8},
-    {"a store of everything", {.kind = WIRE_STORE, .n = UINT64_MAX}, 8},
-    {"a store whose padded length wraps", {.kind = WIRE_STORE, .n = UINT64_MAX - 6}, 8},
+    {"a store of everything", {.kind = WIRE_STORE, .n = UINT32_MAX}, 8},
+    {"a store whose padded length wraps", {.kind = WIRE_STORE, .n = UINT32_MAX - 6}, 8},
     {"a load beyond the end", {.kind = WIRE_LOAD, .offset = SLICE_BYTES, .n = 1}, 0},
-    {"a load of everything", {.kind = WIRE_LOAD, .n = UINT64_MAX}, 0},
-    {"a load whose end wraps", {.kind = WIRE_LOAD, .offset = 8, .n = UINT64_MAX - 4}, 0},
+    {"a load of everything", {.kind = WIRE_LOAD, .n = UINT32_MAX}, 0},
+    {"a load whose end wraps", {.kind = WIRE_LOAD, .offset = UINT64_MAX - 3, .n = 8}, 0},
     {"a load of a segment that is none", {.kind = WIRE_LOAD, .segment = 7, .n = 8}, 0},
     {"an atomic operation without one", {.kind = WIRE_AMO, .n = 0}, 0},
     {"an atomic operation of another length", {.kind = WIRE_AMO, .n = sizeof(wtl_atomic) + 8}, sizeof(wtl_atomic) + 8},
@@ -221,11 +221,11 @@ static void more_records_than_there_are_is_broken(void)
 static void large_ones_that_belong_nowhere_are_dropped_and_counted(void)
 {
   static char data[4 * SLICE_BYTES];
-  const wire_large wrong[] = {{0, SENDER, 0, SLICE_BYTES - 8, 0},
-                              {0, SENDER, 0, UINT64_MAX, 0},
-                              {0, SENDER, 9, 0, 0},
-                              {0, SENDER, 1, 0, 0},
-                              {0, SENDER, 0, SLICE_BYTES + 1, 0}};
+  const wire_large wrong[] = {{0, SENDER, 0, SLICE_BYTES - 8, 0, 0},
+                              {0, SENDER, 0, UINT64_MAX, 0, 0},
+                              {0, SENDER, 9, 0, 0, 0},
+                              {0, SENDER, 1, 0, 0, 0},
+                              {0, SENDER, 0, SLICE_BYTES + 1, 0, 0}};
   open_posts();
   seen before = look();
   uint64_t n = 0;
@@ -237,7 +237,7 @@ static void large_ones_that_belong_nowhere_are_dropped_and_counted(void)
       arrive_later(VICTIM, (unsigned)message, &h, sizeof h, data, 4096), n++;
       arrive_later(VICTIM, (unsigned)message, &h, sizeof h, data, (size_t)1 << 40), n++;
     }
-  const wire_large all = {cookie(), SENDER, 0, 0, 0};
+  const wire_large all = {cookie(), SENDER, 0, 0, 0, 0};
   arrive(VICTIM, WIRE_PUT, &all, sizeof all, data, sizeof data), n++;
   CHECK(dropped(&before, 0, n));
   CHECK(posts[VICTIM].received == 0);
@@ -300,7 +300,7 @@ static void a_large_answer_is_taken_once_and_only_if_it_fits(void)
   memset(data, 1, sizeof data);
   open_posts();
   wtl_net_get(posts[VICTIM].net, &(wtl_net_op){.pe = SENDER, .left = &left}, to, sizeof to);
-  wire_large h = {cookie(), SENDER, 0, 0, token_of_last_letter()};
+  wire_large h = {cookie(), SENDER, 0, 0, token_of_last_letter(), 0};
   seen before = look();
   arrive_later(VICTIM, WIRE_DATA, &h, sizeof h, data, sizeof to + 1);
   arrive_later(VICTIM, WIRE_DATA, &h, sizeof h, data, sizeof to - 1);

@@ -16,7 +16,7 @@ typedef struct pack {
 static inline void *add(pack *p, unsigned kind, uint32_t segment, uint64_t offset, uint64_t token, uint64_t n,
                         size_t data)
 {
-  wire_record r = {(uint16_t)kind, 0, segment, offset, token, n};
+  wire_record r = {(uint16_t)kind, 0, segment, offset, token, (uint32_t)n, 0, 0};
   char *after = p->data + p->used + sizeof r;
   memcpy(p->data + p->used, &r, sizeof r);
   memset(after, 0, wire_padded(data));

@@ -35,12 +35,15 @@ static void records_come_back_as_they_were_written(void)
                                (uint32_t)next_random(&random),
                                next_random(&random),
                                next_random(&random),
-                               1 + next_random(&random) % 300};
+                               1 + next_random(&random) % 300,
+                               (uint16_t)next_random(&random),
+                               0};
       bool carries = carries_data(wrote[i].kind);
-      char *mark = add(&p, wrote[i].kind, wrote[i].segment, wrote[i].offset, wrote[i].token, wrote[i].n,
-                       carries ? wrote[i].n : 0);
-      if (wrote[i].kind == WIRE_AM) add_more(&p, mark, wrote[i].more = (uint16_t)(next_random(&random) % 4));
-      if (carries && wrote[i].n) *mark = (char)i;
+      char *data_of = add(&p, wrote[i].kind, wrote[i].segment, wrote[i].offset, wrote[i].token, wrote[i].n,
+                          carries ? wrote[i].n : 0);
+      memcpy(data_of - sizeof r + offsetof(wire_record, mark), &wrote[i].mark, sizeof wrote[i].mark);
+      if (wrote[i].kind == WIRE_AM) add_more(&p, data_of, wrote[i].more = (uint16_t)(next_random(&random) % 4));
+      if (carries && wrote[i].n) *data_of = (char)i;
     }
     char *block;
     const char *at = exactly(p.data, p.used, next_random(&random) % 8, &block), *end = at + p.used;

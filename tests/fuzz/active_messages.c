@@ -289,7 +289,7 @@ static void a_message_arrives(fuzz_input *in)
   memset(payload, 0, sizeof payload);
   size_t n = a_payload(in, id, payload);
   if (fuzz_below(in, 3) == 0) {
-    wire_large h = {posts[ME].net->cookie, SENDER, kind, a, b};
+    wire_large h = {posts[ME].net->cookie, SENDER, kind, a, b, 0};
     (fuzz_below(in, 2) ? arrive_later : arrive)(ME, WIRE_LARGE_AM, &h, sizeof h, payload, n);
     return;
   }

@@ -134,7 +134,7 @@ static void a_batch_arrives(fuzz_input *in)
 
 static void a_large_one_arrives(fuzz_input *in)
 {
-  wire_large h = {posts[VICTIM].net->cookie, SENDER, (uint32_t)fuzz_below(in, 3), offset(in), token(in)};
+  wire_large h = {posts[VICTIM].net->cookie, SENDER, (uint32_t)fuzz_below(in, 3), offset(in), token(in), 0};
   unsigned message = WIRE_PUT + (unsigned)fuzz_below(in, 3);
   uint64_t n = length(in);
   bool later = fuzz_below(in, 2);

@@ -10,7 +10,7 @@ from wattle.console import Text, plain, styled
 from wattle.pe import NO_CORE, add
 from wattle.provenance import Provenance, joule_unit, significant, total
 from wattle.run.view import View
-from wattle.sites import MergedSite
+from wattle.sites import MergedSite, assigned_of
 from wattle.tables import Table, provenance_words, table
 
 SITES_SHOWN = 10
@@ -35,21 +35,25 @@ def site_table(view: View, width: int, depth: int | None = None, by: str = "path
     for name in (("wait:", "spin"), ("wait:", "yield"), ("wait:", "asleep")) if wide else (("", "waiting"),):
         result.add_column(styled("{}\n{}", *name), justify="right", no_wrap=True)
     words = provenance_words(total(s.joules) for s in shown)
+    both = words != Provenance.UNAVAILABLE and any(site.elsewhere for site in sites)
     if words != Provenance.UNAVAILABLE:
-        result.add_column(styled("joules\n{}", words), justify="right", no_wrap=True)
+        here = f"{words}, here" if both else str(words)
+        result.add_column(styled("joules\n{}", here), justify="right", no_wrap=True)
+    if both:
+        result.add_column(styled("\nelsewhere"), justify="right", no_wrap=True)
     whole = _whole(view, known)
     if whole:
         result.add_column(styled("share of\n{}", "joules" if known else "time"), justify="right", no_wrap=True)
     n = len(result.columns) - bool(whole)
     for row in rows[:SITES_SHOWN]:
         site = row.site
-        amount = total(site.joules).joules if known else site.time_s
+        amount = site.all_joules.joules if known else site.time_s
         result.add_row(*_site_cells(row, wide)[:n], *([_share(amount, whole)] if whole else []))
     if whole:
         result.add_section()
         for name, seconds, joules in _rest(view, sites[SITES_SHOWN:], known):
             blank = [""] * (3 if wide else 1)
-            cells = [name, "", "", units.seconds(seconds), *blank, "" if joules is None else _joules(joules)][:n]
+            cells = [name, "", "", units.seconds(seconds), *blank, "" if joules is None else _joules(joules), ""][:n]
             result.add_row(*cells, _share(joules if known else seconds, whole))
     return result
 
@@ -79,13 +83,17 @@ def _rest(view: View, others: Sequence[MergedSite], known: bool) -> Iterator[tup
     """
     no_core = view.profile.sum("time_s", NO_CORE)
     other_s, in_calls = sum(map(_seconds, others)), sum(map(_seconds, view.sites))
-    figures = [total(s.joules).joules for s in view.sites] if known else []
+    figures = [s.all_joules.joules for s in view.sites] if known else []
+    served = total(assigned_of(view.profile).rest.sums()) if known and view.profile else None
     whole_s, whole_j = view.total.seconds[0], total(view.total.joules).joules
     if others:
-        other_j = add(total(s.joules).joules for s in others) if known else None
+        other_j = add(s.all_joules.joules for s in others) if known else None
         yield f"{units.several(len(others), 'other site')}", other_s, other_j
     if no_core:
         yield "no core", no_core, 0.0 if known else None
+    if served is not None and served.joules:
+        figures.append(served.joules)
+        yield "for messages of no call site", None, served.joules  # beside the processes' own time
     computed = None if whole_s is None else max(0.0, whole_s - in_calls - (no_core or 0.0))
     left = add(figures)
     yield "compute", computed, max(0.0, whole_j - left) if known and None not in (whole_j, left) else None
@@ -107,4 +115,5 @@ def _site_cells(row: Row, wide: bool) -> list[str | Text]:
         units.seconds(site.time_s),
         *(units.seconds(w) if w != 0 else "" for w in waits),
         figure.replace(" ± ", "±"),
+        _joules(total(site.elsewhere).joules or 0.0) if site.elsewhere else "",
     ]
