@@ -20,15 +20,15 @@ from wattle.provenance import Joules, total
 from wattle.sites import merge_with_members
 from wattle.symbols import Place
 
-SHORT_S = 1e-5  # a shorter call is hardly ever interrupted
+OVERLAP = 0.3  # of a short call's time, which others may overlap with. Readings of the clock bound it from above
 FAR_FROM_S = 2e-6  # a blocking call that takes less is a copy within the node
 FEWEST = 8  # noted calls of a link, below which no share is taken from it
 
 
 @dataclass
 class OfPE:
-    """A spot's numbers in one PE. `least_s`: its time without that of reading the clock, but at least half of it: short
-    calls overlap with the reading. `most_s`: the whole time.
+    """A spot's numbers in one PE. `most_s`: its time. `least_s`: without what the calls around it may take over: short
+    calls overlap, so that one that goes away saves less than it took.
     """
 
     calls: int = 0
@@ -68,7 +68,7 @@ class Spot:
 
     @property
     def mean_s(self) -> float:
-        """Seconds of a call, without reading the clock."""
+        """Seconds of a call, at least."""
         return sum(one.least_s for one in self.of.values()) / self.calls if self.calls else 0.0
 
     @property
@@ -199,7 +199,6 @@ class Evidence:
 def _spots(profile: RunProfile, program: str) -> tuple[list[Spot], dict[tuple[int, int], Spot]]:
     found: dict[tuple[str, str], Spot] = {}
     at: dict[tuple[int, int], Spot] = {}
-    factors = {pe.pe: _factor(pe) for pe in profile.pes}
     numbers = {(pe.pe, id(site)): i for pe in profile.pes for i, site in enumerate(pe.sites)}
     for site, members in merge_with_members(profile):
         place, above = call_paths.nearest(site, program)
@@ -209,37 +208,16 @@ def _spots(profile: RunProfile, program: str) -> tuple[list[Spot], dict[tuple[in
         spot.callers |= dict.fromkeys([above[0].words] if above else [])
         for pe, one in members:
             at[pe.pe, numbers[pe.pe, id(one)]] = spot
-            _add_site(spot.of.setdefault(pe.pe, OfPE()), pe, one, factors[pe.pe])
+            _add_site(spot.of.setdefault(pe.pe, OfPE()), pe, one)
     return list(found.values()), at
 
 
-def _own_s(site: Site) -> float:
-    """Seconds in the calls of a site without waiting."""
-    return max(0.0, (site.time_s or 0.0) - (add(site.wait_s.values()) or 0.0))
-
-
-def _factor(pe: PE) -> float:
-    """The factor of a PE's times of short calls. The profile takes the PE's share without a core off all calls. But the
-    timed short calls were not interrupted, so this undoes it, as far as the PE's time allows.
-    """
-    active, without = pe.state_s["active"] or 0.0, pe.state_s[NO_CORE] or 0.0
-    own = sum(_own_s(site) for site in pe.sites if _is_short(site))
-    rest = active - sum(_own_s(site) for site in pe.sites if not _is_short(site))
-    if not active or not own:
-        return 1.0
-    return max(1.0, min((active + without) / active, rest / own))
-
-
-def _is_short(site: Site) -> bool:
-    return site.calls > 0 and _own_s(site) / site.calls < SHORT_S
-
-
-def _add_site(to: OfPE, pe: PE, site: Site, factor: float) -> None:
+def _add_site(to: OfPE, pe: PE, site: Site) -> None:
     waited = add(site.wait_s.values()) or 0.0
-    own = _own_s(site) * (factor if _is_short(site) else 1.0)
+    own = max(0.0, (site.time_s or 0.0) - waited)
     timer = (pe.sequence.timer_s or 0.0) if pe.sequence is not None else 0.0
     to.calls += site.calls
     to.bytes += site.bytes
     to.wait_s += waited
-    to.least_s += waited + max(own / 2, own - site.calls * timer)
+    to.least_s += waited + own - min(OVERLAP * own, site.calls * timer / 2)
     to.most_s += waited + own

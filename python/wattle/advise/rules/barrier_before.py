@@ -13,6 +13,7 @@ from wattle.units import share as of_all
 NAME = "barrier-before"
 SHARE = 0.9
 FEWEST_CALLS = 16
+ALIKE = 0.5  # the least time of a rank in the barriers over the largest
 
 CHANGE = "/* remove MPI_Barrier(comm): no rank leaves the next call before all have entered it */"
 
@@ -25,13 +26,16 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         if barrier.most_calls < FEWEST_CALLS or evidence.share_out(link) < SHARE:
             continue
         times = [one.most_s for one in barrier.of.values()]
-        own = min(times) / max(times) if max(times) else 0.0  # the rank that waits least has the barrier's own price
+        own = min(times) / max(times) if max(times) else 0.0
+        # The rank that waits least has the barrier's own price. Where all wait about as long, no rank is always late,
+        # and they wait for each other once instead of twice.
+        most = 1.0 if own >= ALIKE else own
         title = f"{count(barrier.calls)} barriers, each right before {meeting.call}: leave them out"
         seen = [
             f"{barrier.words}: {count(barrier.calls)} calls",
             f"{meeting.words}: the next call after {of_all(evidence.share_out(link))} of the noted barriers",
         ]
-        rests = "The barrier's own price: the time of the rank that waits least. The next call may take it over."
+        rests = "The barrier's time in this run. The next call may take it over."
         advice = Advice(title, seen, CHANGE, rests, Effort.LINE, Sure.LOW)
-        parts = [Part(barrier, Interval(0.0, own))]
+        parts = [Part(barrier, Interval(0.0, most))]
         yield Finding(NAME, [barrier, meeting], advice, saved_by(evidence, parts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wattle.advise import calls
-from wattle.advise.evidence import Evidence, Link
+from wattle.advise.evidence import Evidence, Link, Spot
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
 from wattle.units import count, size
 from wattle.units import share as of_all
@@ -15,7 +15,9 @@ SHARE = 0.8
 FEWEST_CALLS = 16
 LARGEST = 1024
 GAP = 0.5  # of the reduction's time: more computing between the two may need the first result
-SAVED = Interval(0.4, 1.0)  # of the second reduction: its ranks have met already
+# One of the two goes away: at least a part of the second one, whose ranks have met already, at most the longer of the
+# two. Which of them has the waits for a rank that is late by chance is chance, too.
+LEAST_SAVED, MOST_SAVED = 0.4, 1.0
 
 CHANGE = "MPI_Allreduce(MPI_IN_PLACE, both, 2 * count, type, op, comm);  /* both values in one vector */"
 CHANGE_SHMEM = "shmem_double_sum_reduce(SHMEM_TEAM_WORLD, both, mine, 2 * n);  /* both values in one vector */"
@@ -52,7 +54,12 @@ def _finding(evidence: Evidence, link: Link) -> Finding:
     change = CHANGE if calls.api_of(first.call) == "mpi" else CHANGE_SHMEM
     rests = "The time of the second reduction in this run. It must not need the first one's result."
     advice = Advice(title, seen, change, rests, Effort.LINES, Sure.MEDIUM)
-    return Finding(NAME, [first, second], advice, saved_by(evidence, [Part(second, SAVED)]))
+    return Finding(NAME, [first, second], advice, saved_by(evidence, [Part(second, _saved(first, second))]))
+
+
+def _saved(first: Spot, second: Spot) -> Interval:
+    longest = [max((one.most_s for one in spot.of.values()), default=0.0) for spot in (first, second)]
+    return Interval(LEAST_SAVED, MOST_SAVED * max(longest) / longest[1] if longest[1] else MOST_SAVED)
 
 
 def _is_close(evidence: Evidence, link: Link) -> bool:
