@@ -83,7 +83,7 @@ def joules_for_others(pe: PE) -> float:
 
 
 def check_that_parts_add_up(profile: RunProfile) -> None:
-    """What PEs spent for others is what call sites have elsewhere, and a PE's parts are not more than its whole."""
+    """The joules of call sites elsewhere are those of PEs for others, and a PE's parts are not more than its whole."""
     merged, rest = sites.merge(profile), sites.assigned_of(profile).rest
     elsewhere = sum(j.joules or 0.0 for found in (*(s.elsewhere for s in merged), rest.sums()) for j in found)
     assert math.isclose(elsewhere, sum(map(joules_for_others, profile.pes)), rel_tol=1e-9)
@@ -128,4 +128,4 @@ def test_handlers_are_assigned_to_the_sites_of_their_requests(tmp_path: Path) ->
 def test_each_call_site_has_a_mark(tmp_path: Path) -> None:
     profile = profile_of(BETWEEN_NODES, tmp_path, [str(OSHCC.parent / "oshrun"), "-n", "2"])
     assert all(site.mark for pe in profile.pes for site in pe.sites)
-    assert not any(row.pe != pe.pe for pe in profile.pes for row in pe.served)  # within a node nobody is asked
+    assert not any(row.pe != pe.pe for pe in profile.pes for row in pe.served)  # within a node no PE is asked

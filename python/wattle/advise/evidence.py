@@ -146,6 +146,15 @@ class Evidence:
         return max(self.wall_s - sum(without) / len(without), self.wall_s / 100)
 
     @property
+    def is_crowded(self) -> bool:
+        """Whether a host has more PEs than cores. A call that needs many PEs at a time then waits for cores."""
+        of_host: dict[str, list[PE]] = defaultdict(list)
+        for pe in self.profile.pes:
+            of_host[pe.host].append(pe)
+        cores = {host: frozenset(c for pe in pes if pe.cores for c in pe.cores.cores) for host, pes in of_host.items()}
+        return any(cores[host] and len(pes) > len(cores[host]) for host, pes in of_host.items())
+
+    @property
     def has_order(self) -> bool:
         """Whether the order of calls is known of any PE."""
         return any(pe.sequence is not None for pe in self.profile.pes)
