@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import tempfile
 import tomllib
@@ -38,6 +39,7 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds for all of it")
     parser.add_argument("only", nargs="*", metavar="WORD", help="only programs with this word in name or command")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the machine ends, too
     home = Path(os.environ.get("WATTLE_HOME") or ROOT / "build/release").resolve()
     programs = chosen(options.quick, options.only)
     if not programs:

@@ -22,7 +22,7 @@ def examine(roots: Roots) -> Section:
     found = _ask_ucx(modules)
     ofi = _ask_libfabric(modules)
     findings = [
-        _between(home, modules, found),
+        _between(home, modules, found, ofi),
         *_choice(roots, modules, ofi),
         *_transports(found),
         *_providers(ofi),
@@ -61,15 +61,16 @@ def _ask_libfabric(modules: dict[str, Path]) -> Libfabric | None:
     return Libfabric(why=f"{name} is not found") if path is None else libfabric.ask(path)
 
 
-def _between(home: paths.Home, modules: dict[str, Path], found: Ucx | None) -> Finding:
+def _between(home: paths.Home, modules: dict[str, Path], found: Ucx | None, ofi: Libfabric | None) -> Finding:
     if not modules:
         why = f"no {MODULES} in {home.root}/lib; `make build` makes it, with libucx-dev"
         return _by_mpi(home, "not possible", why, ())
     if found is not None and not found.version:
         why = f"{found.why}; the runtime's module needs it"
         return _by_mpi(home, "not possible by UCX", why, ("sudo apt-get install libucx0",))
-    names = [f"UCX {found.version}" if name == "ucx" and found is not None else name.upper() for name in modules]
-    return Finding("between nodes", State.YES, f"by {', '.join(names)}, loaded by jobs on several nodes")
+    libraries = (("UCX", found), ("libfabric", ofi))
+    names = [f"{name} {one.version}".rstrip() for name, one in libraries if one is not None]
+    return Finding("between nodes", State.YES, f"by {' or '.join(names)}, loaded by jobs on several nodes")
 
 
 def _by_mpi(home: paths.Home, says: str, why: str, grant: tuple[str, ...]) -> Finding:
