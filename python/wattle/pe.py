@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from wattle.provenance import Joules, unavailable
 
@@ -233,10 +234,9 @@ STEP_COUNTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A pair of call sites, of which `to` was the thread's next call after `origin`, with counts of noted calls. See
-    docs/profile.md for their meaning.
+    docs/profile.md for their meaning. A tuple, because a large job has a million.
     """
 
     origin: int  # index of a site

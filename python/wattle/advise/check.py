@@ -92,9 +92,9 @@ def replay_under(facts: Recorded, saving: Saving) -> Trace:
     """
     compute, more = _less(facts.trace.compute, saving.computing)
     own, most = _less(facts.own_s, saving.waiting + more)
-    meetings = float(facts.trace.barrier.sum())
+    meetings = float(facts.meeting_s.sum())
     shorter = min(1.0, float((saving.meeting + most).min(initial=np.inf)) / meetings) if meetings else 0.0
-    return Trace(compute + own, facts.trace.barrier * (1 - shorter))
+    return Trace(compute + own, facts.meeting_s * (1 - shorter))
 
 
 def _less(seconds: np.ndarray, saved: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -88,19 +88,12 @@ class Spot:
 class Link:
     """Counts of the noted calls at `to` that came next after a call at `origin`, over all PEs."""
 
-    def __init__(self, origin: Spot, to: Spot) -> None:
+    def __init__(self, origin: Spot, to: Spot, steps: list[Step]) -> None:
         self.origin, self.to = origin, to
-        self.counts = dict.fromkeys(STEP_COUNTS, 0)
-        self.bytes, self.time_s = 0, 0.0
-        self.areas: set[tuple[int, int, int]] = set()  # area, low, high of a PE's calls
-
-    def add(self, step: Step) -> None:
-        for name in STEP_COUNTS:
-            self.counts[name] += getattr(step, name)
-        self.bytes += step.bytes
-        self.time_s += step.time_s
-        if step.area >= 0:
-            self.areas.add((step.area, step.low, step.high))
+        sums = Step(*map(sum, zip(*steps, strict=True)))
+        self.counts = {name: getattr(sums, name) for name in STEP_COUNTS}
+        self.bytes, self.time_s = sums.bytes, sums.time_s
+        self.areas = {(s.area, s.low, s.high) for s in steps if s.area >= 0}  # area, low, high of a PE's calls
 
     @property
     def times(self) -> int:
@@ -160,15 +153,13 @@ class Evidence:
         return any(pe.sequence is not None for pe in self.profile.pes)
 
     def _links(self) -> list[Link]:
-        found: dict[tuple[int, int], Link] = {}
+        found: dict[tuple[int, int], list[Step]] = defaultdict(list)
+        spots = {id(spot): spot for spot in self.spots}
         for pe in self.profile.pes:
+            at = [id(self._at[pe.pe, i]) for i in range(len(pe.sites))]
             for step in pe.sequence.steps if pe.sequence is not None else ():
-                origin, to = self._at[pe.pe, step.origin], self._at[pe.pe, step.to]
-                key = (id(origin), id(to))
-                if key not in found:
-                    found[key] = Link(origin, to)
-                found[key].add(step)
-        return list(found.values())
+                found[at[step.origin], at[step.to]].append(step)
+        return [Link(spots[origin], spots[to], steps) for (origin, to), steps in found.items()]
 
     def share_out(self, link: Link) -> float:
         """The share of the calls after `link.origin` that were at `link.to`."""

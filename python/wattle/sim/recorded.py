@@ -12,7 +12,7 @@ import numpy as np
 
 from wattle import limits, units
 from wattle.errors import WattleError
-from wattle.pe import PE, STAGES
+from wattle.pe import PE, STAGES, add
 from wattle.profile import RunProfile
 from wattle.sim.replay import Trace
 from wattle.timeline import intervals
@@ -27,13 +27,16 @@ REPORTED_FROM = 1e-3  # smaller shares of the PEs' time are not mentioned
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recorded run. `own_s`: the time of each PE that the trace leaves out, in the form of its computing: waits
-    between synchronizations, and leaving one later than the first PE. `how`: one sentence on the source of the trace.
-    `elsewhere`: the share of the PEs' time that was waited between synchronizations. `messages`, `bytes`: of all PEs.
+    """A recorded run. `own_s`: other time of each PE, in the form of the trace's computing: waits between
+    synchronizations, and leaving one later than the first PE. `meeting_s`: the time of each synchronization beside
+    computing and `own_s`, so that the three together last as long as the run. `how`: one sentence on the source of the
+    trace. `elsewhere`: the share of the PEs' time that was waited between synchronizations and is not in the trace.
+    `messages`, `bytes`: of all PEs.
     """
 
     trace: Trace
     own_s: np.ndarray
+    meeting_s: np.ndarray
     how: str
     elsewhere: float
     messages: float
@@ -56,10 +59,11 @@ def read(profile: RunProfile) -> Recorded:
         found = intervals.read(profile)
     except Unfit as why:
         trace, how = _of_sums(profile, str(why))
-        return Recorded(trace, np.zeros_like(trace.compute), how, 0.0, messages, moved)
+        own, meeting = _beside(trace, profile)
+        return Recorded(trace, own, meeting, how, 0.0, messages, moved)
     trace = Trace(found.computing_s, np.append(found.barrier_s, 0.0))
     how = _described(found.synchronizations, len(found.barrier_s))
-    return Recorded(trace, found.own_s, how, found.elsewhere, messages, moved)
+    return Recorded(trace, found.own_s, trace.barrier, how, found.elsewhere, messages, moved)
 
 
 def _described(total: int, kept: int) -> str:
@@ -84,6 +88,16 @@ def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:
         f"averaged; {why}"
     )
     return Trace(compute, np.full(collectives, each)), how
+
+
+def _beside(trace: Trace, profile: RunProfile) -> tuple[np.ndarray, np.ndarray]:
+    """The waits of each PE in calls that are no synchronizations, and what then remains of the synchronizations."""
+    waits = [sum(add(s.wait_s.values()) or 0.0 for s in pe.sites if not MEET.search(s.call)) for pe in profile.pes]
+    collectives = len(trace.barrier)
+    whole = trace.compute[0].max(initial=0.0) + trace.barrier[0]
+    own = np.minimum(np.array(waits) / collectives, whole - trace.compute[0])
+    rest = whole - (trace.compute[0] + own).max(initial=0.0)
+    return np.repeat(own[np.newaxis, :], collectives, axis=0), np.full(collectives, rest)
 
 
 def _count(pes: Sequence[PE]) -> int:

@@ -3,6 +3,7 @@
 import json
 
 import advised
+import fakes
 import numpy as np
 import pytest
 import timelines
@@ -56,14 +57,14 @@ def test_seconds_that_the_late_pe_saves_shorten_the_run_and_those_of_another_do_
     none, some = np.zeros(2), 0.2
     late = replay_under(facts, Saving(np.array([0.0, some]), none, none))
     early = replay_under(facts, Saving(np.array([some, 0.0]), none, none))
-    # PE 1 sets the pace until each meeting, and both do after the last one.
+    # PE 1 sets the pace until each barrier, and both do after the last one.
     assert 2.0 - longest(late) == pytest.approx(some, rel=0.1)
     assert 2.0 - longest(early) < 0.2 * some
 
 
 def test_savings_come_out_of_computing_waits_and_meetings_by_their_kind():
     trace = Trace(np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([0.5, 0.5]))
-    facts = Recorded(trace, np.array([[0.5, 0.0], [0.5, 0.0]]), "", 0.0, 0.0, 0.0)
+    facts = Recorded(trace, np.array([[0.5, 0.0], [0.5, 0.0]]), trace.barrier, "", 0.0, 0.0, 0.0)
     none, both = np.zeros(2), np.array([0.5, 1.0])
     busy = replay_under(facts, Saving(both, none, none))
     assert busy.compute.sum(axis=0) == pytest.approx([2.5, 3.0]) and busy.barrier.sum() == 1.0
@@ -83,6 +84,18 @@ def test_a_finding_is_replayed_from_timelines_or_from_sums(tmp_path):
         found = recorded.read(profiles.load(directory))
         assert found.how.startswith(how)
         assert longest(replay_under(found, Saving(*[np.zeros(2)] * 3))) == pytest.approx(2.0)
+
+
+def test_waits_in_other_calls_than_barriers_are_a_pe_s_own_in_sums(tmp_path):
+    waits = {"spin": 0.3, "yield": 0.0, "asleep": 0.0}
+    profiles_ = [fakes.pe_profile(pe) for pe in range(2)]
+    profiles_[0]["sites"].append(fakes.site(0x1300, "shmem_long_wait_until", "wait", wait_s=waits, time_s=0.3))
+    found = recorded.read(profiles.load(fakes.make_run(tmp_path / "run", profiles_)))
+    assert found.own_s.sum(axis=0) == pytest.approx([0.3, 0.0])
+    assert found.trace.compute.max(axis=1).sum() + found.trace.barrier.sum() == pytest.approx(2.0)
+    assert longest(replay_under(found, Saving(*[np.zeros(2)] * 3))) == pytest.approx(2.0)
+    less = replay_under(found, Saving(np.zeros(2), np.array([0.2, 0.0]), np.zeros(2)))
+    assert longest(less) == pytest.approx(1.8)
 
 
 def test_a_number_without_a_finding_is_refused(wattle, home, tmp_path):
