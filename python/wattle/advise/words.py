@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wattle import units
+from wattle.advise import language as languages
 from wattle.advise.finding import Finding, Interval
 from wattle.advise.given import Given
 from wattle.provenance import joule_unit, significant
@@ -66,4 +67,7 @@ def markdown(given: Given) -> str:
 
 
 def language(finding: Finding) -> str:
-    return "sh" if "wattle " in finding.advice.change else "c"
+    """The language of the change, as a code block names it."""
+    if "wattle " in finding.advice.change:
+        return "sh"
+    return languages.of(finding.spots[0].place) if finding.spots else "c"

@@ -8,10 +8,12 @@ from typing import Any
 
 import fakes
 import pytest
+from wattle import symbols
 from wattle.advise.given import advise
 from wattle.advise.words import markdown
 from wattle.errors import WattleError
 from wattle.pe_file import STEP_COLUMNS
+from wattle.symbols import Place
 
 MANY = 20_000
 PUT, QUIET, FENCE, BARRIER = "shmem_double_put", "shmem_quiet", "shmem_fence", "shmem_barrier_all"
@@ -177,6 +179,27 @@ def test_the_documents_have_all_of_a_finding(wattle, tmp_path):
     assert "\\n" not in text and text.startswith("### Advice of Wattle on `")
     assert text.startswith("### Advice of Wattle")
     assert "```c" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "snippet"),
+    [
+        ("send.c", "c", "MPI_Send(all, n * count, type, dest, tag, comm);  /* once"),
+        ("send.F90", "fortran", "call MPI_Send(all, n * count, type, dest, tag, comm, ierr)  ! once"),
+        ("send.f", "fortran", "call MPI_Send("),
+        ("send.cpp", "cpp", "MPI_Send(all.data(), n * count, type, dest, tag, comm);  // once"),
+        ("send.C", "cpp", "MPI_Send(all.data()"),
+        ("", "c", "MPI_Send(all, n"),
+    ],
+)
+def test_a_change_is_in_the_language_of_its_file(tmp_path, monkeypatch, name, language, snippet):
+    def resolve(keys):
+        return {key: Place(key[0], key[2], f"/src/{name}" if name else "", 12, "send") for key in keys}
+
+    monkeypatch.setattr(symbols, "resolve", resolve)
+    given = advise(run(tmp_path, *PATTERNS["small-sends"]))
+    assert given.findings[0].advice.change.startswith(snippet)
+    assert f"```{language}\n" in markdown(given)
 
 
 def test_no_advice_is_said(wattle, tmp_path):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from wattle.advise import calls
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.advise.language import Snippet
 from wattle.units import count
 from wattle.units import share as of_all
 
@@ -15,7 +16,11 @@ SHARE = 0.9
 FEWEST_CALLS = 16
 ALIKE = 0.25  # the least time of a rank in the barriers over the largest: the lateness is by chance
 
-CHANGE = "/* remove MPI_Barrier(comm): no rank leaves the next call before all have entered it */"
+CHANGE = Snippet(
+    c="/* remove MPI_Barrier(comm): no rank leaves the next call before all have entered it */",
+    cxx="// remove MPI_Barrier(comm): no rank leaves the next call before all have entered it",
+    fortran="! remove MPI_Barrier(comm, ierr): no rank leaves the next call before all have entered it",
+)
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -36,6 +41,6 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             f"{meeting.words}: the next call after {of_all(evidence.share_out(link))} of the noted barriers",
         ]
         rests = "The barrier's time in this run. The next call may take it over."
-        advice = Advice(title, seen, CHANGE, rests, Effort.LINE, Sure.LOW)
+        advice = Advice(title, seen, CHANGE.at(barrier.place), rests, Effort.LINE, Sure.LOW)
         parts = [Part(barrier, Interval(0.0, most))]
         yield Finding(NAME, [barrier, meeting], advice, saved_by(evidence, parts))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from wattle.advise import calls
 from wattle.advise.evidence import Evidence, Link, Spot
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.advise.language import Snippet
 from wattle.units import count, size
 from wattle.units import share as of_all
 
@@ -19,7 +20,11 @@ GAP = 0.5  # of the reduction's time: more computing between the two may need th
 # two. Which of them has the waits for a rank that is late by chance is chance, too.
 LEAST_SAVED, MOST_SAVED = 0.4, 1.0
 
-CHANGE = "MPI_Allreduce(MPI_IN_PLACE, both, 2 * count, type, op, comm);  /* both values in one vector */"
+CHANGE = Snippet(
+    c="MPI_Allreduce(MPI_IN_PLACE, both, 2 * count, type, op, comm);  /* both values in one vector */",
+    cxx="MPI_Allreduce(MPI_IN_PLACE, both.data(), 2 * count, type, op, comm);  // both values in one vector",
+    fortran="call MPI_Allreduce(MPI_IN_PLACE, both, 2 * count, type, op, comm, ierr)  ! both values in one array",
+)
 CHANGE_SHMEM = "shmem_double_sum_reduce(SHMEM_TEAM_WORLD, both, mine, 2 * n);  /* both values in one vector */"
 
 
@@ -51,7 +56,7 @@ def _finding(evidence: Evidence, link: Link) -> Finding:
         f"{first.words}: {count(first.calls)} calls of {size(first.mean_bytes)}",
         f"{second.words}: the next call after {of_all(evidence.share_out(link))} of the noted ones",
     ]
-    change = CHANGE if calls.api_of(first.call) == "mpi" else CHANGE_SHMEM
+    change = CHANGE.at(second.place) if calls.api_of(first.call) == "mpi" else CHANGE_SHMEM
     rests = "The time of the second reduction in this run. It must not need the first one's result."
     advice = Advice(title, seen, change, rests, Effort.LINES, Sure.MEDIUM)
     return Finding(NAME, [first, second], advice, saved_by(evidence, [Part(second, _saved(first, second))]))

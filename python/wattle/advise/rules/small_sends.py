@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from wattle.advise import calls
 from wattle.advise.evidence import Evidence, Spot
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.advise.language import Snippet
 from wattle.units import count, size
 from wattle.units import share as of_all
 
@@ -17,7 +18,11 @@ LARGEST = 1024  # bytes of a message
 SAVED = Interval(0.3, 1.1)  # of the sends and of the receives that go away, with their entries
 RECEIVES = ("MPI_Recv", "MPI_Irecv")
 
-CHANGE = "MPI_Send(all, n * count, type, dest, tag, comm);  /* once: the loop fills all[] */"
+CHANGE = Snippet(
+    c="MPI_Send(all, n * count, type, dest, tag, comm);  /* once: the loop fills all[] */",
+    cxx="MPI_Send(all.data(), n * count, type, dest, tag, comm);  // once: the loop fills all",
+    fortran="call MPI_Send(all, n * count, type, dest, tag, comm, ierr)  ! once: the loop fills all",
+)
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -35,7 +40,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             *(f"{spot.words}: {count(spot.calls)} calls in a row" for spot in receives),
         ]
         rests = "The price of a message in this run, at both ends."
-        advice = Advice(title, seen, CHANGE, rests, Effort.LINES, Sure.HIGH)
+        advice = Advice(title, seen, CHANGE.at(send.place), rests, Effort.LINES, Sure.HIGH)
         parts = [Part(spot, SAVED.scaled(share)) for spot in (send, *receives)]
         yield Finding(NAME, [send, *receives], advice, saved_by(evidence, parts))
 
