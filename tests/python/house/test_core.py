@@ -70,6 +70,7 @@ def test_the_environment_has_no_package_of_the_extra(core_python: Path) -> None:
         ["version"],
         ["doctor"],
         ["compare", "run", "run"],
+        ["history", "run"],
         ["plan", "--help"],
         ["report", "--text", "run"],
         ["run", "--help"],
