@@ -20,7 +20,7 @@ def suite(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p["name"])
 def test_each_program_is_built_and_its_place_is_known(program: dict) -> None:
-    assert program.keys() <= {"name", "on", "program", "hardware", "quick", "one_network", "environment"}
+    assert program.keys() <= {"name", "on", "program", "hardware", "quick", "exit", "one_network", "environment"}
     assert (HOME / "bin" / program["program"].split()[0]).exists()
     nodes, pes = map(int, program["on"].split("x"))
     assert 2 <= nodes <= 3 and nodes * pes <= 16

@@ -3,9 +3,12 @@
  *
  * Other PEs reach registered memory by its key. Some providers (FI_MR_LOCAL) need registration on this side, too: of
  * the source of a put, and of the memory that a get fills. The symmetric heap stays registered, piece by piece, until
- * the end. All other memory belongs to the program, which may return it to the system at any time. To register it for
- * each operation costs more than a copy, and to remember it would need hooks into the C library's allocator. So such
- * transfers are copied through registered buffers.
+ * the end. All other memory belongs to the program, which may return it to the system at any time. So such transfers
+ * are copied through registered buffers, and no registration can be out of date.
+ *
+ * On emulated Soft-RoCE a copy of 8 bytes took 0.8 us, of 4 KiB 2 us and of 124 KiB 205 us. To register and release the
+ * same memory took 39, 41 and 53 us; 1.4, 1.5 and 3.5 us from libfabric's own cache of registrations, which hooks into
+ * the C library's allocator.
  */
 #ifndef WTL_FABRIC_OFI_MEMORY_H
 #define WTL_FABRIC_OFI_MEMORY_H

@@ -41,14 +41,20 @@ def in_one_network(nodes: Nodes) -> Iterator[None]:
             subprocess.run(["umount", file], check=True)
 
 
+def networks(profiles: Path) -> list[dict]:
+    """The networks of the profiles. A PE that died before it used one has none."""
+    found = [json.loads(file.read_text())["network"] for file in profiles.glob("pe-*.json")]
+    return [network for network in found if network]
+
+
 def moved_by_hardware(profiles: Path) -> int | None:
     """The bytes that hardware moved, of all PEs. None: there is no profile."""
-    found = [json.loads(file.read_text())["network"] for file in profiles.glob("pe-*.json")]
+    found = networks(profiles)
     return sum(network["bytes"]["hardware"] for network in found) if found else None
 
 
 def paths(profiles: Path) -> str:
-    found = {json.loads(file.read_text())["network"]["paths"] for file in profiles.glob("pe-*.json")}
+    found = {network["paths"] for network in networks(profiles)}
     return " and ".join(sorted(filter(None, found))) or "no path"
 
 
@@ -74,7 +80,7 @@ def failure(home: Path, program: dict, seconds: float, profiles: Path) -> str:
         except subprocess.TimeoutExpired:
             end(job)
             return f"not done after {seconds:g} s"
-    if code != 0:
+    if code != program.get("exit", 0):
         return f"exit code {code}"
     if program.get("hardware") and not moved_by_hardware(profiles):
         return "hardware moved no bytes"
