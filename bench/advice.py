@@ -36,10 +36,11 @@ PROGRAMS = {
     "get_put": (1, 4000),
     "unchanged": (1, 20_000_000),
     "broadcast_loop": (4, 2000),
-    "imbalance": (2, 200),
+    "imbalance": (2, 40),
     "small_sends": (2, 2000),
     "barrier_before": (2, 20_000),
     "reductions": (2, 20_000),
+    "windows": (2, 200),
     "armci_fence_each": (1, 4000),
     "armci_get_put": (1, 4000),
 }
@@ -115,6 +116,9 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in options.programs:
+            if PROGRAMS[name][0] > len(os.sched_getaffinity(0)):
+                note(f"{name} needs {PROGRAMS[name][0]} cores, one for each PE: left out")
+                continue
             rows.append(measure(name, options.repeats, options.scale, Path(folder)))
             if not options.json:
                 show(rows[-1])

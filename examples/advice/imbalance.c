@@ -2,7 +2,7 @@
 #include <shmem.h>
 #include <stdlib.h>
 
-enum { WORK = 400000, ROUNDS = 500 };
+enum { WORK = 8000000, ROUNDS = 50 };
 
 int main(int argc, char **argv)
 {

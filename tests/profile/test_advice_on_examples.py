@@ -27,6 +27,7 @@ FLAWED = {
     "small_sends": ("small-sends", 100),
     "barrier_before": ("barrier-before", 300),
     "reductions": ("reductions", 300),
+    "windows": ("windows", 100),
     "armci_fence_each": ("quiet-each", 200),
 }
 SOUND = {

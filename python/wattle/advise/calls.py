@@ -14,6 +14,7 @@ WAIT_FOR = re.compile(r"shmem_\w*(?:wait|wait_until)$")
 BARRIER = re.compile(r"shmem_barrier(?:_all)?$|shmem_(?:team_)?sync(?:_all)?$|MPI_Barrier$|ARMCI_Barrier$")
 MEETING = re.compile(r"MPI_(?:Allreduce|Allgatherv?|Alltoall[vw]?|Reduce_scatter\w*)$")
 ALLREDUCE = re.compile(r"MPI_Allreduce$|shmem_\w+_(?:reduce|to_all)$")
+WINDOW = re.compile(r"MPI_Win_(?:allocate(?:_shared)?|create)$")
 NON_BLOCKING = re.compile(r"_nbi$|ARMCI_Nb|MPI_I")
 
 

@@ -11,7 +11,7 @@ from wattle.advise.finding import Advice, Effort, Finding, Interval, Sure, saved
 from wattle.pe import STAGES, add
 
 NAME = "imbalance"
-FROM = 0.1  # of the run's time
+FROM = 0.1  # of the run's time without the time for which PEs had no core
 LONG = 1.1  # a PE that computes so many times the mean is named
 SAVED = Interval(0.3, 1.0)  # of the time that perfect balance would save
 
@@ -27,7 +27,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     if len(times) < 2 or len(times) < len(busy):
         return
     mean, longest = statistics.fmean(times.values()), max(times.values())
-    if longest - mean < FROM * evidence.wall_s:
+    if longest - mean < FROM * evidence.ran_s:
         return
     waited = statistics.fmean(add(pe.state_s[s] for s in STAGES) or 0.0 for pe in profile.pes)
     if waited < (longest - mean) / 2:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wattle.advise.evidence import Evidence
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Sure, saved_of_pes
+from wattle.advise.finding import Advice, Effort, Finding, Interval, Saved, Sure
 from wattle.pe import NO_CORE
+from wattle.provenance import Provenance
 from wattle.units import several
 from wattle.units import share as of_all
 
@@ -32,5 +33,14 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         seen.append(f"each may use {several(most, 'core') if least == most else f'{least} to {most} cores'}")
     rests = "The time without a core, which the kernel counts. What else uses the cores is not known here."
     advice = Advice(title, seen, CHANGE, rests, Effort.LINE, Sure.LOW)
+    yield Finding(NAME, [], advice, _saved(evidence, without))
+
+
+def _saved(evidence: Evidence, without: dict[int, float]) -> Saved:
+    """A PE without a core draws nothing, so the joules are those of the idle nodes. The share is of the whole time."""
+    seconds = Interval(0.0, min(max(without.values()), evidence.wall_s))
+    share, whole = seconds.scaled(1 / evidence.wall_s), evidence.whole_joules
+    joules = share.scaled(evidence.idle_joules) if whole.known and evidence.idle_joules else None
+    provenance = Provenance.MODELLED if joules else Provenance.UNAVAILABLE
     of_pe = {pe: Interval(0.0, lost) for pe, lost in without.items()}
-    yield Finding(NAME, [], advice, saved_of_pes(evidence, of_pe))
+    return Saved(seconds, share, of_pe, joules, provenance, whole.source, [])

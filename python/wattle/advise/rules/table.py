@@ -22,6 +22,7 @@ from wattle.advise.rules import (
     reductions,
     small_sends,
     unchanged,
+    windows,
 )
 
 Rule = Callable[[Evidence], Iterator[Finding]]
@@ -35,6 +36,7 @@ RULES: dict[str, Rule] = {
         quiet_each,
         unchanged,
         small_sends,
+        windows,
         barrier_before,
         reductions,
         blocking_gets,
