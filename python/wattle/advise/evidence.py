@@ -134,12 +134,15 @@ class Evidence:
 
     @property
     def ran_s(self) -> float:
-        """The time of the run without the time for which PEs had no core: that of the PE with the least. Others wait
-        for it meanwhile.
-        """
-        without = [
-            (pe.state_s[NO_CORE] or 0.0) + (pe.cores.in_waits_s or 0.0 if pe.cores else 0.0) for pe in self.profile.pes
-        ]
+        """The time of the run without the time for which a PE had no core. It costs no joules."""
+        without = [pe.state_s[NO_CORE] or 0.0 for pe in self.profile.pes]
+        return max(self.wall_s - sum(without) / len(without), self.wall_s / 100)
+
+    @property
+    def least_ran_s(self) -> float:
+        """The same of the PE that had no core for longest, in waits too. The others wait for it meanwhile."""
+        in_waits = [(pe.cores.in_waits_s or 0.0) if pe.cores else 0.0 for pe in self.profile.pes]
+        without = [(pe.state_s[NO_CORE] or 0.0) + more for pe, more in zip(self.profile.pes, in_waits, strict=True)]
         return max(self.wall_s - max(without), self.wall_s / 100)
 
     @property

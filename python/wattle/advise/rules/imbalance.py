@@ -27,7 +27,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     if len(times) < 2 or len(times) < len(busy):
         return
     mean, longest = statistics.fmean(times.values()), max(times.values())
-    if longest - mean < FROM * evidence.ran_s:
+    if longest - mean < FROM * evidence.least_ran_s:
         return
     waited = statistics.fmean(add(pe.state_s[s] for s in STAGES) or 0.0 for pe in profile.pes)
     if waited < (longest - mean) / 2:

@@ -12,8 +12,9 @@ from wattle.units import count, seconds
 
 NAME = "windows"
 FEWEST_CALLS = 16
-# Of making and freeing them. One remains, and a rank that is late makes the others wait at the next call instead.
-SAVED = Interval(0.5, 1.0)
+# Of making and freeing them. One remains, and a rank that is late makes the others wait at the next call instead. The
+# calls at a window take less time while it stays, too: the example saved 98 % where these calls took 93 %.
+SAVED = Interval(0.5, 1.1)
 
 CHANGE = Snippet(
     c="""\
