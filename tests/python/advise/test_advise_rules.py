@@ -76,6 +76,7 @@ PATTERNS = {
         [site(0, "MPI_Allreduce"), site(1, "MPI_Allreduce")],
         [step(0, 1, time_s=0.0025), step(1, 0, time_s=0.1)],
     ),
+    "windows": ([site(0, "MPI_Win_allocate", 0), site(1, "MPI_Win_free", 0)], [step(0, 1), step(1, 0)]),
     "blocking-gets": ([site(0, "shmem_long_g")], [step(0, 0, **WHOLE)]),
 }
 
@@ -141,7 +142,27 @@ def test_pes_without_a_core_are_reported(tmp_path):
     state = {"active": 1.0, "spin": 0.0, "yield": 0.0, "asleep": 0.0, "no_core": 1.0}
     times = {"compute": 1.0, "transfer": 0.0, "wait": 0.0, "no_core": 1.0}
     pes = [fakes.pe_profile(i, state_s=state, time_s=times, sites=[]) for i in range(2)]
-    assert rules(fakes.make_run(tmp_path / "run", pes)) == ["no-core"]
+    directory = fakes.make_run(tmp_path / "run", pes)
+    assert rules(directory) == ["no-core"]
+    (finding,) = advise(directory).findings
+    assert finding.saved.share.as_list() == [0.0, 0.5]  # of the whole time
+    idle = advise(directory).evidence.idle_joules
+    assert finding.saved.joules is None or finding.saved.joules.hi <= idle  # a PE without a core draws nothing
+
+
+def test_no_broadcast_is_advised_where_a_host_has_more_pes_than_cores(tmp_path):
+    cores = {
+        "source": "schedstat",
+        "in_waits_s": 0.0,
+        "other_threads_s": 0.0,
+        "other_busy_threads": 0,
+        "throttled_s": None,
+        "quota_cores": None,
+        "cores": [0],
+        "cores_of_threads": [],
+    }
+    directory = run(tmp_path, *PATTERNS["broadcast-loop"], n=4, no_core=cores)
+    assert rules(directory) == []
 
 
 def test_the_saving_is_an_interval_of_time_and_joules_with_their_provenance(tmp_path):
