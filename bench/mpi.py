@@ -29,7 +29,7 @@ ENERGY = re.compile(r"Total SCF energy\s*=\s*(-?\d+\.\d+)")
 WAITING_BAR = 0.03  # of wall time; the waiting rank's own work is a third of it
 SECTION = "MPI programs"
 CLOSE = 3  # factor for the number of pairs where the bar is as narrow as the spread of a run
-PATIENCE_S = 180  # for a run of nwchem, which takes seconds
+PATIENCE_S = 180  # for a run of an application, which takes seconds
 
 
 @dataclass
@@ -41,14 +41,21 @@ class MpiSide(Side):
 
 
 @dataclass
-class Chemistry(Side):
-    """nwchem: seconds and CPU seconds from start to end, and the energy that it prints."""
+class Application(Side):
+    """A program of others: seconds and CPU seconds from start to end, and the number that it prints as its result."""
+
+    arguments: tuple[str, ...] = ()
+    folder: Path = ROOT  # its working directory is a copy of it
+    result: re.Pattern[str] | None = None
 
     def run(self, *arguments: str) -> Figures:
         watch, started, before = Watch(), time.monotonic(), _children_cpu_s()
         with tempfile.TemporaryDirectory() as folder:
+            if self.folder != ROOT:
+                shutil.copytree(self.folder, folder, dirs_exist_ok=True, symlinks=True)
+                started = time.monotonic()
             job = subprocess.Popen(
-                self.launch([str(self.program), str(INPUT)]),
+                self.launch([str(self.program), *self.arguments]),
                 env=self.environment(),
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
@@ -59,18 +66,16 @@ class Chemistry(Side):
             try:
                 output, errors = job.communicate(timeout=PATIENCE_S)
             except subprocess.TimeoutExpired:
-                raise BenchError(f"{self.name}: nwchem did not end within {PATIENCE_S} s") from None
+                raise BenchError(f"{self.name}: {self.program.name} did not end within {PATIENCE_S} s") from None
             finally:
                 end(job)  # and its processes: a killed launcher would leave them running
-        found = ENERGY.search(output)
-        if job.returncode or not found:
-            raise BenchError(f"{self.name}: nwchem ended with exit code {job.returncode}\n{errors.strip()}")
-        return {
-            "job": time.monotonic() - started,
-            "cpu": _children_cpu_s() - before,
-            "energy": float(found[1]),
-            OTHERS: watch.others(),
-        }
+            wall = time.monotonic() - started
+        found = self.result.search(output) if self.result else None
+        if job.returncode or (self.result and not found):
+            words = errors.strip()
+            raise BenchError(f"{self.name}: {self.program.name} ended with exit code {job.returncode}\n{words}")
+        figures = {"job": wall, "cpu": _children_cpu_s() - before, OTHERS: watch.others()}
+        return figures | ({"energy": float(found[1])} if found else {})
 
 
 def _children_cpu_s() -> float:
@@ -149,8 +154,8 @@ def chemistry(options: argparse.Namespace, result: dict) -> None:
     for n, shape in ((2, "one a core"), (4, "two a core")):
         launch = launcher("openmpi", n, *(["--bind-to", "core"] if n == 2 else ["--bind-to", "none"]))
         sides: list[Side] = [
-            Chemistry("Wattle", program, launch, {**crowd, **preloaded("openmpi")}),
-            Chemistry("plain", program, launch, crowd),
+            Application("Wattle", program, launch, {**crowd, **preloaded("openmpi")}, (str(INPUT),), result=ENERGY),
+            Application("plain", program, launch, crowd, (str(INPUT),), result=ENERGY),
         ]
         with progress(f"nwchem, {n} processes", options.pairs * len(sides)) as steps:
             rounds = alternate(sides, options.pairs, [], steps.advance)

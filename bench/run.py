@@ -36,6 +36,7 @@ from bench import (  # noqa: E402
     merging,
     messages,
     mpi,
+    mpi_price,
     one_node,
     shaped,
     start,
@@ -61,6 +62,7 @@ SECTIONS: dict[str, Callable[[argparse.Namespace, Toolchain], dict]] = {
     "start": start.run,
     "memory": memory.run,
     "mpi": mpi.run,
+    "mpi-price": mpi_price.run,
     "governor": governor.run,
     "armci": armci.run,
 }

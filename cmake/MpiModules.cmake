@@ -52,11 +52,11 @@ add_custom_command(OUTPUT ${MPI_GENERATED}
   DEPENDS ${MPI_GENERATORS} COMMENT "Generating the MPI front end from src/mpi/calls.toml")
 add_custom_target(mpi_generated DEPENDS ${MPI_GENERATED})
 set_source_files_properties(${MPI_GENERATED} PROPERTIES COMPILE_OPTIONS "${WTL_AS_GENERATED}")
-add_library(wattle-mpi MODULE mpi/preload.c mpi/newer_names.c base/loaded_mpi.c base/sigpipe.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c)
+add_library(wattle-mpi MODULE mpi/preload.c mpi/newer_names.c base/loaded_mpi.c base/sigpipe.c base/region_mark.c base/call_slot.c base/nvtx_injection.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c)
 add_dependencies(wattle-mpi mpi_generated)
 target_compile_definitions(wattle-mpi PRIVATE _GNU_SOURCE WTL_VERSION="${PROJECT_VERSION}")
 target_link_libraries(wattle-mpi PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
-wtl_module_exports(wattle-mpi MPI_* MPIX_* PMPI_* PMPIX_* mpi_* wtl_pmpi_* wtl_pmpix_* sched_yield)
+wtl_module_exports(wattle-mpi MPI_* MPIX_* PMPI_* PMPIX_* mpi_* wtl_pmpi_* wtl_pmpix_* sched_yield InitializeInjectionNvtx2)
 install(TARGETS wattle-mpi LIBRARY DESTINATION lib)
 
 file(GLOB MPI_SOURCES CONFIGURE_DEPENDS mpi/*.c record/*.c wait/*.c govern/*.c profile/*.c)

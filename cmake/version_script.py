@@ -16,8 +16,9 @@ import sys
 from pathlib import Path
 
 FIRST = "0.1"
-# Names that libraries and modules share, and the function by which libwattle-shmem stands in front of PMIx.
-PRIVATE = ("wtl_*", "PMIx_Initialized")
+# Names that libraries and modules share, the function by which libwattle-shmem stands in front of PMIx, and the one
+# that the header of NVTX calls.
+PRIVATE = ("wtl_*", "PMIx_Initialized", "InitializeInjectionNvtx2")
 # Comments, strings and lines of the preprocessor with those that continue them.
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', re.DOTALL | re.MULTILINE)
 LINKAGE = re.compile(r'extern\s+"C(?:\+\+)?"\s*\{')

@@ -16,7 +16,8 @@ from wattle.provenance import total
 from wattle.sites import MergedSite
 from wattle.symbols import Place
 
-BY = ("path", "function", "library", "call")
+BY = ("path", "function", "library", "call", "region")
+OUTSIDE = "(outside regions)"
 WEIGHTS = ("waiting", "time", "joules")
 UNIT = 1e-6  # of a weight in folded lines, which are whole numbers: a microsecond or a microjoule
 INTERPRETERS = ("python", "perl", "R", "Rscript", "julia", "ruby", "octave", "node")
@@ -94,13 +95,18 @@ def _labels(site: MergedSite, above: tuple[Place, ...], depth: int) -> tuple[str
     return tuple(names[:depth])
 
 
+def region_words(region: Sequence[str]) -> str:
+    """A region that the program marks, with those around it."""
+    return " > ".join(region) or OUTSIDE
+
+
 def _folded(sites: Sequence[MergedSite], program: str, by: str) -> list[Row]:
     groups: dict[str, list[MergedSite]] = {}
     for site in sites:
         place = nearest(site, program)[0]
         library = Path(site.place.module).name or "?"
-        key = {"function": place.name, "library": library, "call": site.call}[by]
-        groups.setdefault(key, []).append(site)
+        keys = {"function": place.name, "library": library, "call": site.call, "region": region_words(site.region)}
+        groups.setdefault(keys[by], []).append(site)
     return [Row(Place("", 0, function=key, is_name=True), (), merged(same)) for key, same in groups.items()]
 
 
@@ -160,7 +166,8 @@ def added(weighed: Iterable[tuple[MergedSite, float | None]]) -> list[tuple[tupl
     """The sums by path of the sites' numbers; None counts as none, and sums of 0 are left out."""
     found: dict[tuple[str, ...], float] = {}
     for site, value in weighed:
-        names = (*((site.path_end,) if site.path_end else ()), *(f.name for f in reversed(site.frames)), site.call)
+        above = (*site.region, *((site.path_end,) if site.path_end else ()))
+        names = (*above, *(f.name for f in reversed(site.frames)), site.call)
         if value:
             found[names] = found.get(names, 0.0) + value
     return sorted(found.items())

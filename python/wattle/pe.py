@@ -57,7 +57,7 @@ class Site:
     mark: int = 0  # by which other PEs count what they do for it; 0: none, as in files of earlier versions
 
 
-CUT, OTHER, SIGNAL, PYTHON = -2, -3, -4, -5  # values of PathNode.module, for nodes that are no address
+CUT, OTHER, SIGNAL, PYTHON, REGION = -2, -3, -4, -5, -6  # values of PathNode.module, for nodes that are no address
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,23 @@ class PythonPlace:
 
 
 @dataclass(frozen=True)
+class UserRegion:
+    """A region that the program marks, by its name and the region around it. `times`: how often it began. `time_s`: the
+    time in it and in no inner region, of the thread that initialized the library. None of killed processes.
+    """
+
+    name: str
+    outer: int  # its index, which is smaller; -1: none
+    times: int | None
+    time_s: float | None
+
+
+@dataclass(frozen=True)
 class PathNode:
     """A caller in a call path. `module` is CUT where the callers above are not known or deeper than asked for, OTHER
     for paths beyond the number that the runtime tells apart, and SIGNAL where a signal interrupted the thread. A
-    frame of PYTHON has the index of its place in `offset`.
+    frame of PYTHON has the index of its place in `offset`, and a region that of the innermost region. A region is the
+    outermost node of a path.
     """
 
     parent: int  # index of the caller's node; -1: it has no caller
@@ -366,6 +379,7 @@ class PE:
     )  # by call: its calls of 2^(k-1) to 2^k - 1 bytes, for k >= 0
     paths: list[PathNode] = field(default_factory=list)  # each follows its parent; empty in files of schema 1
     python: list[PythonPlace] = field(default_factory=list)  # those of Python frames
+    user_regions: list[UserRegion] = field(default_factory=list)  # that the program marks; each follows its outer one
     ended: Ended | None = None  # None where the process wrote its profile itself
     sequence: Sequence | None = None  # None in files of earlier versions, and of killed processes
     served: list[Served] = field(default_factory=list)  # for each PE that asked; empty in files of earlier versions

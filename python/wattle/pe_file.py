@@ -17,6 +17,7 @@ from wattle.pe import (
     NO_CORE,
     PE,
     PYTHON,
+    REGION,
     SINGLE,
     SPENT,
     STAGES,
@@ -41,11 +42,12 @@ from wattle.pe import (
     Served,
     Site,
     Step,
+    UserRegion,
     Wait,
 )
 from wattle.provenance import Joules, read_joules
 
-SCHEMAS = (1, 2, 3)  # 1: no call paths; 2: no Python frames in them
+SCHEMAS = (1, 2, 3, 4)  # 1: no call paths; 2: no Python frames in them; 3: no regions in them
 
 
 def read_pe(path: Path, number: int) -> PE:
@@ -66,7 +68,9 @@ def pe_of(document: Checked) -> PE:
     modules = [_read_module(entry) for entry in document.items("modules")]
     sites = document.get("sites").expect("a list").value
     python = [_read_python(entry) for entry in document.items("python")] if document.has("python") else []
-    paths = _read_paths(document, len(modules), len(python)) if document.has("paths") else []
+    user_regions = _read_user_regions(document) if document.has("regions") else []
+    counts = {PYTHON: len(python), REGION: len(user_regions)}
+    paths = _read_paths(document, len(modules), counts) if document.has("paths") else []
     has_node = document.has("node")
     return PE(
         pe=pe,
@@ -97,6 +101,7 @@ def pe_of(document: Checked) -> PE:
         sites=[_read_site(entry, len(modules), len(paths)) for entry in document.items("sites")],
         paths=paths,
         python=python,
+        user_regions=user_regions,
         network=_read_network(document.get("network")) if document.has("network") else None,
         clocks=_read_clocks(document.get("clocks")) if document.has("clocks") else None,
         thresholds=_read_thresholds(document.get("transfers")) if document.has("transfers") else None,
@@ -302,15 +307,27 @@ def _read_python(entry: Checked) -> PythonPlace:
     return PythonPlace(entry.text("file"), entry.text("function"), entry.integer("line"))
 
 
-def _read_paths(document: Checked, n_modules: int, n_python: int) -> list[PathNode]:
-    """The nodes of the call paths, lists of parent, module and offset."""
+def _read_user_regions(document: Checked) -> list[UserRegion]:
+    found: list[UserRegion] = []
+    for entry in document.items("regions"):
+        outer = entry.integer("outer", lo=-1)
+        if outer >= len(found):
+            raise entry.get("outer").wrong(f"is {outer}, but there are only {len(found)} regions before it")
+        found.append(UserRegion(entry.text("name"), outer, entry.count("times"), entry.number("time_s")))
+    return found
+
+
+def _read_paths(document: Checked, n_modules: int, counts: dict[int, int]) -> list[PathNode]:
+    """The nodes of the call paths, lists of parent, module and offset. `counts`: the number of Python places and of
+    regions.
+    """
     nodes: list[PathNode] = []
     for i, entry in enumerate(document.items("paths")):
         node = entry.expect("a list").value
         if len(node) != 3 or not all(type(number) is int for number in node):
             raise entry.wrong("expected three whole numbers: parent, module, offset")
-        end = n_python if node[1] == PYTHON else node[2] + 1
-        if not (-1 <= node[0] < i and PYTHON <= node[1] < n_modules and 0 <= node[2] < end):
+        end = counts.get(node[1], node[2] + 1)
+        if not (-1 <= node[0] < i and REGION <= node[1] < n_modules and 0 <= node[2] < end):
             raise entry.wrong(f"the parent or the module does not exist: {shown(node)}")
         nodes.append(PathNode(*node))
     return nodes

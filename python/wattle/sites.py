@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from wattle import served, symbols
-from wattle.pe import CUT, OTHER, PE, PYTHON, SIGNAL, STAGES, Numbers, PathNode, Site, add, find
+from wattle.pe import CUT, OTHER, PE, PYTHON, REGION, SIGNAL, STAGES, Numbers, PathNode, Site, add, find
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, total, unavailable
 
@@ -34,6 +34,7 @@ class MergedSite:
     joules: list[Joules]  # "cpu" and "dram", even if the meter has finer domains
     path: tuple[symbols.Place, ...] = ()  # the callers above `place`, the nearest first, inlined ones included
     path_end: str = ""  # the reason why the path ends before the program's start; empty where it does not
+    region: tuple[str, ...] = ()  # that the program marks: names from the outermost; empty outside all regions
     waits_of: dict[int, float] = field(default_factory=dict)  # seconds of waiting by process, where all are known
     elsewhere: list[Joules] = field(default_factory=list)  # of other PEs for this site; empty where there are none
     elsewhere_s: float = 0.0  # their time for it
@@ -63,6 +64,7 @@ class MergedSite:
             **self.place.as_dict(),
             "path": [frame.words for frame in self.path],
             "path_end": self.path_end or None,
+            "region": list(self.region),
             "call": self.call,
             "kind": self.kind,
             "pes": self.pes,
@@ -77,27 +79,30 @@ class MergedSite:
         }
 
 
-class _Callers:
+class Callers:
     """The places of the callers of a PE's sites. Sites share most of their callers, so each node is looked at once."""
 
     def __init__(self, pe: PE) -> None:
         self.pe = pe
         self._modules = [(module.path, module.build_id) for module in pe.modules]
-        self._above: dict[int, tuple[tuple[Key, ...], str]] = {-1: ((), "")}
+        self._above: dict[int, tuple[tuple[Key, ...], str, tuple[str, ...]]] = {-1: ((), "", ())}
 
     def key_of(self, module: int, offset: int) -> symbols.Key:
         return (*(self._modules[module] if 0 <= module < len(self._modules) else ("", "")), offset)
 
-    def above(self, at: int) -> tuple[tuple[Key, ...], str]:
-        """The places from a node outwards, and the reason why those above them are not known."""
+    def above(self, at: int) -> tuple[tuple[Key, ...], str, tuple[str, ...]]:
+        """The places from a node outwards, the reason why those above them are not known, and the region."""
         found = self._above.get(at)
         if found is None:
             node = self.pe.paths[at]
-            if node.module in ENDS:
-                found = ((), ENDS[node.module])
+            if node.module == REGION:
+                found = ((), "", region_names(self.pe, node.offset))
             else:
-                keys, end = self.above(node.parent)
-                found = ((self._key(node), *keys), end)
+                keys, end, region = self.above(node.parent)
+                if node.module in ENDS:
+                    found = ((), ENDS[node.module], region)
+                else:
+                    found = ((self._key(node), *keys), end, region)
             self._above[at] = found
         return found
 
@@ -109,6 +114,15 @@ class _Callers:
         return symbols.Place("", 0, found.file, found.line, found.function.replace(".<locals>", ""), is_python=True)
 
 
+def region_names(pe: PE, number: int) -> tuple[str, ...]:
+    """The names of a region that the program marks, from the outermost."""
+    names = []
+    while number >= 0:
+        names.append(pe.user_regions[number].name)
+        number = pe.user_regions[number].outer
+    return tuple(reversed(names))
+
+
 def merge(profile: RunProfile) -> list[MergedSite]:
     """All call sites of the run, those with the most joules first."""
     return [site for site, _ in merge_with_members(profile)]
@@ -116,25 +130,24 @@ def merge(profile: RunProfile) -> list[MergedSite]:
 
 def merge_with_members(profile: RunProfile) -> list[tuple[MergedSite, list[tuple[PE, Site]]]]:
     """All call sites of the run, those with the most joules first, with the sites of the PEs that each is made of."""
-    groups: dict[tuple[tuple[Key, ...], str, str], list[tuple[PE, Site]]] = defaultdict(list)
+    groups: dict[tuple[tuple[Key, ...], str, tuple[str, ...], str], list[tuple[PE, Site]]] = defaultdict(list)
     for pe in profile.pes:
-        callers = _Callers(pe)
+        callers = Callers(pe)
         for site in pe.sites:
-            keys, end = callers.above(site.path)
-            groups[(callers.key_of(site.module, site.offset), *keys), end, site.call].append((pe, site))
-    places = symbols.resolve(key for keys, _, _ in groups for key in keys if isinstance(key, tuple))
+            keys, end, region = callers.above(site.path)
+            groups[(callers.key_of(site.module, site.offset), *keys), end, region, site.call].append((pe, site))
+    places = symbols.resolve(key for keys, *_ in groups for key in keys if isinstance(key, tuple))
     domains = {domain for pe in profile.pes for site in pe.sites for domain in site.joules}
     wholes = {(pe.pe, domain): pe_figure(pe, domain) for pe in profile.pes for domain in domains}
     assigned = assigned_of(profile)
     place_of = {(pe.pe, id(site)): i for pe in profile.pes for i, site in enumerate(pe.sites)}
     merged = []
-    for (keys, end, _), members in groups.items():
+    for (keys, end, region, _), members in groups.items():
         first, *callers = [places[key] if isinstance(key, tuple) else key for key in keys]
         path = [*first.around, *(frame for caller in callers for frame in (caller, *caller.around))]
         site = _merged((first, tuple(path), end), members, None if profile.counted_twice else wholes)
-        merged.append(
-            (_with_elsewhere(site, assigned.of((pe.pe, place_of[pe.pe, id(s)]) for pe, s in members)), members)
-        )
+        found = _with_elsewhere(site, assigned.of((pe.pe, place_of[pe.pe, id(s)]) for pe, s in members))
+        merged.append((replace(found, region=region), members))
     return sorted(merged, key=lambda found: found[0].cost, reverse=True)
 
 

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "mpi/mpi_front.h"
+#include "profile/user_region.h"
 
 extern void *const wtl_mpi_functions[];
 extern const size_t wtl_mpi_n_functions;
@@ -49,5 +50,5 @@ void wtl_mpi_passed_write(FILE *f, const void *arg)
   putc(']', f);
 }
 
-__attribute__((visibility("default")))
-const wtl_mpi_entry wtl_mpi_module = {WTL_VERSION, wtl_mpi_functions, &wtl_mpi_n_functions, start, wtl_mpi_idle};
+__attribute__((visibility("default"))) const wtl_mpi_entry wtl_mpi_module = {
+    WTL_VERSION, wtl_mpi_functions, &wtl_mpi_n_functions, start, wtl_mpi_idle, wtl_user_region_mark};

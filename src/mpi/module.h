@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/region_mark.h"
+
 /* Calls that the module does not know. They pass to the MPI unchanged and are counted (mpi_stubs.c). */
 typedef struct wtl_mpi_passed_calls {
   const char *const *names;
@@ -19,6 +21,7 @@ typedef struct wtl_mpi_entry {
   const size_t *n;        /* their number */
   void (*start)(const wtl_mpi_passed_calls *passed); /* called once, after the module is loaded; `passed` stays */
   bool (*idle)(void);                                /* wtl_mpi_idle (mpi_front.h) */
+  wtl_mark_sink *mark;                               /* wtl_user_region_mark (profile/user_region.h) */
 } wtl_mpi_entry;
 
 #endif

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/loaded_mpi.h"
+#include "base/region_mark.h"
 #include "base/sigpipe.h"
 #include "mpi/module.h"
 
@@ -41,6 +42,7 @@ extern unsigned long wtl_mpi_passed[] __attribute__((visibility("hidden")));
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char missing_why[4500];
 static bool (*_Atomic idle)(void);
+static wtl_mark_sink *_Atomic module_sink;
 static bool *filled; /* by slot; NULL before the first call and without an MPI */
 
 enum { MOST_TOOLS = 8 };
@@ -155,6 +157,33 @@ static void fill_slot(size_t i, void *mpi, void *wrapper, bool has_module)
   filled[i] = true;
 }
 
+/* --- regions that the program marks --- */
+
+static void fill(void);
+
+/* Passes a mark to the module. The first mark of a program with an MPI may come before its first call. */
+static void pass_mark(const wtl_region_mark *mark)
+{
+  if (!atomic_load_explicit(&module_sink, memory_order_acquire) && wtl_loaded_mpi()) pthread_once(&once, fill);
+  wtl_mark_sink *to = atomic_load_explicit(&module_sink, memory_order_acquire);
+  if (to) to(mark);
+}
+
+/* Only a run that writes a profile has a use for regions. */
+static void observe_regions(void)
+{
+  const char *folder = getenv("WATTLE_PROFILE_DIR");
+  if (!folder || !*folder) return;
+  wtl_mark_observe(pass_mark);
+  wtl_mark_offer_nvtx();
+}
+
+/* The program may mark regions before its first call of MPI. */
+__attribute__((constructor)) static void at_load(void)
+{
+  observe_regions();
+}
+
 static void fill(void)
 {
   static wtl_mpi_passed_calls passed;
@@ -173,6 +202,8 @@ static void fill(void)
   passed = (wtl_mpi_passed_calls){wtl_mpi_names, wtl_mpi_passed, wtl_mpi_n_names};
   entry->start(&passed);
   atomic_store(&idle, entry->idle);
+  atomic_store(&module_sink, entry->mark);
+  observe_regions();
 }
 
 typedef struct search {

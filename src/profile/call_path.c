@@ -95,6 +95,22 @@ static uint32_t child_of(uint32_t parent, uintptr_t addr, int32_t module, uint32
   return (*at = ++n_nodes) - 1;
 }
 
+/* The node of a region; WTL_NO_PATH: there is none. */
+static uint32_t region_node(uint32_t region)
+{
+  uint32_t node =
+      region == UINT32_MAX ? WTL_NO_PATH : child_of(WTL_NO_PATH, region + 1, WTL_PATH_REGION, WTL_PATH_NODES);
+  return node == WTL_PATH_OTHER ? WTL_NO_PATH : node;
+}
+
+/* A mark, or WTL_NO_PATH, below the region's node. */
+static uint32_t mark_in(uint32_t region, uint32_t mark)
+{
+  if (region == WTL_NO_PATH || mark == WTL_NO_PATH) return region == WTL_NO_PATH ? mark : region;
+  uint32_t node = child_of(region, 1, WTL_PATH_FIRST_MARK - (int32_t)mark, WTL_PATH_NODES);
+  return node == WTL_PATH_OTHER ? mark : node;
+}
+
 /* --- rules by return address --- */
 
 typedef struct known {
@@ -346,10 +362,12 @@ static void note_library(wtl_path_grounds *g, uintptr_t addr, int32_t module)
     g->complete = false;
 }
 
-static uint32_t add_path(const trace *t, uint32_t above, uintptr_t addr)
+/* `end`: WTL_NO_PATH or the mark above the callers. `region`: the node above that. */
+static uint32_t add_path(const trace *t, uint32_t end, uint32_t region, uintptr_t addr)
 {
   /* Half of the nodes are kept for the leaves of other paths, of which a program has as many as it has calls. */
   enum { INNER = WTL_PATH_NODES / 4 * 3 };
+  uint32_t above = mark_in(region, end);
   for (int i = t->n_places - 1; i >= 0 && above != WTL_PATH_OTHER; i--)
     above = child_of(above, t->place[i] + 1, WTL_PATH_PYTHON, INNER);
   for (int i = t->n - 1; i >= 0 && above != WTL_PATH_OTHER; i--) {
@@ -362,10 +380,10 @@ static uint32_t add_path(const trace *t, uint32_t above, uintptr_t addr)
   note_library(t->grounds, addr, module);
   uint32_t before = n_nodes, leaf = child_of(above, addr, module, n_leaves < WTL_PATH_LEAVES ? WTL_PATH_NODES : 0);
   n_leaves += n_nodes > before;
-  return leaf != WTL_PATH_OTHER ? leaf : child_of(WTL_PATH_OTHER, addr, module, WTL_PATH_NODES);
+  return leaf != WTL_PATH_OTHER ? leaf : child_of(mark_in(region, WTL_PATH_OTHER), addr, module, WTL_PATH_NODES);
 }
 
-uint32_t wtl_path_find(wtl_origin origin, int depth, wtl_path_stack stack, wtl_path_grounds *grounds)
+uint32_t wtl_path_find(wtl_origin origin, int depth, wtl_path_stack stack, uint32_t region, wtl_path_grounds *grounds)
 {
   trace t = {.stack = stack, .grounds = grounds};
   uint32_t node = WTL_NO_PATH;
@@ -381,7 +399,7 @@ uint32_t wtl_path_find(wtl_origin origin, int depth, wtl_path_stack stack, wtl_p
       interpreter = python ? wtl_elf_file_of(python) : -1;
       forget_rules();
     }
-    node = add_path(&t, read_path(&t, origin, depth), origin.addr);
+    node = add_path(&t, read_path(&t, origin, depth), region_node(region), origin.addr);
   }
   pthread_mutex_unlock(&lock);
   is_inside = false;

@@ -17,6 +17,8 @@
  * The interpreter's own frames say nothing about a Python program. The path goes on at the first of them, or where it
  * would be cut, with the thread's Python frames (python_frames.h). Their words are read after those of the stack.
  *
+ * A call in a region that the program marks (user_region.h) has the region as the outermost node of its path.
+ *
  * MEMORY. At most WTL_PATH_LEAVES paths have sites of their own, with WTL_PATH_NODES nodes: 3 MiB with their index.
  * Further paths are counted below the node WTL_PATH_OTHER. A thread remembers paths in 128 KiB.
  */
@@ -51,11 +53,19 @@ enum {
 /* The `module` of a Python frame, whose `addr` is the number of its place (python_code.h) + 1. */
 enum { WTL_PATH_PYTHON = -5 };
 
+/* The `module` of a region, whose `addr` is its number + 1, and of a mark in a region, whose `addr` is 1. Outside
+ * regions a mark has its own number, and no address. */
+enum {
+  WTL_PATH_REGION = -6,
+  WTL_PATH_FIRST_MARK = -2,
+  WTL_PATH_LAST_MARK = WTL_PATH_FIRST_MARK - WTL_N_PATH_MARKS + 1
+};
+
 /* Plain data without pointers. */
 typedef struct wtl_path_node {
   uint64_t addr;   /* return address; 0: a mark */
   uint32_t parent; /* WTL_NO_PATH: none */
-  int32_t module;  /* for wtl_path_module; -1: in no file; WTL_PATH_PYTHON */
+  int32_t module;  /* for wtl_path_module; -1: in no file; or a value below that, as above */
 } wtl_path_node;
 
 /* The origin of a call: its return address and the frame of the called function. `frame` NULL: the path is not asked
@@ -97,9 +107,10 @@ typedef struct wtl_path_stack {
 
 wtl_path_stack wtl_path_stack_here(void);
 
-/* Returns the node of the origin's return address, below at most `depth` callers. Any thread may call it. WTL_NO_PATH:
- * no memory, or the thread was interrupted here. */
-uint32_t wtl_path_find(wtl_origin origin, int depth, wtl_path_stack stack, wtl_path_grounds *grounds);
+/* Returns the node of the origin's return address, below at most `depth` callers and a region (its number, or
+ * WTL_NO_REGION of user_region.h). Any thread may call it. WTL_NO_PATH: no memory, or the thread was interrupted
+ * here. */
+uint32_t wtl_path_find(wtl_origin origin, int depth, wtl_path_stack stack, uint32_t region, wtl_path_grounds *grounds);
 
 /* Returns whether the same files are loaded at these addresses. */
 bool wtl_path_libraries_stay(const wtl_path_library *library, size_t n);

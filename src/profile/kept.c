@@ -19,6 +19,7 @@
 #include "os/os.h"
 #include "profile/modules.h"
 #include "profile/python_code.h"
+#include "profile/user_region.h"
 
 enum { MOST_BLOCKS = 4096, NOTES_BYTES = 16384, STALE_S = 7 * 86400, MOST_CALLS = WTL_N_FRONTS * WTL_CALLS_A_FRONT };
 
@@ -38,8 +39,9 @@ struct wtl_kept {
   bool called[MOST_CALLS]; /* calls that are noted */
   wtl_module *modules;     /* those that are noted, in their order */
   size_t n_modules;
-  uint8_t *noted;    /* nodes of call paths that are noted, a bit each; NULL: none */
-  uint32_t n_places; /* places of Python frames that are noted */
+  uint8_t *noted;     /* nodes of call paths that are noted, a bit each; NULL: none */
+  uint32_t n_places;  /* places of Python frames that are noted */
+  uint32_t n_regions; /* regions that are noted */
 };
 
 /* --- the file --- */
@@ -233,12 +235,29 @@ static void note_python(wtl_kept *k, uint32_t number)
   }
 }
 
+/* Notes all regions up to `number`. */
+static void note_region(wtl_kept *k, uint32_t number)
+{
+  for (; k->n_regions <= number; k->n_regions++) {
+    const wtl_user_region *r = wtl_user_region_of(k->n_regions);
+    size_t name = strlen(r->name) + 1;
+    wtl_kept_region *n = new_note(k, sizeof *n + name);
+    if (!n) return;
+    n->number = k->n_regions;
+    n->outer = r->outer;
+    memcpy(n->name, r->name, name);
+    atomic_store_explicit(&n->note.kind, WTL_KEPT_REGION, memory_order_release);
+  }
+}
+
 static void note_node(wtl_kept *k, uint32_t number)
 {
   wtl_path_node node = wtl_path_node_of(number);
   if (node.module == WTL_PATH_PYTHON)
     note_python(k, (uint32_t)node.addr - 1);
-  else
+  else if (node.module == WTL_PATH_REGION)
+    note_region(k, (uint32_t)node.addr - 1);
+  else if (node.module >= -1)
     node.module = number_of_module(k, node.module);
   wtl_kept_path *n = new_note(k, sizeof *n);
   if (!n) return;

@@ -29,7 +29,7 @@
 
 #define WTL_KEPT_FOLDER "/dev/shm/"
 #define WTL_KEPT_PREFIX "wattle-profile."
-enum { WTL_KEPT_LAYOUT = 4, WTL_KEPT_PAGE = 4096, WTL_KEPT_TEXT = 4096 };
+enum { WTL_KEPT_LAYOUT = 5, WTL_KEPT_PAGE = 4096, WTL_KEPT_TEXT = 4096 };
 
 enum wtl_kept_kind {
   WTL_KEPT_NONE,
@@ -78,7 +78,14 @@ typedef struct wtl_kept_head {
 } wtl_kept_head;
 
 /* A note; `bytes` with this header and padding to 8 bytes. kind 0 ends the notes of a block. */
-enum wtl_kept_note_kind { WTL_KEPT_NO_NOTE, WTL_KEPT_CALL, WTL_KEPT_MODULE, WTL_KEPT_PATH, WTL_KEPT_PYTHON };
+enum wtl_kept_note_kind {
+  WTL_KEPT_NO_NOTE,
+  WTL_KEPT_CALL,
+  WTL_KEPT_MODULE,
+  WTL_KEPT_PATH,
+  WTL_KEPT_PYTHON,
+  WTL_KEPT_REGION
+};
 typedef struct wtl_kept_note {
   _Atomic uint32_t kind;
   uint32_t bytes;
@@ -112,6 +119,13 @@ typedef struct wtl_kept_python {
   int32_t line;
   char texts[]; /* file and function, each with a NUL */
 } wtl_kept_python;
+
+/* A region that the program marks (user_region.h), after the one around it. */
+typedef struct wtl_kept_region {
+  wtl_kept_note note;
+  uint32_t number, outer;
+  char name[];
+} wtl_kept_region;
 
 /*
  * Makes the file of a process with one PE. `folder`: WATTLE_PROFILE_DIR; "" or NULL: a file without a name. Returns

@@ -9,8 +9,9 @@
 #include "os/os.h"
 #include "profile/kept.h"
 #include "profile/python_frames.h"
+#include "profile/user_region.h"
 
-enum { FIRST_SLOTS = 256 };
+enum { FIRST_SLOTS = 256, MOST_SEEN = 32 };
 
 WTL_OS_DEFINE_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread);
 WTL_OS_SHOW_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread);
@@ -25,7 +26,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static wtl_seen_path nothing = {.addr = 0, .word = {{&(const uintptr_t){0}, 0}}};
 
 /* A thread without memory for its paths reads each path anew. */
-static wtl_seen_paths no_seen = {.head = {[0 ... WTL_SEEN_HEADS - 1] = &nothing}};
+static wtl_seen_paths no_seen = {.head = {[0 ... WTL_SEEN_HEADS - 1] = &nothing}, .region = WTL_NO_REGION};
 
 static void forget_all(wtl_seen_paths *all)
 {
@@ -55,11 +56,14 @@ static void on_thread_end(void *table)
   pthread_mutex_unlock(&live_lock);
 }
 
-static void forget_seen(void *seen)
+static void forget_seen(void *first)
 {
   wtl_thread_sites.seen = NULL;
   wtl_thread_sites.generation = 0; /* a later call of this thread begins anew */
-  free(seen);
+  for (wtl_seen_paths *seen = first, *next; seen; seen = next) {
+    next = seen->next;
+    free(seen);
+  }
 }
 
 static void make_key(void)
@@ -252,30 +256,51 @@ wtl_site_table *wtl_profile_handlers(wtl_profile *p)
   return t ? t : &no_table;
 }
 
-/* The paths of this thread, empty if they belong to another profile. */
-static wtl_seen_paths *seen_of(const wtl_profile *p)
+/* Moves the thread's paths of a region to the front of its list, whose first element is `first`. Makes them, or takes
+ * those of the region that it was in longest ago. */
+static wtl_seen_paths *seen_in(wtl_seen_paths *first, uint32_t region)
 {
-  wtl_seen_paths *seen = wtl_thread_sites.seen;
+  wtl_seen_paths **at = &first;
+  for (int n = 1; *at && (*at)->region != region && n < MOST_SEEN; n++) at = &(*at)->next;
+  wtl_seen_paths *seen = *at;
+  if (seen)
+    *at = seen->next;
+  else if (!(seen = calloc(1, sizeof *seen)))
+    return NULL;
+  if (seen->region != region) seen->generation = 0; /* they are forgotten */
+  seen->region = region;
+  seen->next = first;
+  return seen;
+}
+
+/* The paths of this thread in its region, empty if they belong to another profile. */
+static wtl_seen_paths *seen_of(uint64_t generation)
+{
+  wtl_seen_paths *first = wtl_thread_sites.seen == &no_seen ? NULL : wtl_thread_sites.seen;
   if (WTL_OS_IS_SIMULATED) return &no_seen;
-  if (!seen || seen == &no_seen) {
-    seen = malloc(sizeof *seen);
-    if (!seen || pthread_setspecific(seen_end, seen) != 0) {
-      free(seen);
-      return &no_seen;
-    }
-    seen->stack = wtl_path_stack_here();
-    seen->generation = 0;
+  wtl_seen_paths *seen = seen_in(first, wtl_user_region_here());
+  if (!seen) return &no_seen;
+  if (pthread_setspecific(seen_end, seen) != 0) { /* it can only fail for the first list of a thread */
+    free(seen);
+    return &no_seen;
   }
-  if (seen->generation != p->generation) {
+  if (!seen->stack.high) seen->stack = first ? first->stack : wtl_path_stack_here();
+  if (seen->generation != generation) {
     forget_all(seen);
-    seen->generation = p->generation;
+    seen->generation = generation;
   }
   return seen;
 }
 
+void wtl_profile_change_region(void)
+{
+  wtl_seen_paths *seen = wtl_thread_sites.seen;
+  if (seen && seen != &no_seen) wtl_thread_sites.seen = seen_of(seen->generation);
+}
+
 wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call, int pe)
 {
-  wtl_thread_sites.seen = seen_of(p);
+  wtl_thread_sites.seen = seen_of(p->generation);
   if (wtl_thread_sites.generation >= WTL_IN_AGENTS_HANDLER) {
     if (p->in_handler) p->in_handler(call, pe);
     return wtl_thread_sites.table;
@@ -380,7 +405,7 @@ wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin f
   if (t == &no_table) return &t->spare;
   if (WTL_OS_IS_SIMULATED) return find_in_table(t, &like);
   if ((site = find_seen(&all->head[wtl_seen_hash(from.addr, call)], t->slots, from, call))) return site;
-  like.path = wtl_path_find(from, p->depth, all->stack, &grounds);
+  like.path = wtl_path_find(from, p->depth, all->stack, all->region, &grounds);
   site = find_in_table(t, &like);
   if (!grounds.n_stack) need_a_word(&grounds);
   wtl_seen_path path = {.addr = from.addr,

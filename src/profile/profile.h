@@ -197,10 +197,12 @@ typedef struct wtl_seen_path {
 
 enum { WTL_SEEN_HEADS = 128, WTL_SEEN_BYTES = 128 << 10 };
 
-/* The paths that a thread has seen. When there is no more room, it forgets all. */
+/* The paths that a thread has seen in a region. When there is no more room, it forgets all. */
 typedef struct wtl_seen_paths {
   wtl_seen_path *head[WTL_SEEN_HEADS]; /* never NULL */
   uint64_t generation;                 /* of the profile that they belong to */
+  struct wtl_seen_paths *next;         /* of the same thread, in another region */
+  uint32_t region;                     /* user_region.h */
   wtl_path_stack stack;
   size_t used; /* bytes of the room */
   _Alignas(wtl_seen_path) char room[WTL_SEEN_BYTES];
@@ -209,11 +211,14 @@ typedef struct wtl_seen_paths {
 typedef struct wtl_thread_profile {
   wtl_site_table *table;
   uint64_t generation;
-  wtl_seen_paths *seen; /* never NULL once the generation is a profile's */
+  wtl_seen_paths *seen; /* in its region; the first of its list. Never NULL once the generation is a profile's */
 } wtl_thread_profile;
 
 WTL_OS_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread, 0)
 #define wtl_thread_sites (*wtl_profile_of_thread_here())
+
+/* The calling thread has begun or ended a region (user_region.h). */
+void wtl_profile_change_region(void);
 
 /* Finds or makes the site of a call; never returns NULL. */
 wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin from, uint32_t call);

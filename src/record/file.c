@@ -19,6 +19,7 @@
 #include "profile/kept.h"
 #include "profile/modules.h"
 #include "profile/python_code.h"
+#include "profile/user_region.h"
 #include "record/caller_list.h"
 #include "record/recorded.h"
 #include "record/power_file.h"
@@ -157,7 +158,7 @@ static void write_paths(writer *w)
       fprintf(w->f, "[-1,%d,0]", -2 - (int)w->paths.node[i]);
       continue;
     }
-    if (node.module == WTL_PATH_PYTHON) {
+    if (node.module < -1) {
       fprintf(w->f, "[%ld,%d,%ju]", wtl_caller_list_place(&w->paths, node.parent), node.module,
               (uintmax_t)node.addr - 1);
       continue;
@@ -181,6 +182,25 @@ static void write_python(const writer *w)
     wtl_json_text_field(w->f, "file", p->file ? p->file : "", 1);
     wtl_json_text_field(w->f, "function", p->function ? p->function : "", 0);
     fprintf(w->f, ",\"line\":%d}", p->line);
+  }
+}
+
+/* Writes the regions that the program marked, if there are any. */
+static void write_regions(const writer *w)
+{
+  const wtl_past *past = w->self->past;
+  uint32_t n = past ? past->n_regions : wtl_user_regions();
+  while (past && n && !past->regions[n - 1].name) n--;
+  for (uint32_t i = 0; i < n; i++) {
+    const wtl_user_region *r = past ? NULL : wtl_user_region_of(i);
+    const char *name = past ? past->regions[i].name : r->name;
+    uint32_t outer = past ? past->regions[i].outer : r->outer;
+    fputs(i ? ",\n{" : "],\"regions\":[\n{", w->f);
+    wtl_json_text_field(w->f, "name", name ? name : "", 1);
+    wtl_json_number_field(w->f, "outer", name && outer != WTL_NO_REGION ? (double)outer : -1, 0);
+    wtl_json_number_field(w->f, "times", past ? NAN : (double)r->times, 0);
+    wtl_json_number_field(w->f, "time_s", past ? NAN : (double)r->ticks * w->seconds_per_tick, 0);
+    putc('}', w->f);
   }
 }
 
@@ -311,7 +331,7 @@ static void write_identity(writer *w)
     wtl_os_machine_id(id, sizeof id);
     p = &here;
   }
-  fprintf(w->f, "{\"schema\":3,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, p->pid);
+  fprintf(w->f, "{\"schema\":4,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, p->pid);
   wtl_json_text_field(w->f, "host", p->host, 0);
   wtl_json_text_field(w->f, "boot_id", p->boot_id, 0);
   wtl_json_number_field(w->f, "node_number", self->node < 0 ? NAN : self->node, 0);
@@ -536,6 +556,7 @@ static void write_all(writer *w)
   }
   write_paths(w);
   write_python(w);
+  write_regions(w);
   write_modules(w);
 }
 
@@ -554,6 +575,7 @@ static void print(FILE *out, wtl_record *self, const wtl_share *share, const wtl
     w.modules = self->past->modules;
     w.n_modules = self->past->n_modules;
   } else {
+    wtl_user_region_settle();
     wtl_record_states(self, &states);
     wtl_no_core_stop(&self->door->no_core);
   }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "profile/user_region.h"
 
 /* --- while it runs --- */
 
@@ -162,13 +163,32 @@ static bool make_nodes(wtl_recalled *r, uint32_t last)
   return good;
 }
 
+static bool is_region(const wtl_recalled *r, uint32_t number)
+{
+  return number < r->past.n_regions && r->past.regions[number].name;
+}
+
+static void take_region(wtl_recalled *r, wtl_kept_region *n)
+{
+  void *regions = r->past.regions;
+  size_t bytes = n->note.bytes - sizeof *n;
+  if (n->note.bytes <= sizeof *n || n->number >= WTL_USER_REGIONS) return;
+  if (n->outer != WTL_NO_REGION && (n->outer >= n->number || !is_region(r, n->outer))) return;
+  n->name[bytes - 1] = '\0';
+  bool good = make_space(&regions, &r->past.n_regions, n->number, sizeof *r->past.regions);
+  r->past.regions = regions;
+  if (good) r->past.regions[n->number] = (wtl_past_region){n->name, n->outer};
+}
+
 static void take_path(wtl_recalled *r, const wtl_kept_path *n)
 {
   const wtl_path_node *node = &n->node;
   if (n->note.bytes < sizeof *n || n->number < WTL_N_PATH_MARKS || n->number >= WTL_PATH_NODES || !node->addr) return;
   if (!make_nodes(r, n->number)) return;
   if (node->parent != WTL_NO_PATH && (node->parent >= n->number || !is_known(r, node->parent))) return;
-  if (node->module == WTL_PATH_PYTHON ? node->addr > r->past.n_places : node->module < -1) return;
+  if (node->module < WTL_PATH_REGION || (node->module == WTL_PATH_PYTHON && node->addr > r->past.n_places) ||
+      (node->module == WTL_PATH_REGION && !is_region(r, (uint32_t)node->addr - 1)))
+    return;
   r->past.nodes[n->number] = *node;
 }
 
@@ -194,6 +214,7 @@ static void take_notes(wtl_recalled *r, wtl_kept_block *b)
     if (n->kind == WTL_KEPT_MODULE) take_module(r, (void *)n);
     if (n->kind == WTL_KEPT_PATH) take_path(r, (void *)n);
     if (n->kind == WTL_KEPT_PYTHON) take_python(r, (void *)n);
+    if (n->kind == WTL_KEPT_REGION) take_region(r, (void *)n);
     at += n->bytes;
   }
 }
@@ -295,6 +316,7 @@ void wtl_recall_free(wtl_recalled *r)
   free(r->past.modules);
   free(r->past.nodes);
   free(r->past.places);
+  free(r->past.regions);
   free(r->calls);
   free(r->bytes);
   free(r);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "profile/user_region.h"
 #include "record/recall.h"
 
 void wtl_record_govern(wtl_record *r, const wtl_clocks *clocks)
@@ -22,6 +23,7 @@ void wtl_record_govern(wtl_record *r, const wtl_clocks *clocks)
 
 void wtl_record_start(wtl_record *r)
 {
+  wtl_user_region_start();
   r->start_tick = wtl_ticks();
   r->start_cpu_s = r->so_far.cpu_s = wtl_os_cpu_seconds();
   if (r->meter) r->start_machine_s = wtl_os_machine_cpu_seconds();

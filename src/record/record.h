@@ -61,6 +61,12 @@ typedef struct wtl_end {
   double wait_s;
 } wtl_end;
 
+/* A region that a process marked that has ended. Its times are not known. */
+typedef struct wtl_past_region {
+  const char *name;
+  uint32_t outer; /* WTL_NO_REGION: none */
+} wtl_past_region;
+
 /* The facts about a process that has ended, which only it could look up while it ran. */
 typedef struct wtl_past {
   long pid;
@@ -73,6 +79,8 @@ typedef struct wtl_past {
   uint32_t n_nodes;
   wtl_python_place *places; /* of Python frames; one that is not known has no file */
   uint32_t n_places;
+  wtl_past_region *regions; /* that the program marked; one that is not known has no name */
+  uint32_t n_regions;
   wtl_end end;
 } wtl_past;
 

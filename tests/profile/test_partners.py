@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-
-import jobs
+from profiled import profiles_of
 
 PROGRAM = r"""
 #include <shmem.h>
@@ -32,18 +28,7 @@ int main(void)
 
 
 def test_calls_are_counted_by_partner_and_by_size(tmp_path):
-    source, out = tmp_path / "pairs.c", tmp_path / "profile"
-    source.write_text(PROGRAM)
-    out.mkdir()
-    program = jobs.compile_once([jobs.OSHCC, "-O1", source], tmp_path / "pairs")
-    subprocess.run(
-        [jobs.OSHRUN, "-n", "3", "--", program],
-        env={**os.environ, "WATTLE_PROFILE_DIR": str(out)},
-        timeout=120,
-        check=True,
-    )
-    for me in range(3):
-        pe = json.loads((out / f"pe-{me:05d}.json").read_text())
+    for me, pe in enumerate(profiles_of(PROGRAM, 3, tmp_path)):
         found, after, before = pe["partners"], (me + 1) % 3, (me - 1) % 3
         rows = {
             number: (calls, size)

@@ -15,7 +15,7 @@ from tree import PACKAGE
 from wattle.checked import Checked
 from wattle.pe import PE
 from wattle.pe_file import pe_of
-from wattle.top.rates import between
+from wattle.top.rates import Reading, between, jobs
 
 LIBRARY = "#include <shmem.h>\nvoid meet(void) { shmem_barrier_all(); }\n"
 PROGRAM = """
@@ -50,6 +50,27 @@ def test_the_rates_of_an_interval_are_the_differences_of_two_readings() -> None:
     assert [site.bytes for site in found.sites] == [70, 70]
     assert found.joules[0].joules == pytest.approx(5.0)
     assert found.joules[0].uncertainty == pytest.approx(now.joules[0].uncertainty / 3)
+
+
+def test_sites_of_one_call_with_different_paths_have_their_own_differences() -> None:
+    """Their nodes may have other places in the list of a later reading."""
+
+    def reading(paths: list[list[int]], *calls: tuple[int, int]) -> PE:
+        sites = [fakes.site(calls=n, path=path) for path, n in calls]
+        return made(schema=4, paths=paths, sites=sites)
+
+    before = reading([[-1, 0, 0x10], [-1, 0, 0x20]], (0, 100), (1, 200))
+    now = reading([[-1, 0, 0x5], [-1, 0, 0x20], [-1, 0, 0x10]], (0, 1), (1, 205), (2, 103))
+    assert [site.calls for site in between(before, now).sites] == [1, 5, 3]
+
+
+def test_time_without_a_core_is_that_of_the_interval() -> None:
+    live = type("Live", (), {"pid": made().pid, "parent": 1})
+    first, second = ({made().pid: Reading(made(), s)} for s in (1.0, 1.5))
+    (job,) = jobs([live], second, first)
+    assert job.no_core_s == {0: 0.5}
+    (job,) = jobs([live], second)
+    assert job.no_core_s == {0: 1.5}
 
 
 def test_a_site_without_new_calls_is_left_out_and_the_first_reading_is_whole() -> None:
@@ -89,7 +110,7 @@ def test_a_wait_in_a_shared_library_has_its_line(tmp_path: Path) -> None:
         assert found["where"].startswith("meet.c:2 meet"), found
         assert found["counts"]["calls"] == 11
         words = " ".join(top(job.pid).split())
-        assert "meet.c:2 meet() shmem_barrier_all" in words
+        assert "program.c:10 main() shmem_barrier_all" in words  # the nearest frame in the program
         assert "The job since its start" in words
     finally:
         job.terminate()

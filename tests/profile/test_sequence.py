@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-
-import jobs
+from profiled import profiles_of
 
 PROGRAM = r"""
 #include <shmem.h>
@@ -32,17 +28,7 @@ int main(void)
 
 
 def test_steps_between_calls_are_written_with_their_shares(tmp_path):
-    source, out = tmp_path / "puts.c", tmp_path / "profile"
-    source.write_text(PROGRAM)
-    out.mkdir()
-    program = jobs.compile_once([jobs.OSHCC, "-O1", source], tmp_path / "puts")
-    subprocess.run(
-        [jobs.OSHRUN, "-n", "2", "--", program],
-        env={**os.environ, "WATTLE_PROFILE_DIR": str(out)},
-        timeout=120,
-        check=True,
-    )
-    pe = json.loads((out / "pe-00000.json").read_text())
+    pe = profiles_of(PROGRAM, 2, tmp_path)[0]
     found = pe["sequence"]
     steps = [dict(zip(found["columns"], row, strict=True)) for row in found["steps"]]
     by_calls = {(pe["sites"][s["from"]]["call"], pe["sites"][s["to"]]["call"]): s for s in steps}

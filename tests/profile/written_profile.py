@@ -33,7 +33,7 @@ def problems_of(profile: dict, pe: int, pes: int, pes_a_node: int) -> list[str]:
         if not good:
             found.append(f"PE {pe}: {what}")
 
-    expect((profile["schema"], profile["pe"], profile["n_pes"]) == (3, pe, pes), "schema or PE")
+    expect((profile["schema"], profile["pe"], profile["n_pes"]) == (4, pe, pes), "schema or PE")
     sites = profile["sites"]
     program = profile["modules"][0]
     expect(profile["build_id"] == program["build_id"] != "", f"the program is {profile['build_id']!r} and {program}")

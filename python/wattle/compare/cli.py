@@ -25,6 +25,9 @@ def compare(
             help="Exit code 1 where a figure rose by more than its limit and than noise: time=3%,joules=5%.",
         ),
     ] = None,
+    by: Annotated[
+        str, typer.Option(metavar="WHAT", help="Of runs: `region` compares the regions that the programs mark.")
+    ] = "run",
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Markdown, for a pull request.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
@@ -39,13 +42,15 @@ def compare(
     """
     if as_markdown and json:
         raise WattleError("--markdown and --json: expected one of them")
+    if by not in of_runs.BY:
+        raise WattleError(f"--by {by}: expected one of {', '.join(of_runs.BY)}")
     limits = gates.limits(fail_above) if fail_above is not None else {}
     if of_runs.same_kind(_kind(before), _kind(after)) == "study":
-        if fail_above is not None or as_markdown:
-            raise WattleError(f"{before}: --fail-above and --markdown are for runs, and this is a study")
+        if fail_above is not None or as_markdown or by != "run":
+            raise WattleError(f"{before}: --fail-above, --markdown and --by are for runs, and this is a study")
         _compare_studies(before, after, json)
         return
-    comparison = of_runs.compare(before, after)
+    comparison = of_runs.compare(before, after, by)
     gate = gates.judge(comparison, limits) if limits else None
     if json:
         console.print_json(comparison.as_dict() | ({"gate": gate.as_dict()} if gate else {}))

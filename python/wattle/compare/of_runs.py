@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle.compare import shared_model
+from wattle.compare import by_region, shared_model
 from wattle.compare.verdict import Difference, difference
 from wattle.errors import WattleError
 from wattle.metrics import Metric, Spread, metrics, spread
 from wattle.pe import noun
 from wattle.runs import Run, load_all
+
+BY = ("run", "region")
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,12 @@ class Comparison:
         }
 
 
-def compare(before_dir: Path, after_dir: Path) -> Comparison:
+def compare(before_dir: Path, after_dir: Path, by: str = "run") -> Comparison:
+    """Compares the figures of two runs. `by`: `run`, or `region` for those of each region that the programs mark."""
     before, after = load_all(before_dir), load_all(after_dir)
-    rows = [row_of(metric, before, after) for metric in metrics([*before.samples, *after.samples])]
+    samples = [*before.samples, *after.samples]
+    chosen = metrics(samples) if by == "run" else by_region.metrics(samples)
+    rows = [row_of(metric, before, after) for metric in chosen]
     return Comparison(before, after, rows, _warnings(before, after))
 
 

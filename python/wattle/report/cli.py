@@ -35,7 +35,9 @@ def report(
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(metavar="WHAT", help="With --text: add call sites up by function, library or call; or path."),
+        typer.Option(
+            metavar="WHAT", help="With --text: add call sites up by function, library, call or region; or path."
+        ),
     ] = None,
     folded: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write only the call paths, as folded stacks of flame graphs.")

@@ -34,9 +34,10 @@ def weights(sites: Sequence[MergedSite], program: str, noun: str) -> list[dict[s
     """For each weight with a known amount: `id`, `words`, `note` and `frames` (`Frame`), each after its parent. The
     first frame is the whole. Empty where no call path is known.
     """
-    if not any(site.path or site.path_end for site in sites):
+    if not any(site.path or site.path_end or site.region for site in sites):
         return []
     own = {frame.name for site in sites for frame in site.frames if call_paths.is_own(frame, program)}
+    own |= {name for site in sites for name in site.region}
     found: list[dict[str, object]] = []
     for of, words in WORDS.items():
         amounts = [call_paths.weight(site, of) for site in sites]

@@ -76,6 +76,7 @@ def build(directory: Path) -> Page:
             "watts": power.rows,
             "peak_s": f"{PEAK_S:g} s" if power.peaks else "",
             "regions": _region_rows(view),
+            "user_regions": _user_region_rows(view),
             "balance": _balance_rows(view),
             "counts": counts,
             "counters": [(f"{view.noun} {pe.pe}", pe.host, cells) for pe, cells in counts.rows(view)[:PES_SHOWN]],
@@ -103,7 +104,9 @@ def _nav(view: View, traffic: bool, paths: bool) -> list[tuple[str, str]]:
     nav += [("ended", "How it ended")] if view.ends else []
     if view.lines:
         nav.append(("advice", "Advice"))
-        nav += [("pes", f"By {view.noun}"), ("joules", "Joules"), ("balance", "Balance")]
+        nav += [("pes", f"By {view.noun}"), ("joules", "Joules")]
+        nav += [("regions", "By region")] if view.user_regions else []
+        nav += [("balance", "Balance")]
         nav += [("counters", "Counters")] if counts.asked(view) else []
         nav += [("nodes", "By node")] if view.nodes else []
         nav += [("network", "Network")] if view.profile is not None and view.profile.network is not None else []
@@ -275,6 +278,18 @@ def _region_rows(view: View) -> list[tuple[str, str, list[str], list[tuple[str, 
         )
         for one in found[:REGIONS_SHOWN]
     ]
+
+
+def _user_region_rows(view: View) -> list[tuple[list[str], str, str]]:
+    """The regions that the program marks: name, times, time, time in calls, waiting; joules and their provenance."""
+    found = []
+    for region in view.user_regions[:REGIONS_SHOWN]:
+        joules = total(region.joules)
+        times = "" if not region.name else units.count(region.times)
+        seconds = (region.time_s, region.calls_s, region.waiting_s)
+        cells = [call_paths.region_words(region.name), times, *map(units.seconds, seconds)]
+        found.append((cells, _joules_cell(joules), str(joules.provenance)))
+    return found
 
 
 def _balance_rows(view: View) -> list[tuple[str, str, str, str]]:

@@ -14,6 +14,7 @@ from wattle.run import counts
 from wattle.run.ended import ended_table
 from wattle.run.node_table import node_table
 from wattle.run.pe_tables import PES_SHOWN, joules_fit, joules_table, pe_table, shown_domains
+from wattle.run.region_table import region_table
 from wattle.run.site_table import SITES_SHOWN, site_table
 from wattle.run.view import View, overrun, passed, unresolved
 from wattle.run.view import view as view_of
@@ -66,6 +67,9 @@ def show(run: Run, console: Console, depth: int | None = None, by: str = "path")
     if words := merged.words(profile):
         console.print(words, soft_wrap=True)
     _show_counts(view, console)
+    if view.user_regions:
+        console.print()
+        console.print(region_table(view))
     if view.sites:
         console.print()
         console.print(site_table(view, console.width, depth, by))

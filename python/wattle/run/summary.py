@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from wattle import balance as balances
-from wattle import carbon, merged, pe_power, regions, waiting
+from wattle import carbon, merged, pe_power, regions, user_regions, waiting
 from wattle.meter_log import kept as external
 from wattle.metrics import metrics, spread
 from wattle.pe import MOVES, PE, SPENT, TIMES, Cores, Network, add
@@ -68,6 +68,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
         },
         "sites": [site.as_dict() for site in sites],
         "regions": [found.as_dict() for found in regions.merge(profile)],
+        "user_regions": [found.as_dict() for found in user_regions.merge(profile)],
         "waiting": [found.as_dict() for found in waiting.by_kind(sites)],
         "imbalance": [found.as_dict() for found in waiting.imbalances(sites, profile.n_pes, profile.program)],
         **balances.as_dict(profile, node_domains(profile)),

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from wattle import balance, no_core, pop, units
+from wattle import balance, no_core, pop, units, user_regions
 from wattle import carbon as carbons
 from wattle.balance import Balance, Intensity, Product
 from wattle.by_node import Node, on_one_machine
@@ -27,6 +27,7 @@ from wattle.run import ended, verdicts
 from wattle.run.summary import node_domains
 from wattle.runs import Run
 from wattle.sites import MergedSite, merge
+from wattle.user_regions import UserRegion
 
 LABEL_WIDTH = 12
 TOLERATED = 1.2  # largest ratio of the sampled times of a PE's call sites to the PE's own time
@@ -112,6 +113,7 @@ class View:
     nested: list[str] = field(default_factory=list)  # sentences on figures of nodes that are in no sum
     governed: list[str] = field(default_factory=list)
     sites: list[MergedSite] = field(default_factory=list)
+    user_regions: list[UserRegion] = field(default_factory=list)  # that the program marks, and the time outside
     short: Shortage | None = None  # processes without a core
     pop: Factors | None = None
     verdict: str = ""  # the most important fact of the run, in one sentence or two
@@ -181,6 +183,7 @@ def view(run: Run) -> View:
         nested=_nested(profile),
         governed=[words for words in (balance.governor_words(profile.pes), dry.words if dry else "") if words],
         sites=sites,
+        user_regions=user_regions.merge(profile),
         short=short,
         pop=factors,
         verdict=verdicts.verdict(profile, sites, short, factors),

@@ -12,11 +12,12 @@ import typer
 
 from wattle import console, elf, paths, symbols, units
 from wattle.errors import WattleError
-from wattle.pe import PE, add
+from wattle.pe import add
 from wattle.sites import key_of_wait, merge
 from wattle.tables import Table, table
 from wattle.top import page, rates, tables
 from wattle.top.page import Live
+from wattle.top.rates import Reading
 
 
 def top(
@@ -32,9 +33,10 @@ def top(
     """Show where each PE of this node waits now, how it spends its time and joules, and in which call sites.
 
     Use it for a job that makes no progress, or to look at a long one. It reads shared memory of the PEs and does not
-    disturb them. Rates are those since the start of the job, and with --every those of the last interval. Joules are
-    modelled. For PEs of another node, run it there. It shows only your own processes. With --all, root sees those of
-    all users, without source lines and rates, because it opens no file of another user.
+    disturb them. Rates are those since the start of the job, and with --every those of the last interval. No core is
+    the time in which the first thread of a PE was ready to run and had none. Joules are modelled. For PEs of another
+    node, run it there. It shows only your own processes. With --all, root sees those of all users, without source lines
+    and rates, because it opens no file of another user.
     """
     if all_users and os.geteuid() != 0:
         raise WattleError("--all: only root may see other users' processes; leave it out for your own")
@@ -42,7 +44,7 @@ def top(
         raise WattleError(f"--every {every}: allowed are 0.1 to 3600 seconds")
     if every is not None and json:
         raise WattleError("--every and --json cannot be combined; leave one of them out")
-    before: dict[int, PE] | None = None
+    before: dict[int, Reading] | None = None
     while True:
         found = page.chosen_of(page.find(all_users), pid)
         now = rates.read(found)
@@ -73,7 +75,7 @@ def _show_rates(jobs: list[rates.Job], when: str) -> None:
             console.out.print(sites)
 
 
-def _document(found: list[Live], now: dict[int, PE]) -> dict[str, Any]:
+def _document(found: list[Live], now: dict[int, Reading]) -> dict[str, Any]:
     """The PEs, and the call sites of each job, since its start."""
     return {
         "pes": [document(live, place, now.get(live.pid)) for live, place in with_places(found, now)],
@@ -84,7 +86,7 @@ def _document(found: list[Live], now: dict[int, PE]) -> dict[str, Any]:
     }
 
 
-def with_places(found: list[Live], now: dict[int, PE] | None = None) -> list[tuple[Live, str]]:
+def with_places(found: list[Live], now: dict[int, Reading] | None = None) -> list[tuple[Live, str]]:
     """The PEs with their lines of source, where debug information has them. `now`: their counts, which know the shared
     library of a call site. Files of other users' processes are not opened, because their owners could have made them
     up.
@@ -95,8 +97,8 @@ def with_places(found: list[Live], now: dict[int, PE] | None = None) -> list[tup
         if live.call and live.offset is not None and live.uid == os.geteuid() and _is_program(live)
     }
     for live in found:
-        pe = (now or {}).get(live.pid)
-        if live.call and live.offset is None and pe is not None and (key := key_of_wait(pe)) is not None:
+        reading = (now or {}).get(live.pid)
+        if live.call and live.offset is None and reading is not None and (key := key_of_wait(reading.pe)) is not None:
             keys[live.pid] = key
     places = symbols.resolve(keys.values())
     return [(live, _where(live, places.get(keys.get(live.pid)))) for live in found]
@@ -118,14 +120,17 @@ def _where(live: Live, place: symbols.Place | None) -> str:
     return f"{live.addr:#x}" if live.addr > 1 else ""
 
 
-def document(live: Live, place: str, pe: PE | None = None) -> dict[str, Any]:
-    return {**live.__dict__, "waits": bool(live.call), "where": place or None, "counts": _counts(pe) if pe else None}
+def document(live: Live, place: str, reading: Reading | None = None) -> dict[str, Any]:
+    counts = _counts(reading) if reading else None
+    return {**live.__dict__, "waits": bool(live.call), "where": place or None, "counts": counts}
 
 
-def _counts(pe: PE) -> dict[str, Any]:
+def _counts(reading: Reading) -> dict[str, Any]:
+    pe = reading.pe
     return {
         "wall_s": pe.wall_s,
         "cpu_s": pe.cpu_s,
+        "no_core_s": reading.no_core_s,
         "time_s": pe.time_s,
         "state_s": pe.state_s,
         "bytes": pe.bytes,

@@ -20,6 +20,7 @@ from wattle.pe import PE, Numbers, Site, find
 from wattle.pe_file import pe_of
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance
+from wattle.sites import Callers
 from wattle.top.page import Live
 
 WITHOUT_A_NAME = "/memfd:wattle-profile (deleted)"
@@ -28,28 +29,47 @@ AT_ONCE = 500  # processes for one call of the tool
 
 
 @dataclass(frozen=True)
+class Reading:
+    """The counts of a PE so far, and the seconds in which its first thread was ready to run and had no core; None where
+    the kernel does not count them.
+    """
+
+    pe: PE
+    no_core_s: float | None
+
+
+@dataclass(frozen=True)
 class Job:
-    """The PEs of a job on this node, with their counts in an interval, or since their start."""
+    """The PEs of a job on this node, with their counts in an interval, or since their start. `no_core_s`: by PE."""
 
     parent: int
     profile: RunProfile
+    no_core_s: dict[int, float | None]
 
 
-def read(found: Iterable[Live]) -> dict[int, PE]:
+def read(found: Iterable[Live]) -> dict[int, Reading]:
     """The present profile of each PE, by process. Without those of other users, and those that keep no counts."""
     words = [word for live in found if live.uid == os.geteuid() and (word := _word(live.pid)) is not None]
     tool = paths.find_home().root / "bin" / "wattle-profiles"
     if not words or not tool.exists():
         return {}
-    pes: dict[int, PE] = {}
+    pes: dict[int, Reading] = {}
     for first in range(0, len(words), AT_ONCE):
         done = subprocess.run([tool, "live", *words[first : first + AT_ONCE]], capture_output=True, check=False)
         if done.returncode != 0:
             raise WattleError(f"wattle-profiles: {done.stderr.decode(errors='replace').strip() or 'failed'}")
         for entry in _documents(done.stdout):
             pe = pe_of(entry)
-            pes[pe.pid] = pe
+            pes[pe.pid] = Reading(pe, _no_core_s(pe.pid))
     return pes
+
+
+def _no_core_s(pid: int) -> float | None:
+    """The run-queue wait of the first thread of a process, the second number of its schedstat."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) * 1e-9
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _documents(text: bytes) -> list[Checked]:
@@ -72,14 +92,23 @@ def _word(pid: int) -> str | None:
     return None
 
 
-def jobs(found: Iterable[Live], now: dict[int, PE], before: dict[int, PE] | None = None) -> list[Job]:
+def jobs(found: Iterable[Live], now: dict[int, Reading], before: dict[int, Reading] | None = None) -> list[Job]:
     """The jobs of the PEs. `before`: an earlier reading, from which on their counts are; None: since their start."""
-    groups: dict[int, list[PE]] = {}
+    groups: dict[int, list[Reading]] = {}
     for live in found:
-        pe = now.get(live.pid)
-        if pe is not None:
-            groups.setdefault(live.parent, []).append(between((before or {}).get(live.pid), pe))
-    return [Job(parent, _profile(pes)) for parent, pes in groups.items()]
+        reading = now.get(live.pid)
+        if reading is not None:
+            groups.setdefault(live.parent, []).append(_since((before or {}).get(live.pid), reading))
+    return [
+        Job(parent, _profile([r.pe for r in readings]), {r.pe.pe: r.no_core_s for r in readings})
+        for parent, readings in groups.items()
+    ]
+
+
+def _since(before: Reading | None, now: Reading) -> Reading:
+    if before is None:
+        return now
+    return Reading(between(before.pe, now.pe), _less(now.no_core_s, before.no_core_s))
 
 
 def _profile(pes: list[PE]) -> RunProfile:
@@ -91,8 +120,8 @@ def between(before: PE | None, now: PE) -> PE:
     """The activity of a PE from one reading to the next."""
     if before is None:
         return now
-    earlier = {(site.addr, site.call): site for site in before.sites}
-    sites = [_site(earlier.get((site.addr, site.call)), site) for site in now.sites]
+    earlier = dict(zip(_keys(before), before.sites, strict=True))
+    sites = [_site(earlier.get(key), site) for key, site in zip(_keys(now), now.sites, strict=True)]
     return replace(
         now,
         wall_s=_less(now.wall_s, before.wall_s),
@@ -104,6 +133,12 @@ def between(before: PE | None, now: PE) -> PE:
         joules=[_joules(find(before.joules, figure.domain), figure) for figure in now.joules],
         sites=[site for site in sites if site.calls or any(site.wait_s.values())],
     )
+
+
+def _keys(pe: PE) -> list[tuple[object, ...]]:
+    """The call, the address and the path of each site. They are the same in each reading."""
+    callers = Callers(pe)
+    return [(site.addr, site.call, callers.above(site.path)) for site in pe.sites]
 
 
 def _less(now: float | None, before: float | None) -> float | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wattle import units
+from wattle import call_paths, units
+from wattle.call_paths import Row
 from wattle.console import Text, styled
 from wattle.pe import PE, add
 from wattle.provenance import Joules, amount, total
@@ -22,22 +23,22 @@ def rates_table(job: Job, title: str) -> Table:
     result.add_column(styled("\n{}", noun), no_wrap=True)
     for name in SHARES:
         result.add_column(styled("\n{}", name), justify="right", no_wrap=True)
-    for over, name in (("on", "a core"), ("", "calls/s"), ("", "bytes/s"), ("watts", "modelled")):
+    for over, name in (("on", "a core"), ("no", "core"), ("", "calls/s"), ("", "bytes/s"), ("watts", "modelled")):
         result.add_column(styled("{}\n{}", over, name), justify="right", no_wrap=True)
     for pe in pes[:PES_SHOWN]:
-        result.add_row(str(pe.pe), *_cells([pe]))
+        result.add_row(str(pe.pe), *_cells([pe], job.no_core_s))
     if len(pes) > 1:
         result.add_section()
-        result.add_row("all", *_cells(pes))
+        result.add_row("all", *_cells(pes, job.no_core_s))
     if len(pes) > PES_SHOWN:
         result.caption = f"{PES_SHOWN} of {len(pes)} {noun}s"
     return result
 
 
-def _cells(pes: list[PE]) -> list[str]:
+def _cells(pes: list[PE], no_core_s: dict[int, float | None]) -> list[str]:
     wall_s = add(pe.wall_s for pe in pes)
     if not wall_s:
-        return [units.UNKNOWN] * 7
+        return [units.UNKNOWN] * 8
     longest_s = max(pe.wall_s or 0.0 for pe in pes)
     times = [add(pe.time_s[key] for pe in pes) for key in SHARES]
     calls = sum(site.calls for pe in pes for site in pe.sites)
@@ -45,6 +46,7 @@ def _cells(pes: list[PE]) -> list[str]:
     joules = total(figure for pe in pes for figure in pe.joules)
     return [
         *(_share(seconds, wall_s) for seconds in (*times, add(pe.cpu_s for pe in pes))),
+        _share(add(no_core_s.get(pe.pe) for pe in pes), wall_s),
         units.count(round(calls / longest_s)),
         units.UNKNOWN if moved is None else units.size(moved / longest_s),
         _watts(joules, longest_s),
@@ -65,16 +67,17 @@ def _watts(joules: Joules, seconds: float) -> str:
 def sites_table(job: Job) -> Table | None:
     """The call sites with the longest time, waiting included. None where there are none."""
     noun = job.profile.noun
-    sites = sorted(merge(job.profile), key=_time, reverse=True)
+    rows = call_paths.rows(merge(job.profile), job.profile.program)
+    rows.sort(key=lambda row: _time(row.site), reverse=True)
     whole_s = add(pe.wall_s for pe in job.profile.pes)
-    if not sites or not whole_s:
+    if not rows or not whole_s:
         return None
     result = table(title=f"Call sites, by share of the {noun}s' time")
     result.add_column(styled("{}", "call site"), overflow="fold")
     for name in ("calls", "bytes", "time", "share", "waiting"):
         result.add_column(styled("{}", name), justify="right", no_wrap=True)
-    for site in sites[:SITES_SHOWN]:
-        result.add_row(*_site_cells(site, whole_s))
+    for row in rows[:SITES_SHOWN]:
+        result.add_row(*_site_cells(row, whole_s))
     return result
 
 
@@ -82,10 +85,12 @@ def _time(site: MergedSite) -> float:
     return site.time_s if site.time_s is not None else site.waiting_s or 0.0
 
 
-def _site_cells(site: MergedSite, whole_s: float) -> list[str | Text]:
-    function = f" {site.place.function}()" if site.place.function else ""
+def _site_cells(row: Row, whole_s: float) -> list[str | Text]:
+    site, place = row.site, row.place
+    function = f" {place.function}()" if place.function else ""
+    callers = [styled("[faint]  < {}[/faint]", caller) for caller in row.callers]
     return [
-        styled("{}[faint]{}[/faint] {}", site.place.label, function, site.call),
+        Text("\n").join([styled("{}[faint]{}[/faint] {}", place.label, function, site.call), *callers]),
         units.count(site.calls),
         units.size(site.bytes) if site.bytes else "",
         units.seconds(_time(site)),

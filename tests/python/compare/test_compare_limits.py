@@ -170,4 +170,4 @@ def test_a_folder_of_runs_of_two_programs_is_refused_and_its_settings_are_compar
 def test_limits_of_studies_are_refused(tmp_path, compared):
     one, other = fakes.make_run(tmp_path / "a", kind="study"), fakes.make_run(tmp_path / "b", kind="study")
     code, _, err = compared(one, other, "--fail-above", LIMITS)
-    assert code == 2 and "--fail-above and --markdown are for runs" in err
+    assert code == 2 and "--fail-above, --markdown and --by are for runs" in err
