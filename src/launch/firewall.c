@@ -21,21 +21,56 @@ typedef struct addresses {
   wtl_words all;
 } addresses;
 
+/* The ports of a job, and the settings that give it these. */
 typedef struct ports {
   int first, last;
+  char settings[120];
 } ports;
 
-static ports read_ports(void)
+static bool by_libfabric(void)
+{
+  const char *network = getenv("WATTLE_NETWORK");
+  return network && strcmp(network, "ofi") == 0;
+}
+
+static bool is_range(int first, int last)
+{
+  return first >= 1024 && last <= 65535 && first <= last;
+}
+
+static ports ports_of_ucx(void)
 {
   const char *text = getenv("UCX_TCP_PORT_RANGE");
-  ports p = {0, 0};
+  ports p = {0};
   char end;
-  if (!text || sscanf(text, "%d-%d%c", &p.first, &p.last, &end) != 2 || p.first < 1024 || p.last > 65535 ||
-      p.first > p.last)
+  if (!text || sscanf(text, "%d-%d%c", &p.first, &p.last, &end) != 2 || !is_range(p.first, p.last))
     wtl_launcher_refuse(
         "--fence-network with UCX_TCP_PORT_RANGE=%s: the rules need a range of ports of 1024 to 65535 for the PEs of a "
         "node, as UCX_TCP_PORT_RANGE=20000-20999; set it for the job, too",
         text ? text : "");
+  snprintf(p.settings, sizeof p.settings, "UCX_TCP_PORT_RANGE=%d-%d", p.first, p.last);
+  return p;
+}
+
+static int number_in(const char *text)
+{
+  int n;
+  char end;
+  return text && sscanf(text, "%d%c", &n, &end) == 1 ? n : -1;
+}
+
+/* Of libfabric's provider tcp. Its providers for other networks open no ports, and sockets takes no range. */
+static ports ports_of_libfabric(void)
+{
+  const char *low = getenv("FI_TCP_PORT_LOW_RANGE"), *high = getenv("FI_TCP_PORT_HIGH_RANGE");
+  ports p = {.first = number_in(low), .last = number_in(high)};
+  if (!is_range(p.first, p.last))
+    wtl_launcher_refuse(
+        "--fence-network with WATTLE_NETWORK=ofi, FI_TCP_PORT_LOW_RANGE=%s and FI_TCP_PORT_HIGH_RANGE=%s: the rules "
+        "need a range of ports of 1024 to 65535 for the PEs of a node, as 20000 and 20999; set both for the job, too",
+        low ? low : "", high ? high : "");
+  snprintf(p.settings, sizeof p.settings, "WATTLE_NETWORK=ofi FI_TCP_PORT_LOW_RANGE=%d FI_TCP_PORT_HIGH_RANGE=%d",
+           p.first, p.last);
   return p;
 }
 
@@ -72,10 +107,16 @@ static bool add(addresses *to, const struct sockaddr *address)
   return true;
 }
 
-/* May UCX use the interface? Without UCX_NET_DEVICES it may use any. */
+/* The setting that names the network's interfaces. */
+static const char *interfaces_setting(void)
+{
+  return by_libfabric() ? "FI_TCP_IFACE" : "UCX_NET_DEVICES";
+}
+
+/* May the network use the interface? Without the setting it may use any. */
 static bool is_used(const char *interface)
 {
-  const char *names = getenv("UCX_NET_DEVICES");
+  const char *names = getenv(interfaces_setting());
   if (!names || !*names || strcmp(names, "all") == 0) return true;
   size_t n = strlen(interface);
   for (const char *at = names; (at = strstr(at, interface)) != NULL; at += n)
@@ -119,9 +160,9 @@ static void resolve(const char *host, bool alone, addresses *families, size_t n)
   freeaddrinfo(found);
   if (!added && *loopback)
     wtl_launcher_refuse(
-        "--fence-network: host %s: the other hosts do not reach its address %s, and no interface that UCX may use "
-        "here (UCX_NET_DEVICES) has another one: give the address by which they reach it",
-        host, loopback);
+        "--fence-network: host %s: the other hosts do not reach its address %s, and no interface that the "
+        "network may use here (%s) has another one: give the address by which they reach it",
+        host, loopback, interfaces_setting());
 }
 
 static void resolve_all(const wtl_command *c, addresses *families, size_t n)
@@ -177,15 +218,15 @@ static void print_output(const ports *p, const addresses *a)
 void wtl_firewall_print(const wtl_command *c)
 {
   addresses families[] = {{AF_INET, "ip", {0}}, {AF_INET6, "ip6", {0}}};
-  ports p = read_ports();
+  ports p = by_libfabric() ? ports_of_libfabric() : ports_of_ucx();
   unsigned user = (unsigned)geteuid();
   resolve_all(c, families, 2);
   printf("# Load on every host of the job, as root: nft -f FILE. Remove: nft delete table inet wattle_%u\n"
-         "# Start the job as user %u with UCX_TCP_PORT_RANGE=%d-%d.\n"
+         "# Start the job as user %u with %s.\n"
          "table inet wattle_%u\ndelete table inet wattle_%u\n" /* so that the rules may be loaded again */
          "table inet wattle_%u {\n"
          "  chain input {\n    type filter hook input priority filter; policy accept;\n",
-         user, user, p.first, p.last, user, user, user);
+         user, user, p.settings, user, user, user);
   for (int i = 0; i < 2; i++) print_input(&p, &families[i]);
   puts("  }\n  chain output {\n    type filter hook output priority filter; policy accept;");
   for (int i = 0; i < 2; i++) print_output(&p, &families[i]);

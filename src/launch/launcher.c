@@ -108,7 +108,7 @@ void wtl_launcher_variable(wtl_words *variables, const char *name, const char *v
 
 bool wtl_launcher_is_setting(const char *variable)
 {
-  static const char *const beginnings[] = {"WATTLE_", "SHMEM_", "SMA_", "UCX_"};
+  static const char *const beginnings[] = {"WATTLE_", "SHMEM_", "SMA_", "UCX_", "FI_"};
   for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
     if (strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0) return true;
   return wtl_runtime_path_is(variable);

@@ -128,6 +128,7 @@ def passed_on(words: list[str]) -> list[str]:
 def test_settings_go_along_to_other_nodes(tmp_path: Path) -> None:
     env = {"WATTLE_WAIT": "sleep", "SHMEM_DEBUG": "", "SHMEM_OTHER": "a b", "FOO": "bar", "UCX_TLS": "^shm"}
     assert passed_on(launcher_words(tmp_path, env=env)) == ["SHMEM_DEBUG", "SHMEM_OTHER", "UCX_TLS", "WATTLE_WAIT"]
+    assert passed_on(launcher_words(tmp_path, env={"FI_PROVIDER": "tcp"})) == ["FI_PROVIDER"]
     options = ["-x", "WATTLE_WAIT", "-x", "SHMEM_DEBUG=1", "-x", "FOO"]
     words = launcher_words(tmp_path, *options, env=env)
     assert passed_on(words) == ["FOO", "SHMEM_DEBUG=1", "SHMEM_OTHER", "UCX_TLS", "WATTLE_WAIT"]
@@ -148,6 +149,22 @@ def test_fence_names_hosts_ports_and_user() -> None:
 def test_fence_without_ports_is_refused(ports: str) -> None:
     result = run(OSHRUN, "--fence-network", "--host", "10.0.0.5", env={"UCX_TCP_PORT_RANGE": ports})
     refused(result, 64, "UCX_TCP_PORT_RANGE", ports)
+
+
+BY_LIBFABRIC = {"WATTLE_NETWORK": "ofi", "FI_TCP_PORT_LOW_RANGE": "21000", "FI_TCP_PORT_HIGH_RANGE": "21999"}
+
+
+def test_the_fence_of_libfabric_takes_its_ports() -> None:
+    result = run(OSHRUN, "--fence-network", "--host", "10.0.0.5,10.0.0.6", env=PORTS | BY_LIBFABRIC)
+    assert result.code == 0 and result.err == "", result
+    assert result.out.count("tcp dport 21000-21999") == 3 and "20000" not in result.out, result
+    assert "WATTLE_NETWORK=ofi FI_TCP_PORT_LOW_RANGE=21000 FI_TCP_PORT_HIGH_RANGE=21999" in result.out, result
+
+
+@pytest.mark.parametrize(("low", "high"), [("", "21999"), ("21000", "x"), ("21000", "20000"), ("80", "90")])
+def test_the_fence_of_libfabric_without_ports_is_refused(low: str, high: str) -> None:
+    env = BY_LIBFABRIC | {"FI_TCP_PORT_LOW_RANGE": low, "FI_TCP_PORT_HIGH_RANGE": high}
+    refused(run(OSHRUN, "--fence-network", "--host", "10.0.0.5", env=env), 64, "FI_TCP_PORT_LOW_RANGE", low, high)
 
 
 def test_fence_without_hosts_is_refused() -> None:
