@@ -16,9 +16,14 @@ wtl_algorithm wtl_broadcast_flat, wtl_broadcast_staged, wtl_broadcast_binomial, 
     wtl_broadcast_direct;
 wtl_algorithm wtl_alltoall_staged, wtl_alltoall_two_level, wtl_alltoall_push, wtl_alltoall_direct;
 
-/* The first two are for fcollect only, the others also for collect. For collect the direct one requires that all PEs
- * have arrived and that all pass a source. */
-wtl_algorithm wtl_gather_flat, wtl_gather_staged, wtl_gather_two_level, wtl_gather_push, wtl_gather_direct;
+/* The first two are for fcollect only, the others also for collect. For collect the last two require that all PEs have
+ * arrived, and the direct one that all pass a source. */
+wtl_algorithm wtl_gather_flat, wtl_gather_staged, wtl_gather_two_level, wtl_gather_push, wtl_gather_doubling,
+    wtl_gather_direct;
+
+/* gather_two_level.c: gathers a word of each PE, `dest` may be any memory. More words than fit into one message take
+ * several. Returns false if no leaders exchange messages. */
+wtl_algorithm wtl_gather_words;
 
 /* Bytes of this PE's contribution (alltoall: to each PE). */
 static inline size_t wtl_collective_bytes(const wtl_collective *c)

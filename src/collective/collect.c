@@ -30,7 +30,7 @@ static void exchange_words(const wtl_collective *c, uint64_t mine, uint64_t *wor
   wtl_team *t = c->team;
   _Atomic uint32_t left = 0;
   const wtl_collective few = {self, c->site, t, words, &mine, .n = 1, .size = sizeof mine};
-  if (wtl_gather_flat(&few) || wtl_gather_staged(&few) || wtl_gather_two_level(&few)) return;
+  if (wtl_gather_flat(&few) || wtl_gather_staged(&few) || wtl_gather_words(&few)) return;
   *size_word_of(c, self->me) = mine;
   wtl_collective_barrier(c);
   for (int i = 0; i < t->n; i++) {
@@ -82,7 +82,7 @@ void wtl_collect(const wtl_collective *call)
 {
   wtl_collective c = *call;
   c.starts = (const uint64_t *)(const void *)wtl_collective_scratch(c.team);
-  if (!wtl_gather_two_level(&c) && !wtl_gather_push(&c)) {
+  if (!wtl_gather_two_level(&c) && !wtl_gather_push(&c) && !wtl_gather_doubling(&c)) {
     c.source = source_of_all(&c);
     wtl_gather_direct(&c);
   }

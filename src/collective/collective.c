@@ -30,8 +30,8 @@ void wtl_broadcast(const wtl_collective *c)
 
 void wtl_fcollect(const wtl_collective *c)
 {
-  static wtl_algorithm *const algorithms[] = {wtl_gather_flat, wtl_gather_staged, wtl_gather_two_level, wtl_gather_push,
-                                              wtl_gather_direct};
+  static wtl_algorithm *const algorithms[] = {wtl_gather_flat, wtl_gather_staged,   wtl_gather_two_level,
+                                              wtl_gather_push, wtl_gather_doubling, wtl_gather_direct};
   run(algorithms, c);
 }
 

@@ -14,6 +14,7 @@
  *   gather_two_level.c   several nodes, few bytes: fcollect, collect, scans and alltoall, through the leaders
  *   broadcast_binomial.c several nodes, few bytes: a binomial tree of the leaders
  *   direct_push.c        nodes of one PE, up to 256 KiB: each PE sends straight into the others' destinations
+ *   gather_doubling.c    from four nodes on: fcollect and collect, log2(nodes) messages of each leader
  *   *_direct.c           any call: a barrier, single copies from memory to memory, a barrier
  *
  * Why it is right:

@@ -8,13 +8,10 @@
  * them. The slots are those of two_level.h. A PE leaves only after each PE has arrived: it has a message from each, or
  * from a root that has one from each.
  */
-#include <stddef.h>
-
 #include "collective/two_level.h"
 
-/* MOST_PUSHED: the largest number of bytes from one PE to another. Longer blocks are as fast by fetches. LONGEST:
- * the bytes of one message. */
-enum { MOST_PUSHED = 256 * 1024, LONGEST = WTL_NET_LARGE - WTL_CACHE_LINE };
+/* The largest number of bytes from one PE to another. Longer blocks are as fast by fetches. */
+enum { MOST_PUSHED = 256 * 1024 };
 
 /* The slots of one node's PE at the others. */
 enum { READY, SENT, SLOTS_EACH };
@@ -27,10 +24,7 @@ static bool fits(const wtl_collective *c, size_t bytes)
 
 static void notify(const wtl_collective *c, int node, int what)
 {
-  const wtl_team *t = c->team;
-  size_t turn = t->stage_epoch & 1, slot = turn * WTL_FAR_SLOTS + (size_t)(t->node * SLOTS_EACH + what);
-  size_t epochs = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, far_epochs);
-  wtl_far_entry_signal(c->self, t->leader[node], epochs + slot * sizeof(uint32_t), t->stage_epoch);
+  wtl_leader_notify(c, node, c->team->node * SLOTS_EACH + what);
 }
 
 static void await(const wtl_collective *c, int node, int what)
@@ -51,15 +45,10 @@ static void begin(const wtl_collective *c)
   for (int away = 1; away < c->team->n_nodes; away++) notify(c, other(c->team, away), READY);
 }
 
-/* `left` counts while the source is still needed. */
 static void send(const wtl_collective *c, int node, char *dest, const char *source, size_t bytes,
                  _Atomic uint32_t *left)
 {
-  wtl_op op = wtl_collective_op(c, c->team->leader[node], left);
-  for (size_t done = 0, step; done < bytes; done += step) {
-    step = bytes - done < LONGEST ? bytes - done : LONGEST;
-    wtl_far_put_ahead(&op, dest + done, source + done, step, step <= WTL_NET_MERGED ? WTL_NET_AHEAD : WTL_NET_SIGNAL);
-  }
+  wtl_leader_push(c, node, dest, source, bytes, left);
   notify(c, node, SENT);
 }
 

@@ -75,6 +75,22 @@ bool wtl_gather_two_level(const wtl_collective *c)
   return all != NULL;
 }
 
+bool wtl_gather_words(const wtl_collective *c)
+{
+  enum { AT_ONCE = WTL_FAR_BYTES / sizeof(uint64_t) };
+  wtl_team *t = c->team;
+  if (!wtl_two_level_applies(c)) return false;
+  for (int first = 0, count; first < t->n; first += count) {
+    count = t->n - first < AT_ONCE ? t->n - first : AT_ONCE;
+    bool mine = t->me >= first && t->me < first + count;
+    const wtl_collective part = {c->self, c->site, t, .source = c->source, .n = mine, .size = sizeof(uint64_t)};
+    size_t at = mine ? (size_t)(t->me - first) * sizeof(uint64_t) : 0;
+    const char *all = gather(&part, at, (size_t)count * sizeof(uint64_t));
+    memcpy((uint64_t *)c->dest + first, all, (size_t)count * sizeof(uint64_t));
+  }
+  return true;
+}
+
 bool wtl_scan_two_level(const wtl_collective *c)
 {
   _Alignas(16) char sum[WTL_FAR_BYTES] = {0};

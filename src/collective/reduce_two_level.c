@@ -40,6 +40,26 @@ void wtl_leader_send(const wtl_collective *c, int node, int slot, const void *da
                            t->stage_epoch);
 }
 
+enum { LONGEST = WTL_NET_LARGE - WTL_CACHE_LINE }; /* bytes of a message that no other overtakes */
+
+void wtl_leader_push(const wtl_collective *c, int node, char *dest, const char *source, size_t bytes,
+                     _Atomic uint32_t *left)
+{
+  wtl_op op = wtl_collective_op(c, c->team->leader[node], left);
+  for (size_t done = 0, step; done < bytes; done += step) {
+    step = bytes - done < LONGEST ? bytes - done : LONGEST;
+    wtl_far_put_ahead(&op, dest + done, source + done, step, step <= WTL_NET_MERGED ? WTL_NET_AHEAD : WTL_NET_SIGNAL);
+  }
+}
+
+void wtl_leader_notify(const wtl_collective *c, int node, int slot)
+{
+  const wtl_team *t = c->team;
+  size_t at = (t->stage_epoch & 1) * WTL_FAR_SLOTS + (size_t)slot;
+  size_t epochs = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, far_epochs);
+  wtl_far_entry_signal(c->self, t->leader[node], epochs + at * sizeof(uint32_t), t->stage_epoch);
+}
+
 const char *wtl_leader_receive(const wtl_collective *c, int slot)
 {
   wtl_pe *self = c->self;

@@ -35,6 +35,14 @@ static inline const char *wtl_leader_received(const wtl_collective *c, int pe, i
  * WTL_FAR_SLOTS). */
 void wtl_leader_send(const wtl_collective *c, int node, int slot, const void *data, size_t bytes);
 
+/* Stores `bytes` from this leader to `dest` of that of the team's `node`, as messages that arrive before the next
+ * notification. `left` counts while the source is still needed. */
+void wtl_leader_push(const wtl_collective *c, int node, char *dest, const char *source, size_t bytes,
+                     _Atomic uint32_t *left);
+
+/* Sends a message without bytes into `slot` of the leader of the team's `node`. */
+void wtl_leader_notify(const wtl_collective *c, int node, int slot);
+
 /* Waits until a message has arrived in `slot` of this leader, and returns its bytes. */
 const char *wtl_leader_receive(const wtl_collective *c, int slot);
 

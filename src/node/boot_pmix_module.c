@@ -169,13 +169,13 @@ static int get_nodes(wtl_boot *b, pmix_state *s, char *error, size_t size)
   snprintf(text, sizeof text, "%d %" PRIx64, b->local_pe[0], b->program);
   int rc = publish(b, "wattle.leader", text) || fence(b);
   b->n_nodes = 0;
-  for (int pe = 0, leader, node; rc == 0 && pe < b->n_pes; pe++) {
+  for (int pe = 0, leader; rc == 0 && pe < b->n_pes; pe++) {
     if ((rc = lookup(b, pe, "wattle.leader", text, sizeof text)) != 0) break;
     if ((rc = wtl_boot_read_leader(text, b->n_pes, &leader, &program) ? 0 : -1) != 0) break;
     if (program != b->program) b->one_program = false;
-    for (node = 0; node < b->n_nodes && b->leader_pe[node] != leader; node++) continue;
-    if (node == b->n_nodes) b->leader_pe[b->n_nodes++] = leader;
-    if (pe == b->pe) b->node = node;
+    if (leader != pe) continue;
+    if (pe == b->local_pe[0]) b->node = b->n_nodes;
+    b->leader_pe[b->n_nodes++] = pe;
   }
   if (rc != 0) snprintf(error, size, "PMIx does not report which PEs share a node");
   return rc;

@@ -77,10 +77,12 @@ struct wtl_team {
   /* Small collectives (flat_tree.c, broadcast_binomial.c): the number begun so far, and how many of them all PEs
    * have read. */
   uint32_t small_epoch, small_read;
-  char *scratch;    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: not allocated yet */
-  long *sync;       /* of an active set: WTL_ACTIVE_WORDS symmetric words (active_set.c) */
-  int *owned;       /* memory of `local` and `leader`, where the team owns it */
-  int *node_of;     /* the node of each PE, numbered as in `leader`; NULL: not known yet */
+  char *scratch; /* twice WTL_SCRATCH_BYTES, for collectives; NULL: not allocated yet */
+  long *sync;    /* of an active set: WTL_ACTIVE_WORDS symmetric words (active_set.c) */
+  int *owned;    /* memory of `local` and `leader`, where the team owns it */
+  int *node_of;  /* the node of each PE, numbered as in `leader`; NULL: not known yet */
+  /* Do the PEs of each node follow each other in the team (gather_doubling.c)? */
+  enum { WTL_ORDER_UNKNOWN, WTL_ORDER_BY_NODE, WTL_ORDER_MIXED } order;
   uintptr_t handle; /* 0: the team does not exist */
   uint32_t generation;
   uint64_t comparisons;            /* comparisons so far (check/arguments.c) */
