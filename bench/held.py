@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
@@ -62,12 +63,16 @@ class Held:
 
     The PEs are released at the end. `launcher` is the process id of mpirun, `pids` are those of the PEs. `start_s`
     is the time from the launcher's start until the last PE passed the barrier. `finish_s`, known after the end, is
-    the time from the release to the launcher's end.
+    the time from the release to the launcher's end. `more` are arguments of the program after hold and its FIFO, and
+    `figures` are the JSON lines that the PEs printed.
     """
 
-    def __init__(self, side: Side, pes: int, tick: Callable[[str], None] = lambda _: None) -> None:
-        self.side, self.pes, self.tick = side, pes, tick
+    def __init__(
+        self, side: Side, pes: int, tick: Callable[[str], None] = lambda _: None, more: tuple[str, ...] = ()
+    ) -> None:
+        self.side, self.pes, self.tick, self.more = side, pes, tick, more
         self.pids: list[int] = []
+        self.figures: list[dict] = []
         self.start_s = self.finish_s = 0.0
 
     def __enter__(self) -> Held:
@@ -77,7 +82,7 @@ class Held:
         self._errors = Path(self._folder.name, "stderr").open("w+")
         started = time.monotonic()
         self._job = subprocess.Popen(
-            self.side.command("hold", str(self._fifo)),
+            self.side.command("hold", str(self._fifo), *self.more),
             env=self.side.environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -110,6 +115,7 @@ class Held:
                     raise BenchError(self._why(f"ended when {len(self.pids)} of {self.pes} PEs had passed the barrier"))
                 *lines, rest = (rest + more).split(b"\n")
                 self.pids += [int(line.split()[2]) for line in lines if line.startswith(b"held ")]
+                self.figures += [json.loads(line) for line in lines if line.startswith(b"{")]
             self.tick(f"{self.side.name}: {len(self.pids)} of {self.pes} PEs passed the barrier")
 
     def _why(self, what: str) -> str:

@@ -105,7 +105,7 @@ def preloaded(mpi: str) -> dict[str, str]:
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     """Runs the section and prints it. Returns its part of the file."""
     result: dict = {"rows": [], "bars": [], "raw": {}}
-    for mpi, (name, *_) in KINDS.items():
+    for mpi, (name, _) in KINDS.items():
         compiler = shutil.which(f"mpicc.{mpi}")
         if compiler and shutil.which(f"mpirun.{mpi}"):
             loops(options, result, mpi, name, build(compiler, "mpi.c", mpi))

@@ -47,6 +47,9 @@ done"""
 # shaper takes up to six segments, which fit its burst, in one piece. No firewall filters the traffic on the bridge.
 OFFLOAD = "ip link set e0 gso_max_segs 6"
 NO_FIREWALL = "for f in /proc/sys/net/bridge/bridge-nf-call-*; do echo 0 >$f; done"
+# All namespaces share one table of neighbours, of 1,024 addresses by Linux's default, where each machine of a cluster
+# has its own. With more nodes than this the addresses are entered permanently, which that limit does not count.
+MOST_THAT_ASK = 24
 RATE = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k|m|g)bit")
 
 # Enters a node: its network, its host name, its core, and the sysfs of that network, where UCX finds interfaces. The
@@ -114,6 +117,11 @@ def _free_stem() -> str:
     """The prefix of the namespaces' names. It avoids names left by a killed process with the same process number."""
     stems = (f"wtl{os.getpid()}x{n}" for n in _made)
     return next(stem for stem in stems if not any(Path(NAMED).glob(f"{stem}[n-]*")))
+
+
+def _hardware_address(i: int) -> str:
+    """The hardware address of node `i`, a locally administered one."""
+    return f"02:00:00:00:{i >> 8:02x}:{i & 255:02x}"
 
 
 def check_rate(option: str, rate: str) -> str:
@@ -200,7 +208,10 @@ class Nodes:
     def _make(self) -> None:
         ports = list(enumerate(self.names))
         namespaces = [f"netns add {name}" for name in [self._switch, *self.names]]
-        links = [f"link add e0 netns {name} type veth peer name p{i} netns {self._switch}" for i, name in ports]
+        links = [
+            f"link add e0 address {_hardware_address(i)} netns {name} type veth peer name p{i} netns {self._switch}"
+            for i, name in ports
+        ]
         self._batch([], namespaces + links)
         bridge = ["link add br0 type bridge", "link set br0 up", *(f"link set p{i} master br0 up" for i, _ in ports)]
         self._batch(_inside(self._switch), bridge)
@@ -210,7 +221,14 @@ class Nodes:
             self._set_up(name, i)
 
     def _set_up(self, name: str, i: int) -> None:
-        self._batch(_inside(name), [f"addr add {SUBNET}.{i + 1}/24 dev e0", "link set lo up", "link set e0 up"])
+        steps = [f"addr add {SUBNET}.{i + 1}/24 dev e0", "link set lo up", "link set e0 up"]
+        if self.count > MOST_THAT_ASK:
+            steps += [
+                f"neigh add {SUBNET}.{k + 1} lladdr {_hardware_address(k)} dev e0 nud permanent"
+                for k in range(self.count)
+                if k != i
+            ]
+        self._batch(_inside(name), steps)
         self._try(name, TCP)
         if self.rate:
             self._try(name, OFFLOAD)
