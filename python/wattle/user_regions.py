@@ -8,14 +8,17 @@ joules of a region are shares, and modelled.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from wattle import units
 from wattle.pe import Site, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, total, unavailable
 from wattle.sites import merge_with_members, pe_figure, region_names
 
 DOMAINS = ("cpu", "dram")
+MOST = 1024  # that a process tells apart, as WTL_USER_REGIONS in src/profile
 Name = tuple[str, ...]  # from the outermost region; empty outside all
 
 
@@ -97,6 +100,24 @@ def merge(profile: RunProfile) -> list[UserRegion]:
             )
         )
     return sorted(found, key=lambda region: -(region.time_s or region.calls_s or 0.0))
+
+
+def shares(found: Sequence[UserRegion]) -> list[str]:
+    """The share of each region in the time of all, such as `12.5 %`. They add up to 100 %."""
+    whole = add(region.time_s for region in found)
+    return [
+        f"{100 * region.time_s / whole:.1f} %" if whole and region.time_s is not None else units.UNKNOWN
+        for region in found
+    ]
+
+
+def limit_words(profile: RunProfile) -> list[str]:
+    """A sentence where processes had as many regions as one tells apart; else empty."""
+    full = [pe.pe for pe in profile.pes if len(pe.user_regions) >= MOST]
+    if not full:
+        return []
+    of = f"{profile.noun} {full[0]}" if len(full) == 1 else units.several(len(full), profile.noun)
+    return [f"{of} marked {MOST} regions or more; each further one counts as the region around it"]
 
 
 def _parts(profile: RunProfile) -> dict[int, dict[Name, _Part]]:

@@ -102,6 +102,27 @@ def test_dark_is_followed_and_can_be_switched(browser: Browser, pages, name):
     assert browser.complaints() == []
 
 
+def test_the_toolbar_lies_above_a_heat_map(browser: Browser, tmp_path: Path) -> None:
+    partners = {"pe": [0, 1], "calls": [5, 7], "bytes": [100, 200], "wait_s": [0.1, 0.2]}
+    made = [fakes.pe_profile(pe, 2, partners=partners) for pe in range(2)]
+    browser.shape(1280, "light")
+    browser.open(write(fakes.make_run(tmp_path / "run", made)))
+    browser.until(DRAWN)
+    corners = """return [...document.querySelectorAll('[id^="plot-pairs-"]')].map(plot => [
+      plot.querySelector('.modebar').getBoundingClientRect().bottom,
+      plot.querySelector('.heatmaplayer').getBoundingClientRect().top])"""
+    found = browser.run(corners)
+    assert len(found) == 3 and all(toolbar <= cells for toolbar, cells in found), found
+
+
+def test_narrow_tables_of_balance_need_no_scrolling(browser: Browser, tmp_path: Path) -> None:
+    browser.shape(400, "light")
+    browser.open(write(fakes.make_run(tmp_path / "run")))
+    wide = "const s = document.querySelector('#balance .scroll'); return [s.scrollWidth, s.clientWidth]"
+    needed, there = browser.run(wide)
+    assert 0 < needed <= there
+
+
 def test_each_section_of_the_navigation_exists(browser: Browser, pages):
     for page in pages.values():
         browser.open(page)

@@ -35,10 +35,10 @@ def compare(
 
     A folder with several runs of one program counts as one run with all their repeats.
 
-    Names of --fail-above are time, cpu, joules, and those of the rows of --json. It needs four repeats on each side.
-    A figure that is not known never passes: the exit code is 2 where joules are unavailable or a program failed. Joules
-    are compared only with joules of the same source: measured with measured by that sensor, modelled with modelled by
-    that machine profile.
+    Names of --fail-above are time, cpu, joules, and those of the rows of the table and of --json, as in
+    'solve > halo: time=3%'. It needs four repeats on each side. A figure that is not known never passes: the exit code
+    is 2 where joules are unavailable or a program failed. Joules are compared only with joules of the same source:
+    measured with measured by that sensor, modelled with modelled by that machine profile.
     """
     if as_markdown and json:
         raise WattleError("--markdown and --json: expected one of them")

@@ -13,10 +13,12 @@ from wattle.checked import shown
 from wattle.compare.of_runs import Comparison, Row, row_of
 from wattle.compare.verdict import FEWEST_REPEATS, Verdict
 from wattle.errors import WattleError
-from wattle.metrics import run_time, whole_joules
+from wattle.metrics import metrics, run_time, whole_joules
+from wattle.visible import visible
 
 SHORT = ("time", "cpu", "joules")  # names beside those of the rows of --json
 LIMIT = re.compile(r"(\d+(?:\.\d+)?) ?%")
+NAMED = 16  # names in the message on an unknown one
 FORM = "expected NAME=PERCENT%, as in time=3%,joules=5%"
 
 
@@ -72,9 +74,10 @@ class Judged:
 
 @dataclass(frozen=True)
 class Gate:
-    """All limits of a comparison."""
+    """All limits of a comparison. `runs`: the number of runs before and after."""
 
     judged: list[Judged]
+    runs: tuple[int, int]
 
     @property
     def exit_code(self) -> int:
@@ -87,18 +90,25 @@ class Gate:
         """The verdict in one sentence, which names the figures that decide it first."""
         order = (Result.EXCEEDED, Result.NOT_KNOWN, Result.WITHIN_NOISE, Result.HOLDS)
         ranked = sorted(self.judged, key=lambda one: order.index(one.result))
+        found = f"{'; '.join(one.words for one in ranked)}."
+        if ranked[0].result is Result.WITHIN_NOISE:
+            before, after = self.runs
+            of = f"{before} before, {after} after"
+            return f"Not beyond noise: {found} The runs ({of}) cannot tell such a rise from noise."
         heads = {0: "Within the limits", 1: "Above a limit", 2: "Not checked"}
-        return f"{heads[self.exit_code]}: {'; '.join(one.words for one in ranked)}."
+        return f"{heads[self.exit_code]}: {found}"
 
     def as_dict(self) -> dict[str, Any]:
         return {"exit_code": self.exit_code, "limits": [one.as_dict() for one in self.judged]}
 
 
 def limits(text: str) -> dict[str, float]:
-    """The percentages of `time=3%,joules=5%` by name. Raises WattleError for another form."""
+    """The percentages of `time=3%,joules=5%` by name. The name of a region may have a comma and an equals sign. Raises
+    WattleError for another form.
+    """
     found: dict[str, float] = {}
-    for pair in text.split(","):
-        name, _, value = (part.strip() for part in pair.partition("="))
+    for pair in re.split(r"(?<=%)\s*,", text):
+        name, _, value = (part.strip() for part in pair.rpartition("="))
         percent = LIMIT.fullmatch(value)
         if not name or percent is None or not math.isfinite(float(percent[1])):
             raise WattleError(f"--fail-above {shown(pair.strip())}: {FORM}")
@@ -113,26 +123,33 @@ def judge(comparison: Comparison, of: dict[str, float]) -> Gate:
     test for noise needs: such a limit could never be exceeded.
     """
     rows = {name: _row(comparison, name) for name in of}
-    n = [len(run.samples) for run in (comparison.before, comparison.after)]
+    n = len(comparison.before.samples), len(comparison.after.samples)
     if min(n) < FEWEST_REPEATS:
         raise WattleError(
             f"--fail-above: {units.several(n[0], 'run')} before and {n[1]} after; the test for noise needs "
             f"{FEWEST_REPEATS} on each side, as `wattle run --repeat {FEWEST_REPEATS}` makes them"
         )
     failed = _failed(comparison)
-    return Gate([_judged(name, of[name], row, failed) for name, row in rows.items()])
+    return Gate([_judged(name, of[name], row, failed) for name, row in rows.items()], n)
 
 
 def _row(comparison: Comparison, name: str) -> Row:
+    """The row of a figure of the runs, or of the table by its name in --json or its label."""
     samples = [*comparison.before.samples, *comparison.after.samples]
-    if name == "joules":
-        return row_of(whole_joules(samples), comparison.before, comparison.after)
+    whole = {"time": run_time(samples), "joules": whole_joules(samples)}
+    of_runs = {metric.name: metric for metric in metrics(samples)}
+    if "cpu_s" in of_runs:
+        whole["cpu"] = of_runs["cpu_s"]
+    if name in whole:
+        return row_of(whole[name], comparison.before, comparison.after)
+    labels = {visible(row.metric.label): row for row in comparison.rows}
     rows = {row.metric.name: row for row in comparison.rows}
-    full = {"time": run_time(samples).name, "cpu": "cpu_s"}.get(name, name)
-    if full not in rows:
-        known = ", ".join([*SHORT, *rows])
-        raise WattleError(f"--fail-above {shown(name)}: not a figure of these runs; known: {known}")
-    return rows[full]
+    if name in rows or name in labels:
+        return rows[name] if name in rows else labels[name]
+    known = [*(short for short in SHORT if short in whole), *(labels if comparison.by == "region" else rows)]
+    more = [f"and {len(known) - NAMED} more"] if len(known) > NAMED else []
+    words = ", ".join([*known[:NAMED], *more])
+    raise WattleError(f"--fail-above {shown(name)}: not a figure of these runs; known: {words}")
 
 
 def _failed(comparison: Comparison) -> str:

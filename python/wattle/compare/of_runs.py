@@ -34,12 +34,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs with their figures. `warnings`: differences that make them less comparable."""
+    """Two runs with their figures. `warnings`: differences that make them less comparable. `by`: one of BY."""
 
     before: Run
     after: Run
     rows: list[Row]
     warnings: list[str]
+    by: str = "run"
 
     @property
     def noun(self) -> str:
@@ -66,7 +67,7 @@ def compare(before_dir: Path, after_dir: Path, by: str = "run") -> Comparison:
     samples = [*before.samples, *after.samples]
     chosen = metrics(samples) if by == "run" else by_region.metrics(samples)
     rows = [row_of(metric, before, after) for metric in chosen]
-    return Comparison(before, after, rows, _warnings(before, after))
+    return Comparison(before, after, rows, _warnings(before, after), by)
 
 
 def row_of(metric: Metric, before: Run, after: Run) -> Row:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import gzip
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from wattle import __version__, allocation, console
 from wattle.html.figures import Figure
@@ -18,6 +19,7 @@ from wattle.visible import visible
 
 FOLDER = Path(__file__).parent / "templates"
 CARTESIAN = Path(__file__).parent / "plotly-cartesian.min.js.gz"  # by tools/figures-library
+BACKTICKS = re.compile("`([^`]+)`")
 
 
 @dataclass
@@ -48,6 +50,7 @@ def render(made: Page) -> str:
         lstrip_blocks=True,
         finalize=_shown,
     )
+    environment.filters["code"] = code
     by_id = {figure.id: figure for figure in made.figures}
     return environment.get_template(made.template.name).render(
         page=made,
@@ -79,6 +82,11 @@ def _shown(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value, lines=True)
     return value
+
+
+def code(words: str) -> Markup:
+    """A sentence whose parts between backticks are shown as code."""
+    return Markup(BACKTICKS.sub(r"<code>\1</code>", str(escape(visible(words, lines=True)))))
 
 
 def script_json(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from wattle import call_paths, regions, runs, units, waiting
+from wattle import call_paths, regions, runs, units, user_regions, waiting
 from wattle.call_paths import Row
 from wattle.html.figures import Figure
 from wattle.html.page import Page, script_json
@@ -77,6 +77,7 @@ def build(directory: Path) -> Page:
             "peak_s": f"{PEAK_S:g} s" if power.peaks else "",
             "regions": _region_rows(view),
             "user_regions": _user_region_rows(view),
+            "region_limit": user_regions.limit_words(view.profile) if view.profile is not None else [],
             "balance": _balance_rows(view),
             "counts": counts,
             "counters": [(f"{view.noun} {pe.pe}", pe.host, cells) for pe, cells in counts.rows(view)[:PES_SHOWN]],
@@ -281,13 +282,14 @@ def _region_rows(view: View) -> list[tuple[str, str, list[str], list[tuple[str, 
 
 
 def _user_region_rows(view: View) -> list[tuple[list[str], str, str]]:
-    """The regions that the program marks: name, times, time, time in calls, waiting; joules and their provenance."""
+    """The regions that the program marks: name, times, time, in calls, waiting, share; joules and their provenance."""
     found = []
-    for region in view.user_regions[:REGIONS_SHOWN]:
+    shares = user_regions.shares(view.user_regions)
+    for region, share in zip(view.user_regions[:REGIONS_SHOWN], shares, strict=False):
         joules = total(region.joules)
         times = "" if not region.name else units.count(region.times)
         seconds = (region.time_s, region.calls_s, region.waiting_s)
-        cells = [call_paths.region_words(region.name), times, *map(units.seconds, seconds)]
+        cells = [call_paths.region_words(region.name), times, *map(units.seconds, seconds), share]
         found.append((cells, _joules_cell(joules), str(joules.provenance)))
     return found
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from wattle import call_paths, units
+from wattle import call_paths, units, user_regions
 from wattle.console import styled
-from wattle.pe import add
 from wattle.provenance import Provenance, joule_unit, total
 from wattle.run.view import View
 from wattle.tables import Table, joules_cell, provenance_words, table
@@ -16,8 +15,9 @@ def region_table(view: View) -> Table:
     """A row for each region, without its inner regions, and one for the time outside. The shares add up to 100 %."""
     found = view.user_regions
     result = table(title=f"By region, sum over {view.noun}s")
-    if len(found) > REGIONS_SHOWN:
-        result.caption = f"{REGIONS_SHOWN} of {len(found)} regions; --json has all"
+    remarks = [f"{REGIONS_SHOWN} of {len(found)} regions; --json has all"] if len(found) > REGIONS_SHOWN else []
+    remarks += user_regions.limit_words(view.profile) if view.profile is not None else []
+    result.caption = "\n".join(remarks) or None
     result.add_column(styled("\nregion"), overflow="fold")
     for over, name in (("", "times"), ("", "time"), ("in", "calls"), ("", "waiting")):
         result.add_column(styled("{}\n{}", over, name), justify="right", no_wrap=True)
@@ -27,14 +27,14 @@ def region_table(view: View) -> Table:
     if has_joules := words != Provenance.UNAVAILABLE:
         result.add_column(styled("{}\n{}", unit, words), justify="right", no_wrap=True)
     result.add_column(styled("share of\ntime"), justify="right", no_wrap=True)
-    whole = add(region.time_s for region in found)
-    for region, joules in zip(found[:REGIONS_SHOWN], sums, strict=False):
+    shares = user_regions.shares(found)
+    for region, joules, share in zip(found[:REGIONS_SHOWN], sums, shares, strict=False):
         cells = [
             call_paths.region_words(region.name),
             "" if not region.name else units.count(region.times) if region.times is not None else units.UNKNOWN,
             *(units.seconds(s) for s in (region.time_s, region.calls_s, region.waiting_s)),
             *([joules_cell(joules, factor, words == "mixed")] if has_joules else []),
-            f"{100 * region.time_s / whole:.1f} %" if whole and region.time_s is not None else units.UNKNOWN,
+            share,
         ]
         result.add_row(*cells)
     return result

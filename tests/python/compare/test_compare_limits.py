@@ -67,6 +67,14 @@ def test_a_saving_a_small_rise_and_a_rise_within_noise_pass(tmp_path, compared, 
     assert f"{result}: time" in out
 
 
+def test_a_large_rise_within_noise_is_not_called_within_the_limits(tmp_path, compared):
+    before, after = make_side(tmp_path / "a", noise=1.0), make_side(tmp_path / "b", 1.3, noise=1.0)
+    code, out, err = compared(before, after, "--markdown", "--fail-above", "time=3%")
+    assert (code, err) == (0, "")
+    assert "**Not beyond noise: time rose by 30.0 % (limit 3 %, p = " in out and "Within the limits" not in out
+    assert "The runs (5 before, 5 after) cannot tell such a rise from noise.**" in out
+
+
 def test_joules_add_up_over_nodes_and_domains(tmp_path):
     before, after = make_side(tmp_path / "a"), make_side(tmp_path / "b", joules=1.2)
     (found,) = gate.judge(of_runs.compare(before, after), {"joules": 5.0}).judged
@@ -120,6 +128,7 @@ def test_an_unknown_figure_and_two_limits_of_one_are_refused(tmp_path, compared)
         gate.limits("time=3%,time=4%")
     before, after = make_side(tmp_path / "a"), make_side(tmp_path / "b")
     code, _, err = compared(before, after, "--fail-above", "watts=3%")
+    assert gate.limits("f(int, x=1): time=3%,time=4%") == {"f(int, x=1): time": 3.0, "time": 4.0}
     assert code == 2 and "'watts': not a figure of these runs; known: time, cpu, joules, job_s, wall_s" in err
 
 

@@ -75,6 +75,21 @@ def test_tables_show_regions(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     )
     page = plain(write(folder).read_text())
     assert "By region" in page and "solve > halo" in page
+    assert "share of time" in page and "50.0 %" in page and "15.0 %" in page
+
+
+@pytest.mark.parametrize("n", [1023, 1024])
+def test_tables_say_that_a_process_has_all_regions_that_it_can_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], n: int
+) -> None:
+    made = [made_regions.profile(pe) for pe in range(2)]
+    made[1]["regions"] += [
+        {"name": f"r{k}", "outer": -1, "times": 0, "time_s": 0.0} for k in range(n - len(made[1]["regions"]))
+    ]
+    fakes.make_run(tmp_path, made)
+    words = "PE 1 marked 1024 regions or more; each further one counts as the region around it"
+    assert (words in " ".join(shown(capsys, "report", "--text", tmp_path).split())) == (n == 1024)
+    assert (f"{words}." in plain(write(tmp_path).read_text())) == (n == 1024)
 
 
 def test_a_run_without_marks_has_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +105,38 @@ def test_regions_of_two_runs_are_compared(tmp_path: Path, capsys: pytest.Capture
     assert by_name["region_waiting_s:solve/halo"]["after"]["median"] == pytest.approx(0.4)
     assert by_name["region_joules:end"]["after"]["provenance"] == "modelled"
     assert "solve > halo: time" in shown(capsys, "compare", before, after, "--by", "region")
+
+
+def of_runs(folder: Path, n: int = 4, **changes: float) -> Path:
+    for k in range(n):
+        made = [made_regions.profile(pe, **changes) for pe in range(2)]
+        fakes.make_run(folder / f"run-{k}", made, started=f"2026-01-31T12:00:{k:02d}Z")
+    return folder
+
+
+def limited(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[object, str]:
+    """The exit code, and standard output with standard error."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["compare", *map(str, words)])
+    return ended.value.code, "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("name", ["solve: time", "region_s:solve"])
+def test_a_limit_names_a_region_as_the_table_shows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    sides = of_runs(tmp_path / "a", solve_s=0.5), of_runs(tmp_path / "b")
+    code, out = limited(capsys, *sides, "--by", "region", "--fail-above", f"{name}=3%,time=3%,cpu=3%,joules=3%")
+    assert code == 1 and f"exceeded: {name} rose by 100 % (limit 3 %, p = " in out
+    assert all(f"holds: {short} is the same (limit 3 %" in out for short in ("time", "cpu", "joules"))
+
+
+def test_a_message_on_a_limit_names_regions_as_the_table_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    side = of_runs(tmp_path)
+    code, out = limited(capsys, side, side, "--by", "region", "--fail-above", "solve=3%")
+    assert code == 2 and "known: time, cpu, joules, solve: time, solve: waiting, solve: joules, end: time" in out
 
 
 @pytest.mark.parametrize(("words", "said"), [(("region",), "mark no regions"), (("function",), "expected one of")])

@@ -68,11 +68,12 @@ def test_balance_stands_with_its_reasons_and_provenance(run_dir):
     profile = profiles.load(run_dir)
     found, page = balance.balance(profile), page_of(run_dir)
     text = plain(page[page.index('id="balance"') : page.index('id="sites"')])
-    assert f"slack ratio {significant(100 * found.slack_ratio, 3)} % of all PEs' time is waited" in text
-    assert f"CR, compute ratio {significant(found.compute_ratio, 3)}" in text
-    assert "CI, compute intensity - not counted (WATTLE_COUNTERS=on counts it)" in text
+    assert f"slack ratio of all PEs' time is waited {significant(100 * found.slack_ratio, 3)} %" in text
+    assert f"that of the least busy PE {significant(found.compute_ratio, 3)}" in text
+    assert "CI, compute intensity not counted (WATTLE_COUNTERS=on counts it) -" in text
+    assert "<code>wattle run --timeline</code> tells serialisation" in page and "`" not in text
     for product in balance.products(balance.of_nodes(profile, ["cpu", "dram"]), profile.wall_s):
-        assert f"{product.name.upper()} {amount(product.value, product.uncertainty)} {product.unit}" in text
+        assert f"joules of the nodes {amount(product.value, product.uncertainty)} {product.unit}" in text
 
 
 def test_settings_meter_and_manifest_are_there(run_dir):

@@ -44,11 +44,19 @@
     return Object.assign({}, own, { tickmode: "array", tickvals: names, ticktext: texts });
   }
 
+  function hasToolbar(figure, width) { return width >= 720 && !(figure.layout.height < 300); }
+
+  // A heat map fills its corner, so the toolbar has a line above it.
+  function spaceAbove(figure, width) {
+    var isMap = figure.data.some(function (trace) { return trace.type === "heatmap"; });
+    return isMap && hasToolbar(figure, width) ? 36 : 12;
+  }
+
   function layout(figure, style, width) {
     var ink = style.getPropertyValue("--ink").trim(), panel = style.getPropertyValue("--panel").trim();
     return Object.assign({
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: ink },
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 8, r: 14, t: 12, b: 8 },
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 8, r: 14, t: spaceAbove(figure, width), b: 8 },
       showlegend: false, hovermode: "closest", hoverdistance: 24, dragmode: width < 720 ? false : "zoom",
       modebar: { bgcolor: "rgba(0,0,0,0)", color: style.getPropertyValue("--soft").trim(), activecolor: ink },
       legend: { orientation: "h", traceorder: "normal", x: 0, y: 1.02, yanchor: "bottom" },
@@ -63,7 +71,7 @@
       var place = document.getElementById("plot-" + id);
       if (!place || !place.offsetParent || (inside && !inside.contains(place))) return;
       Plotly.react(place, coloured(figures[id].data, style), coloured(layout(figures[id], style, window.innerWidth), style), {
-        responsive: true, displaylogo: false, displayModeBar: window.innerWidth < 720 || figures[id].layout.height < 300 ? false : "hover",
+        responsive: true, displaylogo: false, displayModeBar: hasToolbar(figures[id], window.innerWidth) ? "hover" : false,
         modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
         toImageButtonOptions: { format: "svg", filename: id }
       });
