@@ -79,6 +79,11 @@ def shortage(profile: RunProfile) -> Shortage | None:
     )
 
 
+def lacked(pe: PE) -> float:
+    """The share of a process's time for which it had no core, in waits and outside."""
+    return _share(pe) + _in_waits(pe)
+
+
 def _share(pe: PE) -> float:
     lacked = pe.state_s[NO_CORE]
     return 0.0 if lacked is None or not pe.wall_s else lacked / pe.wall_s
@@ -97,7 +102,7 @@ def _in_waits(pe: PE) -> float:
 def _causes(pes: Sequence[PE], noun: str) -> list[str]:
     known = [(pe, pe.cores) for pe in pes if pe.cores is not None]
     found = [*_bound(known, noun), *_throttled(known)] or list(_crowded(known, noun))
-    return found or [f"other programs had the cores; run it on idle ones, or start fewer {noun}s"]
+    return found or [f"other programs had the cores; run it on idle ones{'' if known else f', or start fewer {noun}s'}"]
 
 
 def _bound(known: Sequence[tuple[PE, Cores]], noun: str) -> Iterator[str]:

@@ -17,13 +17,15 @@ from wattle import units
 from wattle.advise.evidence import Spot
 from wattle.advise.finding import Finding, Interval
 from wattle.advise.given import Given
+from wattle.advise.show import wrapped
 from wattle.advise.words import percents
-from wattle.console import Console, plain, styled
+from wattle.console import Console
 from wattle.provenance import amount, joule_unit
 from wattle.sim import recorded, replay, simulation
 from wattle.sim.recorded import MEET, Recorded
 from wattle.sim.replay import Core, Outcome, Policy, Trace
 
+LEAST = 0.001  # share of the run's time: a replay that saves less shows nothing
 AS_IS = Policy("base clock", "spin")
 TIMELINE = (
     "The run has no timeline. `wattle run --timeline` records one, and the replay then follows each synchronization."
@@ -36,6 +38,7 @@ class Checked:
 
     number: int
     title: str
+    rests_on: str  # of the finding
     how: str
     cluster: str
     wall_s: float  # of the recorded run
@@ -113,7 +116,17 @@ def check(given: Given, number: int, cluster: str) -> Checked:
     none = np.zeros(len(pes))
     before = _run(replay_under(facts, Saving(none, none, none)), core)
     least, most = (_run(replay_under(facts, _saving(finding, pes, end)), core) for end in ("lo", "hi"))
-    return Checked(number, finding.advice.title, facts.how, cluster, given.evidence.wall_s, before, least, most)
+    return Checked(
+        number,
+        finding.advice.title,
+        finding.advice.rests_on,
+        facts.how,
+        cluster,
+        given.evidence.wall_s,
+        before,
+        least,
+        most,
+    )
 
 
 def _saving(finding: Finding, pes: list[int], end: str) -> Saving:
@@ -142,17 +155,25 @@ def _run(trace: Trace, core: Core) -> Outcome:
 
 
 def show(checked: Checked, console: Console) -> None:
-    console.print(styled("[title]{}. {}[/title]", checked.number, checked.title), soft_wrap=True)
-    console.print(styled("Replayed {}.", checked.how.rstrip(".")), soft_wrap=True)
+    wrapped(console, f"{checked.number}. {checked.title}", "title")
+    wrapped(console, f"Replayed {checked.how.rstrip('.')}.")
     if checked.how.startswith("from the profile"):
-        console.print(plain(TIMELINE, "faint"), soft_wrap=True)
-    saved = checked.share.scaled(checked.wall_s)
-    console.print(
-        f"Here: {percents(checked.share)} of the run's time, {units.seconds(saved.lo)} to {units.seconds(saved.hi)}.",
-        soft_wrap=True,
-    )
-    console.print(f"On {checked.cluster}, modelled:", soft_wrap=True)
+        wrapped(console, TIMELINE, "faint")
+    wrapped(console, here(checked))
+    wrapped(console, f"On {checked.cluster}, modelled:")
     for name, found in (("as it is", checked.before), ("least saving", checked.least), ("most saving", checked.most)):
         factor, unit = joule_unit(found.joules)
         joules = f"{amount(found.joules, found.doubt, factor)} {unit}"
         console.print(f"  {name:13} {units.seconds(found.seconds)}, {joules}", soft_wrap=True)
+
+
+def here(checked: Checked) -> str:
+    """The saving on this machine, or that there is none, with the basis of the finding."""
+    if checked.share.hi < LEAST:
+        return (
+            "Here: nothing. The replay saves less than 0.1 % of the run's time: the saved seconds become waits. "
+            f"The finding does not rest on the replay. It rests on this: {checked.rests_on}"
+        )
+    share = Interval(checked.share.lo if checked.share.lo >= LEAST else 0.0, checked.share.hi)
+    saved = share.scaled(checked.wall_s)
+    return f"Here: {percents(share)} of the run's time, {units.seconds(saved.lo)} to {units.seconds(saved.hi)}."

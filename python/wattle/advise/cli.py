@@ -13,6 +13,8 @@ from wattle.advise.show import show
 from wattle.advise.words import markdown
 from wattle.errors import WattleError
 
+CLUSTER = "sandybridge-ib"
+
 
 def advise(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A directory of `wattle run`.")],
@@ -21,8 +23,9 @@ def advise(
         typer.Option("--check", metavar="N", help="Replay the run under the change of finding N."),
     ] = None,
     cluster: Annotated[
-        str, typer.Option(metavar="CLUSTER", help="With --check: the simulated cluster, as for `wattle sim`.")
-    ] = "sandybridge-ib",
+        str | None,
+        typer.Option(metavar="CLUSTER", help=f"With --check: the simulated cluster, as for `wattle sim`; {CLUSTER}."),
+    ] = None,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Markdown, for a pull request.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
@@ -31,6 +34,12 @@ def advise(
     Findings are ranked by joules. Savings are intervals, computed from the prices of calls in this run. A change that
     saves less than 1 % of the run is not named.
     """
+    if json and as_markdown:
+        raise WattleError("--json and --markdown exclude each other: give one of them")
+    if check is None and cluster is not None:
+        raise WattleError("--cluster needs --check N: only a replay of a finding uses a cluster")
+    if check is not None and as_markdown:
+        raise WattleError("--markdown and --check exclude each other: a replay is shown as text or with --json")
     given = advice_on(directory)
     if check is not None:
         if not 1 <= check <= len(given.findings):
@@ -38,7 +47,7 @@ def advise(
             raise WattleError(f"--check {check}: the run {has}")
         from wattle.advise import check as checks  # imported late, because it needs the extra `lab`
 
-        checked = checks.check(given, check, cluster)
+        checked = checks.check(given, check, cluster or CLUSTER)
         console.print_json(checked.as_dict()) if json else checks.show(checked, console.out)
         return
     if json:

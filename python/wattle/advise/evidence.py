@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from wattle import call_paths
+from wattle import call_paths, no_core
 from wattle.errors import WattleError
+from wattle.no_core import Shortage
 from wattle.pe import NO_CORE, PE, STAGES, STEP_COUNTS, Site, Step, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, total
@@ -22,6 +23,7 @@ from wattle.symbols import Place
 
 OVERLAP = 0.3  # of a short call's time, which others may overlap with. Readings of the clock bound it from above
 FAR_FROM_S = 2e-6  # a blocking call that takes less is a copy within the node
+STARVED = 0.1  # of a PE's time without a core, from which the waits of the run show the machine
 FEWEST = 8  # noted calls of a link, below which no share is taken from it
 
 
@@ -144,6 +146,21 @@ class Evidence:
         in_waits = [(pe.cores.in_waits_s or 0.0) if pe.cores else 0.0 for pe in self.profile.pes]
         without = [(pe.state_s[NO_CORE] or 0.0) + more for pe, more in zip(self.profile.pes, in_waits, strict=True)]
         return max(self.wall_s - max(without), self.wall_s / 100)
+
+    @cached_property
+    def shortage(self) -> Shortage | None:
+        """The PEs that had no core for a part of the run, and the likely cause."""
+        return no_core.shortage(self.profile)
+
+    @property
+    def is_starved(self) -> bool:
+        """Whether a PE had no core for so long that the waits of the run say little about the program."""
+        return self.shortage is not None and max(map(no_core.lacked, self.profile.pes)) >= STARVED
+
+    @property
+    def worked_s(self) -> float:
+        """The time outside waits, with a core, of the PE with the most: the time of the run if no PE waited."""
+        return max(max(pe.state_s["active"] or 0.0 for pe in self.profile.pes), self.wall_s / 100)
 
     @property
     def is_crowded(self) -> bool:

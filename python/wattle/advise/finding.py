@@ -137,7 +137,9 @@ def saved_of_pes(evidence: Evidence, of_pe: dict[int, Interval], parts: Sequence
     pace = evidence.pace([part.spot for part in parts])
     most = min(max((one.hi for one in of_pe.values()), default=0.0), evidence.ran_s)
     seconds = Interval(min(of_pe.get(pace, Interval(0.0, 0.0)).lo, most), most)
-    share = seconds.scaled(1 / evidence.ran_s)
+    # Waits for a PE without a core are the machine's. Their part of all waits is not known, so the most leaves all out.
+    shortest_s = min(evidence.worked_s, evidence.ran_s) if evidence.is_starved else evidence.ran_s
+    share = Interval(seconds.lo / evidence.ran_s, min(1.0, seconds.hi / shortest_s))
     joules = _joules(evidence, parts, share)
     whole = evidence.whole_joules
     provenance = Provenance.MODELLED if joules else Provenance.UNAVAILABLE

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from wattle import runs
 from wattle.advise.evidence import Evidence
-from wattle.advise.finding import LEAST, Finding
+from wattle.advise.finding import LEAST, Finding, Sure
 from wattle.advise.rules.table import RULES
 from wattle.errors import WattleError
 from wattle.provenance import Joules
 from wattle.runs import Run
 
+UNCERTAIN = "So shares of the run are uncertain: the least counts all waits as the program's, the most none."
+
 
 @dataclass(frozen=True)
 class Given:
-    """The findings of a run, the most joules first. `missing`: sentences on what could not be looked at."""
+    """The findings of a run, the most joules first. `missing`: sentences on what could not be looked at. `notes`: on
+    the machine, which is no finding on the program.
+    """
 
     run: Run
     evidence: Evidence
     findings: list[Finding]
     missing: list[str]
+    notes: list[str]
 
     @property
     def whole(self) -> Joules:
@@ -36,6 +41,7 @@ class Given:
             "wall_s": self.evidence.wall_s,
             "joules": self.whole.as_dict(),
             "missing": self.missing,
+            "notes": self.notes,
             "findings": [finding.as_dict(i) for i, finding in enumerate(self.findings, 1)],
         }
 
@@ -51,7 +57,7 @@ def of_run(run: Run) -> Given:
     if profile is None:
         raise WattleError(f"{run.directory}: was run without a profile; run it again without --no-profile")
     evidence = Evidence(profile, profile.pes[0].program if profile.pes else "")
-    return Given(run, evidence, _ranked(evidence), _missing(evidence))
+    return Given(run, evidence, _ranked(evidence), _missing(evidence), _notes(evidence))
 
 
 def _ranked(evidence: Evidence) -> list[Finding]:
@@ -63,8 +69,19 @@ def _ranked(evidence: Evidence) -> list[Finding]:
             if finding.saved.share.middle < LEAST or own & claimed:
                 continue
             claimed |= own
-            found.append(finding)
+            found.append(_unsure(finding) if evidence.is_starved else finding)
     return sorted(found, key=lambda finding: finding.rank, reverse=True)
+
+
+def _unsure(finding: Finding) -> Finding:
+    return replace(finding, advice=replace(finding.advice, sure=Sure.LOW))
+
+
+def _notes(evidence: Evidence) -> list[str]:
+    if evidence.shortage is None:
+        return []
+    words = evidence.shortage.words
+    return [f"{words} {UNCERTAIN}" if evidence.is_starved else words]
 
 
 def _missing(evidence: Evidence) -> list[str]:

@@ -1,29 +1,40 @@
-"""Shows advice on the terminal."""
+"""Shows advice on the terminal, in lines of its width. Lines of code are never wrapped."""
 
 from __future__ import annotations
+
+import textwrap
 
 from wattle import units
 from wattle.advise import words
 from wattle.advise.given import Given
 from wattle.console import Console, plain, styled
 
+INDENT = "   "
+
 
 def show(given: Given, console: Console) -> None:
     console.print()
-    console.print(
-        styled("{}: {}, {}", given.run.directory, units.seconds(given.evidence.wall_s), given.whole), soft_wrap=True
-    )
-    for sentence in given.missing:
-        console.print(plain(sentence, "partly"), soft_wrap=True)
+    wrapped(console, f"{given.run.directory}: {units.seconds(given.evidence.wall_s)}, {given.whole}")
+    for sentence in (*given.missing, *words.notes(given)):
+        wrapped(console, sentence, "partly")
     if not given.findings:
-        console.print(words.NONE)
+        wrapped(console, words.NONE)
         return
     for number, finding in enumerate(given.findings, 1):
         console.print()
-        console.print(styled("[title]{}. {}[/title]", number, words.headline(finding)), soft_wrap=True)
+        wrapped(console, f"{number}. {words.headline(finding)}", "title", hanging=INDENT)
         for line in (*words.places(finding), *finding.advice.seen):
-            console.print(styled("   {}", line), soft_wrap=True)
+            wrapped(console, INDENT + line, hanging=INDENT + "  ")
         for line in finding.advice.change.splitlines():
             console.print(styled("     [good]{}[/good]", line), soft_wrap=True)
         effort = f"Effort: {finding.advice.effort}. Sure: {finding.advice.sure}. {finding.advice.rests_on}"
-        console.print(styled("   [faint]{}[/faint]", effort), soft_wrap=True)
+        wrapped(console, INDENT + effort, "faint", hanging=INDENT)
+
+
+def wrapped(console: Console, text: str, style: str = "", hanging: str = "") -> None:
+    """Prints a sentence in lines of the console's width. `hanging` starts all lines but the first. Paths stay whole."""
+    wrap = textwrap.TextWrapper(
+        console.width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
+    )
+    for line in wrap.wrap(text):
+        console.print(plain(line, style), soft_wrap=True)

@@ -46,11 +46,16 @@ def places(finding: Finding) -> list[str]:
     return found
 
 
+def notes(given: Given) -> list[str]:
+    return [f"Note: {words}" for words in given.notes]
+
+
 def markdown(given: Given) -> str:
     """The findings as Markdown, for a pull request."""
     lines = [f"### Advice of Wattle on `{given.run.directory.name}`", ""]
     took = f"The run took {units.seconds(given.evidence.wall_s)} and {given.whole}."
     lines += [took, *given.missing, ""]
+    lines += [line for words in notes(given) for line in (words, "")]
     if not given.findings:
         return "\n".join([*lines, NONE, ""])
     for number, finding in enumerate(given.findings, 1):

@@ -13,14 +13,15 @@ from wattle.runs import Run
 
 def section(run: Run) -> dict[str, Any]:
     """`findings` for the template, `none` in their place where there are none, and `missing`: sentences on evidence
-    that the run lacks.
+    that the run lacks, and `notes`: on the machine.
     """
     try:
         given = of_run(run)
     except WattleError as why:
-        return {"findings": [], "none": f"No advice can be given: {why}.", "missing": []}
+        return {"findings": [], "none": f"No advice can be given: {why}.", "missing": [], "notes": []}
     findings = [_finding(number, finding) for number, finding in enumerate(given.findings, 1)]
-    return {"findings": findings, "none": words.NONE if not findings else "", "missing": given.missing}
+    none = words.NONE if not findings else ""
+    return {"findings": findings, "none": none, "missing": given.missing, "notes": words.notes(given)}
 
 
 def _finding(number: int, finding: Finding) -> dict[str, Any]:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import timelines
 from wattle import profile as profiles
-from wattle.advise.check import Saving, replay_under
+from wattle.advise.check import AS_IS, Checked, Saving, here, replay_under
 from wattle.sim import recorded
 from wattle.sim.recorded import Recorded
-from wattle.sim.replay import Trace
+from wattle.sim.replay import Outcome, Trace
 from wattle.timeline.file import Span
 
 MEETINGS = 4
@@ -104,3 +104,12 @@ def test_a_number_without_a_finding_is_refused(wattle, home, tmp_path):
         done = wattle("advise", directory, "--check", number)
         assert done.returncode == 2
         assert "the run has findings 1 to 1" in done.stderr
+
+
+@pytest.mark.parametrize(("share", "shown"), [(6e-11, "nothing"), (0.0009, "nothing"), (0.02, "0 to 2.0 %")])
+def test_a_replay_without_a_gain_says_nothing_and_the_basis_of_the_finding(share, shown):
+    before, after = Outcome(AS_IS, 1.0), Outcome(AS_IS, 1.0 - share)
+    checked = Checked(1, "PE 0 computes longer", "The computing times.", "", "a-cluster", 2.0, before, before, after)
+    words = here(checked)
+    assert words.startswith(f"Here: {shown}")
+    assert ("It rests on this: The computing times." in words) is (shown == "nothing")

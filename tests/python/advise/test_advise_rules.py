@@ -138,30 +138,66 @@ def test_the_pe_with_more_computing_is_named(tmp_path):
     assert finding.saved.seconds.hi == pytest.approx(9.9 - (9.9 + 9) / 4)
 
 
-def test_pes_without_a_core_are_reported(tmp_path):
-    state = {"active": 1.0, "spin": 0.0, "yield": 0.0, "asleep": 0.0, "no_core": 1.0}
-    times = {"compute": 1.0, "transfer": 0.0, "wait": 0.0, "no_core": 1.0}
-    pes = [fakes.pe_profile(i, state_s=state, time_s=times, sites=[]) for i in range(2)]
-    directory = fakes.make_run(tmp_path / "run", pes)
-    assert rules(directory) == ["no-core"]
-    (finding,) = advise(directory).findings
-    assert finding.saved.share.as_list() == [0.0, 0.5]  # of the whole time
-    idle = advise(directory).evidence.idle_joules
-    assert finding.saved.joules is None or finding.saved.joules.hi <= idle  # a PE without a core draws nothing
+CORES = {
+    "source": "schedstat",
+    "in_waits_s": 0.0,
+    "other_threads_s": 0.0,
+    "other_busy_threads": 0,
+    "throttled_s": None,
+    "quota_cores": None,
+    "cores": [0],
+    "cores_of_threads": [],
+}
+
+
+def starved(without_s: float = 1.0, cores: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
+    """Changes of a profile of 2 s, a part of them without a core. The PE works for 0.5 s and waits for the rest."""
+    state = {"active": 0.5, "spin": 1.5 - without_s, "yield": 0.0, "asleep": 0.0, "no_core": without_s}
+    times = {"compute": 0.1, "transfer": 0.4, "wait": 1.5 - without_s, "no_core": without_s}
+    return {"wall_s": 2.0, "state_s": state, "time_s": times, "no_core": CORES | {"cores": list(cores)}}
+
+
+@pytest.mark.parametrize(
+    ("cores", "cause"),
+    [((0, 1), "other programs had the cores; run it on idle ones."), ((0,), "bound to core 0 together; give each")],
+)
+def test_a_lack_of_cores_is_a_note_with_its_cause_and_no_finding(tmp_path, cores, cause):
+    given = advise(run(tmp_path, [], [], **starved(cores=cores)))
+    assert given.findings == []
+    (note,) = given.notes
+    assert note.startswith("PEs 0-1 had no core for up to 50.0 % of their time") and cause in note
+    assert given.as_dict()["notes"] == [note]
+    assert f"\nNote: {note}\n" in markdown(given)
+
+
+def test_no_setting_and_no_command_is_named_for_a_lack_of_cores(wattle, tmp_path):
+    shown = wattle("advise", run(tmp_path, [], [], **starved())).stdout
+    assert "Note: PEs 0-1 had no core" in " ".join(shown.split()) and "No advice" in shown
+    assert "WATTLE_" not in shown and "wattle run" not in shown
+
+
+def test_the_note_stands_above_the_findings(wattle, tmp_path):
+    shown = wattle("advise", run(tmp_path, *PATTERNS["adjacent"], **starved())).stdout
+    assert shown.index("Note: ") < shown.index("1. ")
+    prose = [line for line in shown.splitlines() if ";  /*" not in line]
+    assert max(map(len, prose)) <= 80
+
+
+@pytest.mark.parametrize(("without_s", "sure"), [(0.1, "high"), (1.0, "low")])
+def test_a_finding_is_less_sure_where_pes_had_no_core_for_long(tmp_path, without_s, sure):
+    given = advise(run(tmp_path, *PATTERNS["adjacent"], **starved(without_s)))
+    (finding,) = given.findings
+    assert str(finding.advice.sure) == sure
+    assert ("uncertain" in given.notes[0]) is (sure == "low")
+    # The most is of the 0.5 s of work there, as though all waits came from the machine.
+    saved = finding.saved
+    of_s = (2.0 - without_s) if sure == "high" else 0.5
+    assert saved.share.hi == pytest.approx(saved.seconds.hi / of_s)
+    assert saved.share.lo == pytest.approx(saved.seconds.lo / (2.0 - without_s))
 
 
 def test_no_broadcast_is_advised_where_a_host_has_more_pes_than_cores(tmp_path):
-    cores = {
-        "source": "schedstat",
-        "in_waits_s": 0.0,
-        "other_threads_s": 0.0,
-        "other_busy_threads": 0,
-        "throttled_s": None,
-        "quota_cores": None,
-        "cores": [0],
-        "cores_of_threads": [],
-    }
-    directory = run(tmp_path, *PATTERNS["broadcast-loop"], n=4, no_core=cores)
+    directory = run(tmp_path, *PATTERNS["broadcast-loop"], n=4, no_core=CORES)
     assert rules(directory) == []
 
 
@@ -250,3 +286,17 @@ def test_damaged_steps_are_refused_in_one_line(wattle, tmp_path, steps):
 def test_a_run_without_a_profile_is_refused(tmp_path):
     with pytest.raises(WattleError, match="without a profile"):
         advise(fakes.make_run(tmp_path / "run", [], profile=False))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--cluster", "sandybridge-ib"], "--cluster needs --check N"),
+        (["--json", "--markdown"], "--json and --markdown exclude each other"),
+        (["--check", "1", "--markdown"], "--markdown and --check exclude each other"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_in_one_line(wattle, tmp_path, options, words):
+    done = wattle("advise", run(tmp_path, *PATTERNS["adjacent"]), *options)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert words in done.stderr

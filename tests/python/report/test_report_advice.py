@@ -43,3 +43,10 @@ def test_joules_that_are_not_known_are_said_to_be(tmp_path):
 
 def test_a_page_without_profiles_has_no_such_section(tmp_path):
     assert section(fakes.make_run(tmp_path / "run", [], profile=False)) == ""
+
+
+def test_a_lack_of_cores_is_a_note_in_the_section(tmp_path):
+    state = {"active": 0.5, "spin": 0.5, "yield": 0.0, "asleep": 0.0, "no_core": 1.0}
+    directory = advised.make_run(tmp_path / "run", wall_s=2.0, state_s=state)
+    (note,) = advise(directory).notes
+    assert f"Note: {note}" in section(directory)

@@ -42,7 +42,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         f"computing: {units.seconds(longest)} at most, {units.seconds(mean)} on average",
         *(f"{spot.words}: the others wait here" for spot in where),
     ]
-    rests = "The computing time of each PE. The most is perfect balance."
+    rests = f"The computing times of the {noun}s. The most is perfect balance."
     advice = Advice(title, seen, CHANGE, rests, Effort.DESIGN, Sure.MEDIUM)
     gain = SAVED.scaled(longest - mean)
     yield Finding(NAME, where, advice, saved_of_pes(evidence, dict.fromkeys(named, gain)))

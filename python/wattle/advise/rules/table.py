@@ -17,7 +17,6 @@ from wattle.advise.rules import (
     flag,
     get_put,
     imbalance,
-    no_core,
     quiet_each,
     reductions,
     small_sends,
@@ -40,7 +39,6 @@ RULES: dict[str, Rule] = {
         barrier_before,
         reductions,
         blocking_gets,
-        no_core,
         imbalance,
     )
 }
