@@ -131,7 +131,8 @@ static int wattle_end(void *handle, const char *name)
 
 /* --- MPI_Pcontrol --- */
 
-/* Reads a name at an address that may be any value. A page at a time, because the next one may not be there. */
+/* Reads a name at an address that may be any value, and cuts a longer one. A page at a time, because the next one may
+ * not be there. */
 static bool read_name(uintptr_t at, char *name)
 {
   size_t page = (size_t)sysconf(_SC_PAGESIZE), first = page - at % page, n = 0;
@@ -140,6 +141,7 @@ static bool read_name(uintptr_t at, char *name)
   struct iovec to = {name, WTL_MARK_NAME},
                from[2] = {{(void *)at, first}, {(void *)(at + first), WTL_MARK_NAME - first}};
   ssize_t bytes = process_vm_readv(getpid(), &to, 1, from, first < WTL_MARK_NAME ? 2 : 1, 0);
+  if (bytes == WTL_MARK_NAME) name[WTL_MARK_NAME - 1] = '\0';
   while (bytes > 0 && n < (size_t)bytes && (unsigned char)name[n] >= ' ' && name[n] != 0x7f) n++;
   return bytes > 0 && n > 0 && n < (size_t)bytes && name[n] == '\0';
 }

@@ -10,8 +10,8 @@
  * A mark inside a call of such a library is not the program's and is left out.
  *
  * MPI_Pcontrol(1, "name") begins a region and MPI_Pcontrol(-1, "name") ends it, as IPM has it. No argument says whether
- * there is a second one, and a register may have an old value. So a text is taken for a name if it can be read and has
- * 1 to 127 printable characters. Level 0 begins the region WTL_MARK_OFF, which the next level of at least 1 ends, as
+ * there is a second one, and a register may have an old value. So a text is taken for a name if it can be read, is not
+ * empty and has no control character in its first 127 bytes. Level 0 begins the region WTL_MARK_OFF, which the next level of at least 1 ends, as
  * mpiP has it. That call begins no region.
  */
 #ifndef WTL_BASE_REGION_MARK_H

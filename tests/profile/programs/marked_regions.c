@@ -120,6 +120,10 @@ static int nvtx_domain_pop(void)
 
 /* --- the program --- */
 
+#define DIGITS "0123456789"
+#define LONG_NAME                                                                                                      \
+  DIGITS DIGITS DIGITS DIGITS DIGITS DIGITS DIGITS DIGITS DIGITS DIGITS DIGITS DIGITS DIGITS /* 130 bytes */
+
 static void synchronize(int times)
 {
   for (int i = 0; i < times; i++) SYNCHRONIZE();
@@ -172,6 +176,11 @@ int main(int argc, char **argv)
   MPI_Pcontrol(0);
   synchronize(10);
   MPI_Pcontrol(1);
+  MPI_Pcontrol(1, LONG_NAME);
+  MPI_Pcontrol(1, "a\ttab");
+  synchronize(14);
+  MPI_Pcontrol(-1, "a\ttab");
+  MPI_Pcontrol(-1, LONG_NAME);
 #endif
   cali_function(&object, "work");
   synchronize(11);
