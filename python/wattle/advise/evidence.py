@@ -154,8 +154,9 @@ class Evidence:
 
     @property
     def is_starved(self) -> bool:
-        """Whether a PE had no core for so long that the waits of the run say little about the program."""
-        return self.shortage is not None and max(map(no_core.lacked, self.profile.pes)) >= STARVED
+        """Whether a PE had no core for so long that the waits of the others say little about the program."""
+        several = len(self.profile.pes) > 1
+        return several and self.shortage is not None and max(map(no_core.lacked, self.profile.pes)) >= STARVED
 
     @property
     def worked_s(self) -> float:

@@ -196,6 +196,14 @@ def test_a_finding_is_less_sure_where_pes_had_no_core_for_long(tmp_path, without
     assert saved.share.lo == pytest.approx(saved.seconds.lo / (2.0 - without_s))
 
 
+def test_one_pe_without_a_core_keeps_nobody_waiting_so_its_finding_stays_sure(tmp_path):
+    given = advise(run(tmp_path, *PATTERNS["adjacent"], n=1, **starved()))
+    (finding,) = given.findings
+    assert str(finding.advice.sure) == "high"
+    assert len(given.notes) == 1 and "uncertain" not in given.notes[0]
+    assert finding.saved.share.hi == pytest.approx(finding.saved.seconds.hi / 1.0)
+
+
 def test_no_broadcast_is_advised_where_a_host_has_more_pes_than_cores(tmp_path):
     directory = run(tmp_path, *PATTERNS["broadcast-loop"], n=4, no_core=CORES)
     assert rules(directory) == []
