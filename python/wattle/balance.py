@@ -56,7 +56,7 @@ def balance(profile: RunProfile) -> Balance | None:
     least = min(known, default=0.0)
     return Balance(
         waited / wall if waited is not None and wall else None,
-        max(known) / least if len(known) == len(computed) and least > 0 else None,
+        max(known) / least if len(known) == len(computed) and least > 0 and not no_core.unknown(profile) else None,
         waited / profile.wall_s if waited is not None and profile.wall_s else None,
     )
 
@@ -95,9 +95,10 @@ def intensity(profile: RunProfile) -> Intensity:
     return Intensity(compute / memory, "") if memory else Intensity(None, "no load and no store was counted")
 
 
-def words(found: Balance, noun: str = "PE", short: bool = False) -> str:
+def words(found: Balance, noun: str = "PE", short: bool = False, unknown: bool = False) -> str:
     """One line, such as `Balance: 34 % of the PEs' time is slack; compute ratio (CR) 2.5; 0.68 PEs wait on average
     (EC).` `noun`: the word for a process. `short`: processes had no core, so the waits of others are partly for them.
+    `unknown`: perhaps they had none.
     """
     parts = []
     if found.slack_ratio is not None:
@@ -106,7 +107,7 @@ def words(found: Balance, noun: str = "PE", short: bool = False) -> str:
         parts.append(f"compute ratio (CR) {significant(found.compute_ratio, 3)} by time")
     if found.early_cores is not None:
         parts.append(f"{significant(found.early_cores, 3)} {noun}s wait on average (EC)")
-    doubt = f" Waits include those for {noun}s without a core." if short else ""
+    doubt = f" Waits {'' if short else 'may '}include those for {noun}s without a core." if short or unknown else ""
     return f"Balance: {'; '.join(parts)}.{doubt}" if parts else ""
 
 
@@ -148,6 +149,7 @@ def as_dict(profile: RunProfile, domains: Iterable[str]) -> dict[str, Any]:
         "balance": found.as_dict() if found else None,
         "pop": made.as_dict() if made else None,
         "no_core": short.as_dict() if short else None,
+        "no_core_unknown": [pe.pe for pe in profile.pes if no_core.is_unknown(pe)],
         "compute_intensity": intensity(profile).as_dict(),
         "products": {
             p.name: {"value": p.value, "uncertainty": p.uncertainty, "unit": p.unit, **known}

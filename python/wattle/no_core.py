@@ -84,6 +84,20 @@ def lacked(pe: PE) -> float:
     return _share(pe) + _in_waits(pe)
 
 
+def is_unknown(pe: PE) -> bool:
+    """Whether a process was ended before the time without a core was read. Its computing time contains that time."""
+    return pe.ended is not None and pe.state_s[NO_CORE] is None
+
+
+def unknown(profile: RunProfile) -> str:
+    """A sentence on the processes whose time without a core is not known; empty where there are none."""
+    ended = [pe.pe for pe in profile.pes if is_unknown(pe)]
+    if not ended:
+        return ""
+    whose = "in a job" if len(ended) == profile.n_pes else f"of {units.numbered(profile.noun, ended)} in a job"
+    return f"Time without a core is not known {whose} that was ended: compute may contain it."
+
+
 def _share(pe: PE) -> float:
     lacked = pe.state_s[NO_CORE]
     return 0.0 if lacked is None or not pe.wall_s else lacked / pe.wall_s

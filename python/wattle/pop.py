@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from wattle import extras
+from wattle import extras, no_core
 from wattle.errors import WattleError
 from wattle.profile import RunProfile
 from wattle.provenance import significant
@@ -67,8 +67,10 @@ def _percent(factor: float) -> str:
 
 def factors(profile: RunProfile) -> Factors | None:
     """The factors of a run. None for a single process, for a run with missing ones, and where computing times are not
-    known.
+    known or may contain time without a core.
     """
+    if no_core.unknown(profile):
+        return None
     computed = [pe.time_s["compute"] for pe in profile.pes]
     known = [c for c in computed if c is not None]
     wall, most = profile.wall_s, max(known, default=0.0)

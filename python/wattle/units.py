@@ -97,6 +97,20 @@ def ranges(numbers: list[int]) -> str:
     return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
 
 
+def numbered(noun: str, numbers: list[int]) -> str:
+    """`rank 3`, `ranks 0 and 1`, `ranks 0-4, 7`."""
+    if len(numbers) == 1:
+        return f"{noun} {numbers[0]}"
+    return f"{noun}s " + (f"{numbers[0]} and {numbers[1]}" if len(numbers) == 2 else ranges(numbers))
+
+
+def seconds_between(low: float, high: float) -> str:
+    """`0.36 to 5.37 ms`: a range in one unit, or one amount where both ends look alike."""
+    scale = scale_for([low, high], SECONDS)
+    ends = dict.fromkeys(significant(value / scale[0], 3) for value in (low, high))
+    return f"{' to '.join(ends)} {scale[1]}"
+
+
 def si_scale(values: Iterable[float | None], unit: str) -> Scale:
     """The SI scale of a column of values."""
     steps = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))

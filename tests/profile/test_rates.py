@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -13,9 +14,13 @@ import pytest
 from jobs import HOME, clean_environment
 from tree import PACKAGE
 from wattle.checked import Checked
+from wattle.console import Console
 from wattle.pe import PE
 from wattle.pe_file import pe_of
+from wattle.top.cli import document
+from wattle.top.page import Live
 from wattle.top.rates import Reading, between, jobs
+from wattle.top.tables import rates_table
 
 LIBRARY = "#include <shmem.h>\nvoid meet(void) { shmem_barrier_all(); }\n"
 PROGRAM = """
@@ -64,13 +69,46 @@ def test_sites_of_one_call_with_different_paths_have_their_own_differences() -> 
     assert [site.calls for site in between(before, now).sites] == [1, 5, 3]
 
 
+def live() -> object:
+    return type("Live", (), {"pid": made().pid, "parent": 1})
+
+
+def counted(active: float, spin: float) -> PE:
+    """A PE that computed and waited for so many seconds, by wall clock."""
+    state = {"active": active, "spin": spin, "yield": 0.0, "asleep": 0.0}
+    times = {"compute": active, "transfer": 0.0, "wait": spin}
+    return made(wall_s=active + spin, state_s=state, time_s=times)
+
+
 def test_time_without_a_core_is_that_of_the_interval() -> None:
-    live = type("Live", (), {"pid": made().pid, "parent": 1})
-    first, second = ({made().pid: Reading(made(), s)} for s in (1.0, 1.5))
-    (job,) = jobs([live], second, first)
-    assert job.no_core_s == {0: 0.5}
-    (job,) = jobs([live], second)
-    assert job.no_core_s == {0: 1.5}
+    first, second = (
+        {made().pid: Reading(*r)} for r in ((counted(1.0, 0.0), 0.25, 0.75), (counted(3.0, 0.0), 1.75, 1.25))
+    )
+    (job,) = jobs([live()], second, first)
+    assert job.profile.pes[0].time_s == {"compute": 0.5, "no_core": 1.5, "transfer": 0.0, "wait": 0.0}
+    (job,) = jobs([live()], second)
+    assert job.profile.pes[0].time_s["no_core"] == 1.75
+
+
+@pytest.mark.parametrize(("lacked", "no_core"), [(0.0, 0.0), (2.0, 1.5), (4.0, 3.0), (None, None)])
+def test_no_core_is_a_state_of_its_own_and_computing_is_what_ran(lacked: float | None, no_core: float | None) -> None:
+    """A quarter of the time is a wait, which has a quarter of the time without a core."""
+    found = Reading(counted(3.0, 1.0), lacked, None if lacked is None else 4.0 - lacked).split
+    assert found.time_s["no_core"] == found.state_s["no_core"] == no_core
+    assert found.time_s["wait"] == 1.0
+    assert sum(s or 0.0 for s in found.time_s.values()) == sum(s or 0.0 for s in found.state_s.values()) == 4.0
+
+
+def test_the_columns_of_the_states_add_up_and_the_document_has_them() -> None:
+    reading = Reading(counted(3.0, 1.0), 2.0, 2.0)
+    (job,) = jobs([live()], {made().pid: reading})
+    output = io.StringIO()
+    Console(file=output, width=130).print(rates_table(job, "The job"))
+    (row,) = [line.split() for line in output.getvalue().splitlines() if line.startswith("0 ")]
+    assert row[1:9] == ["37.5", "%", "37.5", "%", "0.0", "%", "25.0", "%"]
+    one = Live(made().pid, 1, "/opt/halo", 0, 1, "", 0, None, 0.0, {}, 0)
+    counts = document(one, "", reading)["counts"]
+    assert (counts["no_core_s"], counts["time_s"]["no_core"], counts["time_s"]["compute"]) == (2.0, 1.5, 1.5)
 
 
 def test_a_site_without_new_calls_is_left_out_and_the_first_reading_is_whole() -> None:

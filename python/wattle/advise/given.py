@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wattle import runs
+from wattle import no_core, runs
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import LEAST, Finding, Sure
 from wattle.advise.rules.table import RULES
@@ -94,6 +94,8 @@ def _missing(evidence: Evidence) -> list[str]:
         )
     elif lost:
         found.append(f"{lost} noted calls were between too many pairs of places, and are left out.")
+    if words := no_core.unknown(profile):
+        found.append(f"{words} So no imbalance is looked for.")
     if not profile.complete:
         n = len(profile.missing) + len(profile.damaged)
         found.append(f"{n} of {profile.n_pes} {profile.noun}s left no profile that can be read.")

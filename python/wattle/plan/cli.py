@@ -46,7 +46,10 @@ def plan(
         str, typer.Option(metavar="CLUSTER", help="With --by sim: the simulated cluster, as for `wattle sim`.")
     ] = "sandybridge-ib",
     force: Annotated[
-        bool, typer.Option("--force", help="Make a plan although processes had no core for a part of the run.")
+        bool,
+        typer.Option(
+            "--force", help="Make a plan although processes had no core for a part of the run, or were ended."
+        ),
     ] = False,
     slowdown: Annotated[float, typer.Option(metavar="PERCENT", help="With --by sim: accepted slowdown.")] = 1.0,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
@@ -89,11 +92,12 @@ def plan(
 def _check_cores(directory: Path, sample: RunProfile, force: bool) -> None:
     """Refuses a run whose waits do not come from the program."""
     short = no_core.shortage(sample)
-    if short is None or not short.is_too_much:
+    words = short.words if short is not None and short.is_too_much else no_core.unknown(sample)
+    if not words:
         return
     if not force:
-        raise WattleError(f"{directory}: {short.words} Its waits are no base for a plan; --force makes one")
-    console.note(f"{short.words} The plan is made from such waits nevertheless.")
+        raise WattleError(f"{directory}: {words} Its waits are no base for a plan; --force makes one")
+    console.note(f"{words} The plan is made from such waits nevertheless.")
 
 
 def _write(where: Path, text: str) -> None:
@@ -184,8 +188,7 @@ def _show(made: Plan, pes: list[PE], clocks: Clocks, predictions: list[Predictio
         clusters.add_column(name, overflow="fold")
     for c in made.clusters:
         low, high = min(waits[pe] for pe in c.pes), max(waits[pe] for pe in c.pes)
-        waited = units.seconds(low) if low == high else f"{units.seconds(low)} to {units.seconds(high)}"
-        clusters.add_row(f"{c.clock_ghz:g} GHz", file.ranges(c.pes), waited)
+        clusters.add_row(f"{c.clock_ghz:g} GHz", file.ranges(c.pes), units.seconds_between(low, high))
     console.out.print(clusters)
     if len(made.clusters) == 1:
         console.out.print(f"No {noun} waits enough longer than the others to run at a lower clock.")

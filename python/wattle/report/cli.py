@@ -17,6 +17,8 @@ from wattle.run.show import show as show_run
 if TYPE_CHECKING:
     from wattle.html.page import Page
 
+STANDARD_OUTPUT = Path("-")
+
 
 def report(
     directory: Annotated[
@@ -40,10 +42,14 @@ def report(
         ),
     ] = None,
     folded: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write only the call paths, as folded stacks of flame graphs.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write only the call paths, as folded stacks of flame graphs. - is standard output."
+        ),
     ] = None,
     speedscope: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write only the call paths, for speedscope.app.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write only the call paths, for speedscope.app. - is standard output."),
     ] = None,
     weight: Annotated[
         str, typer.Option(metavar="WHAT", help="Weight of these call paths: waiting, time or joules.")
@@ -77,22 +83,32 @@ def _check_choices(text: bool, depth: int | None, by: str | None, weight: str) -
 
 
 def _write_paths(directory: Path, folded: Path | None, speedscope: Path | None, weight: str) -> None:
-    """Writes the call paths of a run into the files that are not None."""
+    """Writes the call paths of a run into the files that are not None, `-` being standard output."""
+    if folded == speedscope == STANDARD_OUTPUT:
+        raise WattleError("--folded - and --speedscope -: both write to standard output; give one of them a file")
     profile = runs.load(directory, allow_damaged=True).middle.profile
     if profile is None:
         raise WattleError(f"{directory}: the run has no profile, so no call paths are known")
     found = call_paths.stacks(sites.merge(profile), weight)
-    for target, words in (
-        (folded, call_paths.folded(found)),
-        (speedscope, json.dumps(call_paths.speedscope(found, weight, directory.resolve().name))),
-    ):
-        if target is None:
-            continue
-        try:
-            files.write_atomically(target, words)
-        except OSError as error:
-            raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file") from None
-        console.out.print(str(target), soft_wrap=True)
+    if folded == STANDARD_OUTPUT:
+        console.print_lines(call_paths.folded(found).splitlines())
+    elif folded is not None:
+        _write_file(folded, call_paths.folded(found))
+    document = call_paths.speedscope(found, weight, directory.resolve().name)
+    if speedscope == STANDARD_OUTPUT:
+        console.print_json(document)
+    elif speedscope is not None:
+        _write_file(speedscope, json.dumps(document))
+    for target in () if STANDARD_OUTPUT in (folded, speedscope) else (folded, speedscope):
+        if target is not None:
+            console.out.print(str(target), soft_wrap=True)
+
+
+def _write_file(target: Path, words: str) -> None:
+    try:
+        files.write_atomically(target, words)
+    except OSError as error:
+        raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file") from None
 
 
 def write(directory: Path, output: Path | None = None) -> Path:

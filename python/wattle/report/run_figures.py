@@ -56,7 +56,8 @@ def bars(mode: str, unit: str) -> dict[str, Any]:
 
 def _time(view: View) -> Figure:
     traces: list[Trace] = []
-    for name, colour, k in STACK:
+    for key, colour, k in STACK:
+        name = "compute or no core" if key == "compute" and view.unknown_cores else key
         hover = [_time_hover(line.pe, view.noun, name, line.seconds[k]) for line in view.lines]
         traces.append(bar(name, _names(view), [line.seconds[k] for line in view.lines], colour, hover))
     return Figure(

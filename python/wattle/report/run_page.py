@@ -14,7 +14,7 @@ from wattle.html.figures import Figure
 from wattle.html.page import Page, script_json
 from wattle.manifest import machine_words
 from wattle.metrics import Spread
-from wattle.pe import add
+from wattle.pe import NO_CORE, add
 from wattle.pe_power import PEAK_S
 from wattle.power import Power
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total, unavailable
@@ -141,12 +141,15 @@ def summary(view: View, rows: list[Row]) -> str:
 def _time_words(view: View) -> str:
     profile = view.profile
     parts = {key: profile.sum("time_s", key) for key in ("compute", "transfer", "wait")}
+    if lacked := profile.sum("time_s", NO_CORE):
+        parts["no core"] = lacked
     whole = add(parts.values())
     nodes = f" on {len(view.nodes) - 1} nodes" if view.nodes else ""
     text = f"{units.several(len(view.lines), view.noun)}{nodes} ran for {units.seconds(profile.wall_s)}"
     if whole is None or whole == 0 or profile.sum("state_s", "active") is None:
         return f"{text}; the shares of that time are not known."
-    shares = ", ".join(f"{_share(value or 0, whole)} {key}" for key, value in parts.items())
+    names = {"compute": "compute or no core"} if view.unknown_cores else {}
+    shares = ", ".join(f"{_share(value or 0, whole)} {names.get(key, key)}" for key, value in parts.items())
     asleep, waited = profile.sum("state_s", "asleep"), parts["wait"]
     sleep = f"; {_share(asleep, waited)} of the waiting was spent asleep" if asleep is not None and waited else ""
     return f"{text}: {shares} of their time together{sleep}."
@@ -218,7 +221,9 @@ def _cards(view: View) -> list[tuple[str, str, str]]:
     cards = [(units.seconds(profile.wall_s), f"longest {view.noun}", "from init to finalize")]
     cards.append((units.seconds(view.total.seconds[-1]), "CPU time", f"all {view.noun}s"))
     waited = profile.sum("time_s", "wait")
-    whole = add(profile.sum("time_s", k) for k in ("compute", "transfer", "wait"))
+    whole = add(
+        [*(profile.sum("time_s", k) for k in ("compute", "transfer", "wait")), profile.sum("time_s", NO_CORE) or 0.0]
+    )
     if waited is not None and whole:
         cards.append((_share(waited, whole), f"of the {view.noun}s' time is waiting", units.seconds(waited)))
     for domain, figure in list(zip(view.domains, view.total.joules, strict=True))[:2]:
@@ -232,7 +237,7 @@ def _pe_row(line: Line) -> dict[str, Any]:
     return {
         "pe": pe.pe,
         "host": pe.host,
-        "cells": [*map(units.seconds, line.seconds), *map(units.size, moved)],
+        "cells": [*line.times(units.seconds), *map(units.size, moved)],
         "sleeps": units.count(pe.sleeps),
         "rescues": pe.rescues or 0,
     }
@@ -315,7 +320,8 @@ def _balance_rows(view: View) -> list[tuple[str, str, str, str]]:
         ),
         ("EC, early cores", _plain(early), f"{all_} that wait, on average"),
     ]
-    said = [(name, value or units.UNKNOWN, what if value else alone, "") for name, value, what in rows]
+    why = view.unknown_cores if found and view.unknown_cores else alone
+    said = [(name, value or units.UNKNOWN, what if value else why, "") for name, value, what in rows]
     said += _pop_rows(view)
     counted = "arithmetic for each load and store, by instructions counted" if intensity.value else intensity.why
     said.append(("CI, compute intensity", _plain(intensity.value) or units.UNKNOWN, counted, ""))

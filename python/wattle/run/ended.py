@@ -29,8 +29,8 @@ class Row:
     for_s: tuple[float, float] | None
 
     def cells(self) -> list[str]:
-        lasted = sorted({units.seconds(s) for s in self.for_s}, key=len) if self.for_s else []
-        return [units.ranges(self.numbers), self.how, self.call or "no long wait", " to ".join(lasted), self.place]
+        lasted = units.seconds_between(*self.for_s) if self.for_s else ""
+        return [units.ranges(self.numbers), self.how, self.call or "no long wait", lasted, self.place]
 
     def as_dict(self) -> dict[str, Any]:
         return {"pes": self.numbers, "how": self.how, "call": self.call or None, "place": self.place or None}
@@ -44,7 +44,7 @@ def words(profile: RunProfile, manifest: Manifest) -> str:
     ended = [pe for pe in profile.pes if pe.ended]
     if not ended:
         return ""
-    some = "" if len(ended) == profile.n_pes else f" of {profile.noun} {units.ranges([pe.pe for pe in ended])}"
+    some = "" if len(ended) == profile.n_pes else f" of {units.numbered(profile.noun, [pe.pe for pe in ended])}"
     cause = _cause(profile, manifest)
     return f"The job was ended before it finished{cause}. The figures{some} are those until it was ended."
 
@@ -80,12 +80,14 @@ def remarks(profile: RunProfile) -> list[str]:
     partial = [pe.pe for pe in profile.pes if pe.ended and pe.ended.partial]
     found = []
     if last:
+        end, whose = ("end", "its") if len(last) == 1 else ("ends", "their")
         found.append(
-            f"The end of {profile.noun} {units.ranges(last)} is not known: times are those up to its last long wait."
+            f"The {end} of {units.numbered(profile.noun, last)} {'is' if len(last) == 1 else 'are'} not known: "
+            f"times are those up to {whose} last long wait."
         )
     if partial:
         found.append(
-            f"Some call sites of {profile.noun} {units.ranges(partial)} are missing, or older than the end: "
+            f"Some call sites of {units.numbered(profile.noun, partial)} are missing, or older than the end: "
             "/dev/shm had no space for them."
         )
     return found

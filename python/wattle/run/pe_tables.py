@@ -32,7 +32,8 @@ def pe_table(view: View, width: int) -> Table:
     joules.add_to(result)
 
     def cells(line: Line) -> list:
-        return [*_where(view, line), *(units.scaled(line.seconds[k], scale) for k in columns), *joules.of(line)]
+        times = line.times(lambda seconds: units.scaled(seconds, scale))
+        return [*_where(view, line), *(times[k] for k in columns), *joules.of(line)]
 
     shown = _shown(view.lines)
     for line in shown:

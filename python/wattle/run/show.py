@@ -49,6 +49,8 @@ def show(run: Run, console: Console, depth: int | None = None, by: str = "path")
         console.print(plain(view.verdict))
     console.print()
     console.print(pe_table(view, console.width))
+    if view.unknown_cores:
+        console.print(plain(view.unknown_cores, "partly"), soft_wrap=True)
     if view.ends:
         console.print()
         console.print(ended_table(view.ends, view.noun))
@@ -84,7 +86,7 @@ def show(run: Run, console: Console, depth: int | None = None, by: str = "path")
 def _show_balance(view: View, console: Console) -> None:
     """Shows the balance of the run and the effects of the governor."""
     if view.balance:
-        console.print(balance.words(view.balance, view.noun, view.short is not None))
+        console.print(balance.words(view.balance, view.noun, view.short is not None, bool(view.unknown_cores)))
     if view.pop:
         console.print(view.pop.words)
     intensity = view.intensity

@@ -96,7 +96,8 @@ def _rest(view: View, others: Sequence[MergedSite], known: bool) -> Iterator[tup
         yield "for messages of no call site", None, served.joules  # beside the processes' own time
     computed = None if whole_s is None else max(0.0, whole_s - in_calls - (no_core or 0.0))
     left = add(figures)
-    yield "compute", computed, max(0.0, whole_j - left) if known and None not in (whole_j, left) else None
+    name = "compute or no core" if view.unknown_cores else "compute"
+    yield name, computed, max(0.0, whole_j - left) if known and None not in (whole_j, left) else None
 
 
 def _site_cells(row: Row, wide: bool) -> list[str | Text]:

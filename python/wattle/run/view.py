@@ -32,9 +32,10 @@ from wattle.user_regions import UserRegion
 LABEL_WIDTH = 12
 TOLERATED = 1.2  # largest ratio of the sampled times of a PE's call sites to the PE's own time
 
+COMPUTE = ("", "compute")
 COLUMNS: tuple[tuple[tuple[str, str], Callable[[PE], float | None]], ...] = (
     (("", "time"), lambda pe: pe.wall_s),
-    (("", "compute"), lambda pe: pe.time_s["compute"]),
+    (COMPUTE, lambda pe: pe.time_s["compute"]),
     (("", "transfer"), lambda pe: pe.time_s["transfer"]),
     (("wait:", "spin"), lambda pe: pe.state_s["spin"]),
     (("wait:", "yield"), lambda pe: pe.state_s["yield"]),
@@ -46,13 +47,24 @@ COLUMNS: tuple[tuple[tuple[str, str], Callable[[PE], float | None]], ...] = (
 
 @dataclass(frozen=True)
 class Line:
-    """A PE, or a sum over PEs. `seconds`: by COLUMNS; `joules`: by the view's domains; `pe`: None for a sum."""
+    """A PE, or a sum over PEs. `seconds`: by COLUMNS; `joules`: by the view's domains; `pe`: None for a sum.
+    `is_bound`: its computing time may contain time without a core.
+    """
 
     name: str
     node: str
     seconds: tuple[float | None, ...]
     joules: tuple[Joules, ...]
     pe: PE | None = None
+    is_bound: bool = False
+
+    def times(self, show: Callable[[float | None], str]) -> list[str]:
+        """The seconds in words; a bound of computing time with its sign."""
+        bounds = [
+            self.is_bound and name == COMPUTE and s is not None
+            for (name, _), s in zip(COLUMNS, self.seconds, strict=True)
+        ]
+        return [f"≤ {show(s)}" if bound else show(s) for s, bound in zip(self.seconds, bounds, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -115,6 +127,7 @@ class View:
     sites: list[MergedSite] = field(default_factory=list)
     user_regions: list[UserRegion] = field(default_factory=list)  # that the program marks, and the time outside
     short: Shortage | None = None  # processes without a core
+    unknown_cores: str = ""  # a sentence on processes whose time without a core is not known
     pop: Factors | None = None
     verdict: str = ""  # the most important fact of the run, in one sentence or two
     ended: str = ""  # how the job ended, where processes could not write their profiles
@@ -185,6 +198,7 @@ def view(run: Run) -> View:
         sites=sites,
         user_regions=user_regions.merge(profile),
         short=short,
+        unknown_cores=no_core.unknown(profile),
         pop=factors,
         verdict=verdicts.verdict(profile, sites, short, factors),
         ended=ended.words(profile, run.middle.manifest),
@@ -202,7 +216,9 @@ def _lines(profile: RunProfile) -> list[Line]:
     for node, label in zip(profile.nodes, labels(profile.nodes), strict=True):
         for pe in node.pes:
             joules = tuple(find(pe.joules, domain) for domain in domains)
-            found.append(Line(str(pe.pe), label, tuple(of(pe) for _, of in COLUMNS), joules, pe))
+            found.append(
+                Line(str(pe.pe), label, tuple(of(pe) for _, of in COLUMNS), joules, pe, no_core.is_unknown(pe))
+            )
     return found
 
 
@@ -226,7 +242,8 @@ def _total(profile: RunProfile) -> Line:
     """The sum over PEs. A PE without a profile makes the sum of joules unknown."""
     seconds = tuple(add(of(pe) for pe in profile.pes) for _, of in COLUMNS)
     name = "all" if profile.complete else "these"
-    return Line(name, "", seconds, tuple(profile.joules(domain) for domain in profile.domains))
+    joules = tuple(profile.joules(domain) for domain in profile.domains)
+    return Line(name, "", seconds, joules, is_bound=any(map(no_core.is_unknown, profile.pes)))
 
 
 def domains_of(profile: RunProfile) -> list[str]:
@@ -326,7 +343,7 @@ def _names(hosts: list[str]) -> str:
 def _readers(profile: RunProfile) -> str:
     """Hosts whose meter several PEs claim to read; empty where there are none."""
     found = [node for node in profile.nodes if len(node.readers) > 1]
-    said = [f"{profile.noun} {units.ranges(node.readers)} each read the meter of {node.host}" for node in found]
+    said = [f"{units.numbered(profile.noun, node.readers)} each read the meter of {node.host}" for node in found]
     if not said:
         return ""
     return (

@@ -68,7 +68,7 @@ def read(profile: RunProfile) -> Recorded:
 
 def _described(total: int, kept: int) -> str:
     some = f", one in {total / kept:.0f} of all," if kept and total > kept else ""
-    return f"from timelines: {kept} barriers of all PEs{some} and each PE's own computing between them"
+    return f"from timelines: {units.several(kept, 'barrier')} of all PEs{some} and each PE's own computing between them"
 
 
 def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:
@@ -84,8 +84,8 @@ def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:
     compute = np.repeat(active[np.newaxis, :] / collectives, collectives, axis=0)
     each = max(0.0, wall / collectives - float(compute[0].max()))
     how = (
-        f"from the profile's sums: {collectives} barriers taken to be alike, so loads that change between them are "
-        f"averaged; {why}"
+        f"from the profile's sums: {units.several(collectives, 'barrier')} taken to be alike, so loads that change "
+        f"between them are averaged; {why}"
     )
     return Trace(compute, np.full(collectives, each)), how
 

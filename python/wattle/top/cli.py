@@ -34,9 +34,9 @@ def top(
 
     Use it for a job that makes no progress, or to look at a long one. It reads shared memory of the PEs and does not
     disturb them. Rates are those since the start of the job, and with --every those of the last interval. No core is
-    the time in which the first thread of a PE was ready to run and had none. Joules are modelled. For PEs of another
-    node, run it there. It shows only your own processes. With --all, root sees those of all users, without source lines
-    and rates, because it opens no file of another user.
+    the time outside calls in which the first thread of a PE was ready to run and had none, an estimate. Joules are
+    modelled. For PEs of another node, run it there. It shows only your own processes. With --all, root sees those of
+    all users, without source lines and rates, because it opens no file of another user.
     """
     if all_users and os.geteuid() != 0:
         raise WattleError("--all: only root may see other users' processes; leave it out for your own")
@@ -126,7 +126,7 @@ def document(live: Live, place: str, reading: Reading | None = None) -> dict[str
 
 
 def _counts(reading: Reading) -> dict[str, Any]:
-    pe = reading.pe
+    pe = reading.split
     return {
         "wall_s": pe.wall_s,
         "cpu_s": pe.cpu_s,

@@ -16,7 +16,7 @@ from wattle import limits, paths
 from wattle.checked import Checked, parse_json
 from wattle.errors import WattleError
 from wattle.leftovers import KEPT, PREFIX
-from wattle.pe import PE, Numbers, Site, find
+from wattle.pe import NO_CORE, PE, Numbers, Site, add, find
 from wattle.pe_file import pe_of
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance
@@ -30,21 +30,40 @@ AT_ONCE = 500  # processes for one call of the tool
 
 @dataclass(frozen=True)
 class Reading:
-    """The counts of a PE so far, and the seconds in which its first thread was ready to run and had no core; None where
-    the kernel does not count them.
+    """The counts of a PE so far. They have time without a core as computing, calls and waits. `no_core_s`: the seconds
+    in which its first thread was ready to run and had no core. `ran_s`: those in which it ran. None: not counted by the
+    kernel.
     """
 
     pe: PE
     no_core_s: float | None
+    ran_s: float | None
+
+    @property
+    def split(self) -> PE:
+        """The PE with the time without a core as a state of its own, and computing as the time that ran.
+
+        The kernel does not tell in which state a core was missing. It is taken to have been missing for the same part
+        of each state in which the PE was ready to run. The parts of calls and waits stay with them.
+        """
+        pe, computed, active = self.pe, self.pe.time_s["compute"], self.pe.state_s["active"]
+        ready = add([self.no_core_s, self.ran_s])
+        if self.no_core_s is None or None in (ready, computed, active) or pe.time_s[NO_CORE] is not None:
+            return pe
+        lacked = min(self.no_core_s, min(computed, active) * self.no_core_s / ready) if ready else 0.0
+        return replace(
+            pe,
+            time_s=pe.time_s | {"compute": computed - lacked, NO_CORE: lacked},
+            state_s=pe.state_s | {"active": active - lacked, NO_CORE: lacked},
+        )
 
 
 @dataclass(frozen=True)
 class Job:
-    """The PEs of a job on this node, with their counts in an interval, or since their start. `no_core_s`: by PE."""
+    """The PEs of a job on this node, with their counts in an interval, or since their start."""
 
     parent: int
     profile: RunProfile
-    no_core_s: dict[int, float | None]
 
 
 def read(found: Iterable[Live]) -> dict[int, Reading]:
@@ -60,16 +79,17 @@ def read(found: Iterable[Live]) -> dict[int, Reading]:
             raise WattleError(f"wattle-profiles: {done.stderr.decode(errors='replace').strip() or 'failed'}")
         for entry in _documents(done.stdout):
             pe = pe_of(entry)
-            pes[pe.pid] = Reading(pe, _no_core_s(pe.pid))
+            pes[pe.pid] = Reading(pe, *_first_thread(pe.pid))
     return pes
 
 
-def _no_core_s(pid: int) -> float | None:
-    """The run-queue wait of the first thread of a process, the second number of its schedstat."""
+def _first_thread(pid: int) -> tuple[float | None, float | None]:
+    """The run-queue wait of the first thread of a process, and its time on a core: two numbers of its schedstat."""
     try:
-        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) * 1e-9
-    except (OSError, ValueError, IndexError):
-        return None
+        ran, waited, *_ = Path(f"/proc/{pid}/schedstat").read_text().split()
+        return int(waited) * 1e-9, int(ran) * 1e-9
+    except (OSError, ValueError):
+        return None, None
 
 
 def _documents(text: bytes) -> list[Checked]:
@@ -99,16 +119,14 @@ def jobs(found: Iterable[Live], now: dict[int, Reading], before: dict[int, Readi
         reading = now.get(live.pid)
         if reading is not None:
             groups.setdefault(live.parent, []).append(_since((before or {}).get(live.pid), reading))
-    return [
-        Job(parent, _profile([r.pe for r in readings]), {r.pe.pe: r.no_core_s for r in readings})
-        for parent, readings in groups.items()
-    ]
+    return [Job(parent, _profile([r.split for r in readings])) for parent, readings in groups.items()]
 
 
 def _since(before: Reading | None, now: Reading) -> Reading:
     if before is None:
         return now
-    return Reading(between(before.pe, now.pe), _less(now.no_core_s, before.no_core_s))
+    lacked, ran = _less(now.no_core_s, before.no_core_s), _less(now.ran_s, before.ran_s)
+    return Reading(between(before.pe, now.pe), lacked, ran)
 
 
 def _profile(pes: list[PE]) -> RunProfile:

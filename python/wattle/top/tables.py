@@ -5,7 +5,7 @@ from __future__ import annotations
 from wattle import call_paths, units
 from wattle.call_paths import Row
 from wattle.console import Text, styled
-from wattle.pe import PE, add
+from wattle.pe import NO_CORE, PE, add
 from wattle.provenance import Joules, amount, total
 from wattle.sites import MergedSite, merge
 from wattle.tables import Table, table
@@ -13,7 +13,7 @@ from wattle.top.rates import Job
 
 PES_SHOWN = 64
 SITES_SHOWN = 8
-SHARES = ("compute", "transfer", "wait")
+SHARES = ("compute", NO_CORE, "transfer", "wait")
 
 
 def rates_table(job: Job, title: str) -> Table:
@@ -21,21 +21,21 @@ def rates_table(job: Job, title: str) -> Table:
     pes, noun = job.profile.pes, job.profile.noun
     result = table(title=title)
     result.add_column(styled("\n{}", noun), no_wrap=True)
-    for name in SHARES:
-        result.add_column(styled("\n{}", name), justify="right", no_wrap=True)
-    for over, name in (("on", "a core"), ("no", "core"), ("", "calls/s"), ("", "bytes/s"), ("watts", "modelled")):
+    for over, name in (("", "compute"), ("no", "core"), ("", "transfer"), ("", "wait")):
+        result.add_column(styled("{}\n{}", over, name), justify="right", no_wrap=True)
+    for over, name in (("on", "a core"), ("", "calls/s"), ("", "bytes/s"), ("watts", "modelled")):
         result.add_column(styled("{}\n{}", over, name), justify="right", no_wrap=True)
     for pe in pes[:PES_SHOWN]:
-        result.add_row(str(pe.pe), *_cells([pe], job.no_core_s))
+        result.add_row(str(pe.pe), *_cells([pe]))
     if len(pes) > 1:
         result.add_section()
-        result.add_row("all", *_cells(pes, job.no_core_s))
+        result.add_row("all", *_cells(pes))
     if len(pes) > PES_SHOWN:
         result.caption = f"{PES_SHOWN} of {len(pes)} {noun}s"
     return result
 
 
-def _cells(pes: list[PE], no_core_s: dict[int, float | None]) -> list[str]:
+def _cells(pes: list[PE]) -> list[str]:
     wall_s = add(pe.wall_s for pe in pes)
     if not wall_s:
         return [units.UNKNOWN] * 8
@@ -46,7 +46,6 @@ def _cells(pes: list[PE], no_core_s: dict[int, float | None]) -> list[str]:
     joules = total(figure for pe in pes for figure in pe.joules)
     return [
         *(_share(seconds, wall_s) for seconds in (*times, add(pe.cpu_s for pe in pes))),
-        _share(add(no_core_s.get(pe.pe) for pe in pes), wall_s),
         units.count(round(calls / longest_s)),
         units.UNKNOWN if moved is None else units.size(moved / longest_s),
         _watts(joules, longest_s),

@@ -109,6 +109,23 @@ def test_a_report_writes_the_stacks_of_a_run(tmp_path: Path, capsys: pytest.Capt
     assert target.read_text().count("\n") == len(json.loads(other.read_text())["profiles"][0]["samples"]) > 0
 
 
+def test_stacks_go_to_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch):
+    run = fakes.make_run(tmp_path / "run", [fakes.pe_profile(0, 1)])
+    monkeypatch.chdir(tmp_path)
+    said = {}
+    for option in ("--folded", "--speedscope"):
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["report", str(run), option, "-"])
+        assert ended.value.code == 0
+        said[option] = capsys.readouterr().out
+    assert len(said["--folded"].splitlines()) == len(json.loads(said["--speedscope"])["profiles"][0]["samples"]) > 0
+    assert all(line.rpartition(" ")[2].isdigit() for line in said["--folded"].splitlines())
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["report", str(run), "--folded", "-", "--speedscope", "-"])
+    assert ended.value.code != 0 and "both write to standard output" in capsys.readouterr().err
+    assert not Path("-").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "wrong"),
     [

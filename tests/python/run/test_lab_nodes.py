@@ -265,7 +265,7 @@ def test_nodes_of_one_name_are_reported(wattle: Wattle, tmp_path):
         pe["host"] = "vm"
     ready = fakes.write_profiles(tmp_path / "ready", profiles)
     text = " ".join(said(wattle, {"FAKE_PROFILES": str(ready)}).split())
-    assert "PE 0, 2 each read the meter of vm: several nodes of one name" in text
+    assert "PEs 0 and 2 each read the meter of vm: several nodes of one name" in text
     assert "Node, cpu: unavailable" in text
 
 

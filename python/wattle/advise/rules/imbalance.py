@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from wattle import units
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Sure, saved_of_pes
+from wattle.no_core import unknown
 from wattle.pe import STAGES, add
 
 NAME = "imbalance"
@@ -22,6 +23,8 @@ wattle plan DIR && wattle run --plan DIR/plan.yaml ..."""
 
 def find(evidence: Evidence) -> Iterator[Finding]:
     profile = evidence.profile
+    if unknown(profile):  # a PE without a core would seem to compute longer
+        return
     busy = {pe.pe: pe.time_s["compute"] for pe in profile.pes}
     times = {pe: s for pe, s in busy.items() if s is not None}
     if len(times) < 2 or len(times) < len(busy):

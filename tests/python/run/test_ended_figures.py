@@ -1,0 +1,108 @@
+"""The figures of a job that was ended: its time without a core is not known, and tables, pages and commands say so."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import fakes
+import pytest
+from fakes import Wattle
+from wattle import no_core, profile, runs, units
+from wattle.console import Console
+from wattle.run import ended, show, summary
+
+WORDS = "Time without a core is not known in a job that was ended: compute may contain it."
+
+
+def killed(pe: int, n_pes: int = 2, active: float = 1.6, time: str = "seen", for_s: float = 1.0) -> dict[str, Any]:
+    """A profile as wattle-profiles writes it for a process that was killed in a wait."""
+    made = fakes.pe_profile(pe, n_pes)
+    spin = 2.0 - active
+    made["state_s"] = {"active": active, "spin": spin, "yield": 0.0, "asleep": 0.0, "no_core": None}
+    made["time_s"] = {"compute": active, "transfer": 0.0, "wait": spin, "no_core": None}
+    wait = {"addr": "0x401100", "module": 0, "offset": "0x1100", "call": "shmem_barrier_all", "for_s": for_s}
+    end = {"signal": 9, "exit_code": None, "time": time, "realtime_s": None, "partial": False, "wait": wait}
+    return made | {"ended": end}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return fakes.make_run(tmp_path / "run", [killed(0), killed(1, active=0.4)])
+
+
+def shown(directory: Path) -> str:
+    output = io.StringIO()
+    show.show(runs.load(directory), Console(file=output, width=120))
+    return output.getvalue()
+
+
+def test_the_table_says_it_once_and_marks_computing(run: Path) -> None:
+    text = shown(run)
+    assert text.count(WORDS) == 1
+    rows = [line.split() for line in text[text.index("By PE") : text.index(WORDS)].splitlines()]
+    marked = {row[0]: row[2:4] for row in rows if "≤" in row}
+    assert marked == {"0": ["≤", "1.60"], "1": ["≤", "0.40"], "all": ["≤", "2.00"]}
+    assert "compute or no core" in text
+    assert "Parallel efficiency" not in text and "(CR)" not in text
+    assert "Waits may include those for PEs without a core." in " ".join(text.split())
+
+
+def test_the_page_and_its_figure_say_it(run: Path, wattle: Wattle) -> None:
+    assert wattle("report", run).returncode == 0
+    page = (run / "report.html").read_text()
+    assert WORDS in page and "≤ 1.60 s" in page and json.dumps("compute or no core") in page
+    assert "compute is the rest, and may contain time without a core of a PE that was ended" in page
+    assert "load balance" not in page
+
+
+def test_the_document_names_the_processes(run: Path) -> None:
+    found = summary.document(runs.load(run))
+    assert found["no_core_unknown"] == [0, 1] and found["pop"] is None
+    assert found["balance"]["compute_ratio"] is None and found["balance"]["slack_ratio"] == pytest.approx(0.5)
+
+
+def test_no_plan_is_made_of_it(run: Path, wattle: Wattle) -> None:
+    done = wattle("plan", run)
+    assert done.returncode != 0 and len(done.stderr.splitlines()) == 1
+    assert WORDS in done.stderr and "--force makes one" in done.stderr
+    assert not (run / "plan.yaml").exists()
+
+
+def test_advice_says_it_and_looks_for_no_imbalance(run: Path, tmp_path: Path, wattle: Wattle) -> None:
+    found = json.loads(wattle("advise", run, "--json").stdout)
+    assert f"{WORDS} So no imbalance is looked for." in found["missing"]
+    assert "imbalance" not in [one["rule"] for one in found["findings"]]
+    finished = []
+    for pe in (killed(0), killed(1, active=0.4)):
+        del pe["ended"]
+        finished.append(pe)
+    whole = fakes.make_run(tmp_path / "whole", finished)
+    assert "imbalance" in [one["rule"] for one in json.loads(wattle("advise", whole, "--json").stdout)["findings"]]
+
+
+def test_only_ended_processes_are_named(tmp_path: Path) -> None:
+    fakes.write_profiles(tmp_path / "profile", [fakes.pe_profile(0, 3), killed(1, 3), killed(2, 3)])
+    words = "Time without a core is not known of PEs 1 and 2 in a job that was ended: compute may contain it."
+    assert no_core.unknown(profile.load(tmp_path)) == words
+
+
+def test_ends_have_their_plural_and_their_waits_one_unit(tmp_path: Path) -> None:
+    pes = [killed(0, time="record", for_s=5.37e-3), killed(1, time="record", for_s=36.3e-6)]
+    fakes.write_profiles(tmp_path / "profile", pes)
+    found = profile.load(tmp_path)
+    assert ended.remarks(found) == [
+        "The ends of PEs 0 and 1 are not known: times are those up to their last long wait."
+    ]
+    (row,) = ended.rows(found)
+    assert "0.0363 to 5.37 ms" in row.cells()
+    fakes.write_profiles(tmp_path / "one" / "profile", [killed(0, time="record"), fakes.pe_profile(1, 2)])
+    (words,) = ended.remarks(profile.load(tmp_path / "one"))
+    assert words == "The end of PE 0 is not known: times are those up to its last long wait."
+
+
+def test_a_range_of_one_amount_is_that_amount() -> None:
+    assert units.seconds_between(1.0, 1.0001) == "1.00 s"
+    assert units.seconds_between(0.9, 12.0) == "0.900 to 12.0 s"
