@@ -4,7 +4,7 @@
  *
  *   mpi imbalanced   rank 0 computes 100 ms, the others 1 ms, then a barrier; 20 times
  *   mpi balanced     both compute 50 us, then exchange 1 KiB with each other; 10,000 times
- *   mpi messages     calls of 8 B in a row, as the OSU benchmarks have them: a message to and fro (half its time),
+ *   mpi messages     calls of 8 B in a row, as the OSU benchmarks have them: a message there and back (half its time),
  *                    64 messages and an answer (the time of one), MPI_Allreduce of a double, MPI_Barrier
  *
  * It prints a line of JSON a row: seconds an iteration, and CPU seconds of a waiting rank in the whole loop. The rows
