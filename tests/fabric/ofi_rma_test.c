@@ -158,16 +158,17 @@ static void memory_that_is_not_registered_is_copied(void)
 
 static void offered_memory_is_used_in_place(void)
 {
-  static char heap[8192];
+  enum { OFFERED = 8192 };
+  static char heap[OFFERED + 1]; /* the last byte is not offered */
   char packed[64];
   size_t length = sizeof packed;
   open(true);
-  CHECK(wtl_ofi_rma_offer(&rma, heap, sizeof heap, packed, &length) == 0);
-  move(heap + 8192 - 10, 0, 10, true);
-  CHECK(n_begun == 1 && begun[0].from == heap + 8192 - 10);
-  move(heap + 8192 - 10, 0, 11, true); /* it ends beside the region */
-  CHECK(n_begun == 2 && begun[1].from != heap + 8192 - 10);
-  move(heap, 0, 8192, false);
+  CHECK(wtl_ofi_rma_offer(&rma, heap, OFFERED, packed, &length) == 0);
+  move(heap + OFFERED - 10, 0, 10, true);
+  CHECK(n_begun == 1 && begun[0].from == heap + OFFERED - 10);
+  move(heap + OFFERED - 10, 0, 11, true); /* it ends beside the region */
+  CHECK(n_begun == 2 && begun[1].from != heap + OFFERED - 10);
+  move(heap, 0, OFFERED, false);
   CHECK(n_begun == 3 && begun[2].to == heap);
   carry_out();
   CHECK(n_done == 3 && n_unregistered == 0);
