@@ -57,10 +57,22 @@ add_dependencies(wattle-mpi mpi_generated)
 target_compile_definitions(wattle-mpi PRIVATE _GNU_SOURCE WTL_VERSION="${PROJECT_VERSION}")
 target_link_libraries(wattle-mpi PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 wtl_module_exports(wattle-mpi MPI_* MPIX_* PMPI_* PMPIX_* mpi_* wtl_pmpi_* wtl_pmpix_* sched_yield InitializeInjectionNvtx2)
-install(TARGETS wattle-mpi LIBRARY DESTINATION lib)
+
+# Two libraries that need each other (mpi/load_order.c). The first is linked with an empty one of the name of the second.
+add_library(wattle-mpi-name SHARED mpi/load_order.c)
+set_target_properties(wattle-mpi-name PROPERTIES OUTPUT_NAME wattle-mpi LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/generated/names)
+add_library(wattle-mpi_order MODULE mpi/load_order.c)
+target_link_libraries(wattle-mpi_order PRIVATE wattle-mpi-name)
+target_link_libraries(wattle-mpi PRIVATE $<TARGET_FILE:wattle-mpi_order>)
+add_dependencies(wattle-mpi wattle-mpi_order)
+foreach(target wattle-mpi wattle-mpi_order)
+  target_link_options(${target} PRIVATE LINKER:--no-as-needed)
+  set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
+endforeach()
+install(TARGETS wattle-mpi wattle-mpi_order LIBRARY DESTINATION lib)
 
 file(GLOB MPI_SOURCES CONFIGURE_DEPENDS mpi/*.c record/*.c wait/*.c govern/*.c profile/*.c)
-list(FILTER MPI_SOURCES EXCLUDE REGEX "mpi/(preload|newer_names|simulated)\\.c$")
+list(FILTER MPI_SOURCES EXCLUDE REGEX "mpi/(preload|newer_names|load_order|simulated)\\.c$")
 set_source_files_properties(${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c PROPERTIES GENERATED ON)
 
 # A module of Wattle. Calls of a newer MPI than the process has are bound when they are made, which is never.

@@ -30,7 +30,7 @@ BINARIES = [
     *(f"bin/wattle-bench-{name}" for name in ("am", "network", "patterns")),
 ]
 OF_THE_SYSTEM = re.compile(r"(libc|libm)\.so\.6|ld-linux[-\w]*\.so\.\d")
-OF_WATTLE = re.compile(r"(libwattle|libwattle-shmem|libarmci)\.so\.0")
+OF_WATTLE = re.compile(r"(libwattle|libwattle-shmem|libarmci)\.so\.0|libwattle-mpi_order\.so")
 
 pytestmark = pytest.mark.skipif(not (BUILD / "bin/oshrun").exists(), reason="build/release is not built")
 
