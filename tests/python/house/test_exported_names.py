@@ -119,7 +119,7 @@ def test_a_name_of_a_later_version_has_the_node_of_that_version(tmp_path: Path) 
     run(sys.executable, MAKER, script, "0.10.1", added, header)
     assert re.findall(r"\S+(?= \{)|\w+(?=;)|WATTLE_[\d.]+(?=;)", script.read_text(encoding="utf-8")) == [
         *("WATTLE_0.1", "first", "WATTLE_0.2", "second", "WATTLE_0.1", "WATTLE_0.10", "third", "WATTLE_0.2"),
-        *("WATTLE_PRIVATE_0.10.1", "PMIx_Initialized"),
+        *("WATTLE_PRIVATE_0.10.1", "PMIx_Initialized", "InitializeInjectionNvtx2"),
     ]
 
 
