@@ -11,8 +11,8 @@
  *
  * MPI_Pcontrol(1, "name") begins a region and MPI_Pcontrol(-1, "name") ends it, as IPM has it. No argument says whether
  * there is a second one, and a register may have an old value. So a text is taken for a name if it can be read, is not
- * empty and has no control character in its first 127 bytes. Level 0 begins the region WTL_MARK_OFF, which the next level of at least 1 ends, as
- * mpiP has it. That call begins no region.
+ * empty and has no control character in its first 127 bytes. Level 0 begins the region WTL_MARK_OFF, which the next
+ * level of at least 1 ends, as mpiP has it. That call begins no region.
  */
 #ifndef WTL_BASE_REGION_MARK_H
 #define WTL_BASE_REGION_MARK_H
