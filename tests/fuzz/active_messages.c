@@ -57,6 +57,10 @@ void wtl_am_order_waits(wtl_pe *self, const char *call) {}
 void wtl_am_agent_is_notified(wtl_messages *messages) {}
 void wtl_am_agent_note_poll(wtl_am_agent *a) {}
 void wtl_am_agent_stop(wtl_am_agent *a) {}
+double wtl_am_agent_cpu_s(const wtl_am_agent *a)
+{
+  return 0;
+}
 wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
 {
   return (wtl_am_agent *)(void *)am;
