@@ -205,7 +205,7 @@ def test_a_job_that_is_killed_with_its_command_is_read_later(mpi: Mpi, tmp_path:
     until = time.monotonic() + SECONDS
     while time.monotonic() < until and any(Path(f"/proc/{pid}/exe").exists() for pid in ranks):
         time.sleep(0.05)
-    assert "is not known: times are those up to its last long wait" in wattle("report", "--text", tmp_path / "run")
+    assert "are not known: times are those up to their last long wait" in wattle("report", "--text", tmp_path / "run")
     check_counts(run.pes)
     assert {pe["ended"]["time"] for pe in run.pes} == {"record"}
 

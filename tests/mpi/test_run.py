@@ -174,6 +174,7 @@ def test_without_a_module_for_its_mpi_a_program_runs_unchanged_and_this_is_repor
     mpi: Mpi, tmp_path: Path
 ) -> None:
     program = mpi.compile("sums.c", tmp_path)
+    shutil.copy(LIBRARY.with_name("libwattle-mpi_order.so"), tmp_path)
     alone = Path(shutil.copy(LIBRARY, tmp_path))
     done = mpi.run(3, program, preload=False, LD_PRELOAD=str(alone))
     assert (done.returncode, done.stdout) == (0, mpi.run(3, program, preload=False).stdout)
