@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,15 +102,23 @@ def preloaded(mpi: str) -> dict[str, str]:
     return {"LD_PRELOAD": str(library)}
 
 
+def installed(source: str) -> Iterator[tuple[str, str, Path]]:
+    """Each MPI of this machine: its key and name in KINDS, and the program that its compiler made of a source of bench.
+    Prints a line for an MPI that is not installed.
+    """
+    for mpi, kind in KINDS.items():
+        compiler = shutil.which(f"mpicc.{mpi}")
+        if compiler and shutil.which(f"mpirun.{mpi}"):
+            yield mpi, kind.name, build(compiler, source, mpi)
+        else:
+            say_skipped(f"{kind.name}: skipped, no mpicc.{mpi} or no mpirun.{mpi}")
+
+
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     """Runs the section and prints it. Returns its part of the file."""
     result: dict = {"rows": [], "bars": [], "raw": {}}
-    for mpi, (name, _) in KINDS.items():
-        compiler = shutil.which(f"mpicc.{mpi}")
-        if compiler and shutil.which(f"mpirun.{mpi}"):
-            loops(options, result, mpi, name, build(compiler, "mpi.c", mpi))
-        else:
-            say_skipped(f"{name}: skipped, no mpicc.{mpi} or no mpirun.{mpi}")
+    for mpi, name, program in installed("mpi.c"):
+        loops(options, result, mpi, name, program)
     if shutil.which("nwchem.openmpi"):
         chemistry(options, result)
     else:

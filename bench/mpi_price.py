@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from wattle.console import progress
-from wattle.run.mpi import KINDS, OVERSUBSCRIBED
+from wattle.run.mpi import OVERSUBSCRIBED
 
 from bench import verdicts
-from bench.jobs import COMMON_ENV, ROOT, BenchError, Side, Toolchain, alternate, build
-from bench.mpi import CLOSE, Application, MpiSide, launcher, preloaded
+from bench.jobs import COMMON_ENV, ROOT, BenchError, Side, Toolchain, alternate
+from bench.mpi import CLOSE, Application, MpiSide, installed, launcher, preloaded
 from bench.pairs import Row, as_data, between, compare
 from bench.show import comparison_table, say_skipped, section
 
@@ -53,12 +53,8 @@ def with_profile() -> Iterator[dict[str, str]]:
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     """Runs the section and prints it. Returns its part of the file."""
     result: dict = {"rows": [], "bars": [], "raw": {}}
-    for mpi, (name, _) in KINDS.items():
-        compiler = shutil.which(f"mpicc.{mpi}")
-        if compiler and shutil.which(f"mpirun.{mpi}"):
-            messages(options, result, mpi, name, build(compiler, "mpi.c", mpi))
-        else:
-            say_skipped(f"{name}: skipped, no mpicc.{mpi} or no mpirun.{mpi}")
+    for mpi, name, program in installed("mpi.c"):
+        messages(options, result, mpi, name, program)
     for row in tomllib.loads(TABLE.read_text())["program"]:
         if row["name"] in LONGER:
             application(options, result, row)
