@@ -24,7 +24,7 @@ from wattle.report.run_nodes import network_rows, node_figures, node_rows
 from wattle.run import counts, ended
 from wattle.run.view import Line, View
 from wattle.run.view import view as view_of
-from wattle.sites import MergedSite
+from wattle.sites import MergedSite, assigned_of
 from wattle.symbols import Place
 from wattle.timeline import watts
 
@@ -87,6 +87,8 @@ def build(directory: Path) -> Page:
             "imbalances": _imbalance_rows(view),
             "traffic": [figure.id for figure in traffic],
             "sites": _site_rows(rows[:SITES_SHOWN]),
+            "elsewhere": any(row.site.elsewhere for row in rows[:SITES_SHOWN]),
+            "unasked": _unasked(view),
             "hidden_sites": max(0, len(rows) - SITES_SHOWN),
             "paths": paths,
             "paths_json": Markup(script_json(paths)),
@@ -402,8 +404,16 @@ def _site_row(place: Place, callers: Iterable[str], site: MergedSite) -> dict[st
         "time": units.seconds(site.time_s),
         "waiting": units.seconds(site.waiting_s),
         "joules": _joules_cell(total(site.joules)),
+        "elsewhere": _joules_cell(total(site.elsewhere)) if site.elsewhere else "",
+        "elsewhere_s": units.seconds(site.elsewhere_s) if site.elsewhere_s else "",
         "provenance": str(total(site.joules).provenance),
     }
+
+
+def _unasked(view: View) -> str:
+    """The joules that PEs spent for messages of no call site; empty where there are none."""
+    found = total(assigned_of(view.profile).rest.sums()) if view.profile is not None else None
+    return str(found) if found and found.joules else ""
 
 
 def _repeat_row(label: str, found: Spread) -> dict[str, str]:
