@@ -15,6 +15,7 @@ from wattle.pe import add
 from wattle.provenance import total
 from wattle.sites import MergedSite
 from wattle.symbols import Place
+from wattle.waited import Waits, sum_of
 
 BY = ("path", "function", "library", "call", "region")
 OUTSIDE = "(outside regions)"
@@ -135,11 +136,20 @@ def merged(sites: Sequence[MergedSite]) -> MergedSite:
         time_s=add(s.time_s for s in sites),
         wait_s={stage: add(s.wait_s[stage] for s in sites) for stage in sites[0].wait_s},
         waits=sum(s.waits for s in sites),
+        lengths_of=_lengths_of(sites),
         waits_of=waits_of if all(s.waits_of for s in sites) else {},
         joules=[total((j for s in sites for j in s.joules if j.domain == d), domain=d) for d in domains],
         elsewhere=[j for s in sites for j in s.elsewhere],
         elsewhere_s=sum(s.elsewhere_s for s in sites),
     )
+
+
+def _lengths_of(sites: Sequence[MergedSite]) -> dict[int, Waits]:
+    found: dict[int, list[Waits]] = {}
+    for site in sites:
+        for pe, waits in site.lengths_of.items():
+            found.setdefault(pe, []).append(waits)
+    return {pe: sum_of(all_waits) for pe, all_waits in found.items()}
 
 
 # ---- flame graphs ----

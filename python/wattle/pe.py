@@ -55,6 +55,7 @@ class Site:
     joules: Numbers  # by domain; shares of the PE's joules, so always modelled
     path: int = -1  # index of the node above the call; -1: it has no caller, or the paths are not known
     mark: int = 0  # by which other PEs count what they do for it; 0: none, as in files of earlier versions
+    waited: list[int] = field(default_factory=list)  # calls by the time that each waited; empty without waits
 
 
 CUT, OTHER, SIGNAL, PYTHON, REGION = -2, -3, -4, -5, -6  # values of PathNode.module, for nodes that are no address
@@ -383,6 +384,7 @@ class PE:
     ended: Ended | None = None  # None where the process wrote its profile itself
     sequence: Sequence | None = None  # None in files of earlier versions, and of killed processes
     served: list[Served] = field(default_factory=list)  # for each PE that asked; empty in files of earlier versions
+    waited_from_s: float | None = None  # seconds up to which the first class of Site.waited reaches
     api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
 
     def module_of(self, site: Site) -> Module | None:

@@ -121,6 +121,7 @@ def pe_of(document: Checked) -> PE:
         served=_read_served(document.get("served"), n_pes) if document.has("served") else [],
         cores=_read_cores(document.get("no_core")) if document.has("no_core") else None,
         ended=_read_ended(document.get("ended"), len(modules)) if document.has("ended") else None,
+        waited_from_s=document.number("waited_from_s") if document.has("waited_from_s") else None,
         nested=_figures(document.get("node"), "nested") if has_node and document.get("node").has("nested") else [],
     )
 
@@ -353,4 +354,5 @@ def _read_site(entry: Checked, n_modules: int, n_paths: int) -> Site:
         joules={domain: joules.number(domain, lo=None) for domain in joules.object()},
         path=path,
         mark=entry.integer("mark") if entry.has("mark") else 0,
+        waited=_plain_numbers(entry, "waited") if entry.has("waited") else [],
     )

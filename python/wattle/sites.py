@@ -6,10 +6,11 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from wattle import served, symbols
+from wattle import served, symbols, waited
 from wattle.pe import CUT, OTHER, PE, PYTHON, REGION, SIGNAL, STAGES, Numbers, PathNode, Site, add, find
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, total, unavailable
+from wattle.waited import Waits
 
 CUT_WORDS = "(deeper callers)"
 Key = symbols.Key | symbols.Place  # a Python frame is its own key
@@ -36,6 +37,7 @@ class MergedSite:
     path_end: str = ""  # the reason why the path ends before the program's start; empty where it does not
     region: tuple[str, ...] = ()  # that the program marks: names from the outermost; empty outside all regions
     waits_of: dict[int, float] = field(default_factory=dict)  # seconds of waiting by process, where all are known
+    lengths_of: dict[int, Waits] = field(default_factory=dict)  # calls by the time that each waited, by process
     elsewhere: list[Joules] = field(default_factory=list)  # of other PEs for this site; empty where there are none
     elsewhere_s: float = 0.0  # their time for it
 
@@ -200,6 +202,7 @@ def _merged(
         waits=sum(s.waits for s in sites),
         joules=[unavailable(d) if wholes is None else _sum(members, d, wholes) for d in domains],
         waits_of=_waits_of(members),
+        lengths_of=lengths_of(members),
     )
 
 
@@ -210,6 +213,16 @@ def _waits_of(members: list[tuple[PE, Site]]) -> dict[int, float]:
         if waited is None:
             return {}
         found[pe.pe] = found.get(pe.pe, 0.0) + waited
+    return found
+
+
+def lengths_of(members: list[tuple[PE, Site]]) -> dict[int, Waits]:
+    """The calls of sites by the time that each waited, by process, as far as they are known."""
+    found: dict[int, Waits] = {}
+    for pe, site in members:
+        waits = waited.of_site(pe, site)
+        if waits is not None:
+            found[pe.pe] = waited.sum_of([found[pe.pe], waits]) if pe.pe in found else waits
     return found
 
 

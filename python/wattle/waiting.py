@@ -10,10 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wattle import call_paths
+from wattle import call_paths, waited
 from wattle.pe import add
 from wattle.sites import MergedSite
 from wattle.symbols import Place
+from wattle.waited import Late
 
 # (kind, meaning, pattern of the routine); the first that fits
 KINDS = (
@@ -60,7 +61,7 @@ class Waiting:
 class Imbalance:
     """The waits in a collective call at the nearest frame in the program: the mean, least and longest sum of a process,
     in s. `uneven_s`: how much longer the processes waited than the one that waited least, added up. It comes from
-    arriving at different times.
+    arriving at different times. `late`: the process that was late most often; None where it is not known.
     """
 
     place: Place
@@ -69,10 +70,14 @@ class Imbalance:
     least_s: float
     most_s: float
     uneven_s: float
+    late: Late | None = None
 
     def as_dict(self) -> dict[str, object]:
         numbers = {"mean_s": self.mean_s, "least_s": self.least_s, "most_s": self.most_s, "uneven_s": self.uneven_s}
-        return {**self.place.as_dict(), "call": self.call, **numbers}
+        late = (
+            {"pe": self.late.pe, "share": self.late.share, "others": self.late.others.as_dict()} if self.late else None
+        )
+        return {**self.place.as_dict(), "call": self.call, **numbers, "late": late}
 
 
 def kind_of(call: str) -> tuple[str, str]:
@@ -102,5 +107,6 @@ def imbalances(sites: Sequence[MergedSite], n: int, program: str) -> list[Imbala
             continue
         whole, least = add(waits), min(waits)
         if whole:
-            found.append(Imbalance(row.place, site.call, whole / n, least, max(waits), whole - n * least))
+            late = waited.late(site.lengths_of) if len(site.lengths_of) == n else None
+            found.append(Imbalance(row.place, site.call, whole / n, least, max(waits), whole - n * least, late))
     return sorted(found, key=lambda one: -one.uneven_s)

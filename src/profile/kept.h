@@ -29,7 +29,7 @@
 
 #define WTL_KEPT_FOLDER "/dev/shm/"
 #define WTL_KEPT_PREFIX "wattle-profile."
-enum { WTL_KEPT_LAYOUT = 5, WTL_KEPT_PAGE = 4096, WTL_KEPT_TEXT = 4096 };
+enum { WTL_KEPT_LAYOUT = 6, WTL_KEPT_PAGE = 4096, WTL_KEPT_TEXT = 4096 };
 
 enum wtl_kept_kind {
   WTL_KEPT_NONE,
@@ -70,6 +70,7 @@ typedef struct wtl_kept_head {
   int32_t pe, n_pes, node, is_reader;
   _Atomic uint32_t is_partial; /* some sites are in private memory */
   uint32_t profile_on;
+  uint32_t waited_shift;                            /* of the classes of wtl_waited */
   uint64_t start_tick, start_ns, start_realtime_ns; /* tick, CLOCK_MONOTONIC and CLOCK_REALTIME of one moment */
   double start_cpu_s, start_machine_s;              /* as in wtl_record */
   char api[16], meter[64], boot_id[40], host[256], build_id[72];

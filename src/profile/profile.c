@@ -482,7 +482,7 @@ double wtl_site_ticks(const wtl_site *s)
   return NAN;
 }
 
-static void add(wtl_site *to, const wtl_site *s)
+static void add(wtl_site *to, const wtl_site *s, unsigned shift)
 {
   to->addr = s->addr;
   to->call = s->call;
@@ -495,9 +495,11 @@ static void add(wtl_site *to, const wtl_site *s)
   to->sampled_ticks += s->sampled_ticks;
   to->waits += s->waits;
   for (int k = 0; k < WTL_N_STAGES; k++) to->wait_ticks[k] += s->wait_ticks[k];
+  for (int k = 0; k < WTL_WAITED_CLASSES; k++) to->waited.count[k] += s->waited.count[k];
+  if (s->waited.call) to->waited.count[wtl_waited_class(s->waited.ticks, shift)]++;
 }
 
-wtl_site *wtl_profile_merge(wtl_profile *p, uint64_t *n)
+wtl_site *wtl_profile_merge(wtl_profile *p, unsigned shift, uint64_t *n)
 {
   uint64_t capacity = 8, taken = 0;
   wtl_site *all;
@@ -513,7 +515,7 @@ wtl_site *wtl_profile_merge(wtl_profile *p, uint64_t *n)
       if (!s->slot[i].addr) continue;
       wtl_site *to = probe(all, (uint32_t)capacity - 1, &s->slot[i]);
       if (!to->addr) taken++;
-      add(to, &s->slot[i]);
+      add(to, &s->slot[i], shift);
     }
   }
   for (uint64_t i = 0; i < capacity; i++)

@@ -101,6 +101,15 @@ typedef struct wtl_wait_length {
   uint8_t rings_needed; /* the next wake-up is expected only after more in a row than this */
 } wtl_wait_length;
 
+/* The calls of a site by the time that each waited. Class 0: less than 2^shift ticks, which is at most
+ * WTL_WAITED_FROM_NS and more than half of it. Class k: from 2^(k-1) to 2^k of that; the last class has all longer
+ * ones. Calls that never waited are in no class. */
+enum { WTL_WAITED_CLASSES = 22, WTL_WAITED_FROM_NS = 1000 };
+typedef struct wtl_waited {
+  uint64_t call, ticks; /* the last call that waited, counted from 1, and its time so far; it is in no class yet */
+  uint32_t count[WTL_WAITED_CLASSES];
+} wtl_waited;
+
 typedef struct wtl_site {
   uintptr_t addr; /* return address in the program; 0: free */
   uint32_t call;  /* index in the front ends' tables of calls */
@@ -113,6 +122,7 @@ typedef struct wtl_site {
   uint64_t sampled_calls, sampled_ticks; /* other timed calls */
   uint64_t waits;                        /* times the wait door was entered */
   uint64_t wait_ticks[WTL_N_STAGES];
+  wtl_waited waited;
   wtl_wait_history history;
   wtl_wait_length length;
 } wtl_site;
@@ -315,6 +325,34 @@ static inline uint64_t wtl_site_waited(const wtl_site *site)
   return site->wait_ticks[WTL_STAGE_SPIN] + site->wait_ticks[WTL_STAGE_YIELD] + site->wait_ticks[WTL_STAGE_ASLEEP];
 }
 
+/* The shift of the classes of wtl_waited, for ticks of `ns_per_tick`. */
+static inline unsigned wtl_waited_shift(double ns_per_tick)
+{
+  unsigned shift = 0;
+  while (shift < 32 && (double)(2ull << shift) * ns_per_tick <= WTL_WAITED_FROM_NS) shift++;
+  return shift;
+}
+
+static inline unsigned wtl_waited_class(uint64_t ticks, unsigned shift)
+{
+  uint64_t units = ticks >> shift;
+  unsigned class = units ? 64 - (unsigned)__builtin_clzll(units) : 0;
+  return class < WTL_WAITED_CLASSES ? class : WTL_WAITED_CLASSES - 1;
+}
+
+/* Adds a wait of the present call of a site. `shift`: of the classes of wtl_waited. */
+static inline void wtl_site_add_wait(wtl_site *site, enum wtl_stage stage, uint64_t ticks, unsigned shift)
+{
+  wtl_waited *w = &site->waited;
+  site->wait_ticks[stage] += ticks;
+  if (w->call != site->calls) {
+    if (w->call) w->count[wtl_waited_class(w->ticks, shift)]++;
+    w->call = site->calls;
+    w->ticks = 0;
+  }
+  w->ticks += ticks;
+}
+
 /* Ends a timed call that began at tick `start`, when the site had waited `waited` ticks. */
 void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t waited);
 
@@ -353,7 +391,7 @@ uint64_t wtl_profile_bytes(const wtl_profile *p);
 double wtl_site_ticks(const wtl_site *site);
 
 /* Adds up the tables of all threads. Returns an array that the caller frees, with its length in *n; NULL and 0 if it is
- * empty. One call of a thread that is still running may be absent. */
-wtl_site *wtl_profile_merge(wtl_profile *p, uint64_t *n);
+ * empty. `shift`: of the classes of wtl_waited, which have all calls that waited. One call of a thread that is still running may be absent. */
+wtl_site *wtl_profile_merge(wtl_profile *p, unsigned shift, uint64_t *n);
 
 #endif

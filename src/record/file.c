@@ -204,6 +204,19 @@ static void write_regions(const writer *w)
   }
 }
 
+/* Writes the calls of a site by the time that each waited. Those that never waited belong to the first class. */
+static void write_waited(FILE *f, const wtl_site *s)
+{
+  uint64_t longer = 0;
+  int last = WTL_WAITED_CLASSES - 1;
+  while (last > 0 && !s->waited.count[last]) last--;
+  for (int k = 1; k <= last; k++) longer += s->waited.count[k];
+  if (!wtl_site_waited(s)) return;
+  fprintf(f, ",\"waited\":[%ju", (uintmax_t)(s->calls > longer ? s->calls - longer : 0));
+  for (int k = 1; k <= last; k++) fprintf(f, ",%u", s->waited.count[k]);
+  putc(']', f);
+}
+
 static void write_site(writer *w, const wtl_site *s)
 {
   static const char *const kinds[] = {"transfer", "wait", "other"};
@@ -224,7 +237,9 @@ static void write_site(writer *w, const wtl_site *s)
   for (int k = 0; k < WTL_N_STAGES; k++) {
     wtl_json_number_field(f, stage_names[k], (double)s->wait_ticks[k] * w->seconds_per_tick, k == 0);
   }
-  fputs("},\"joules\":{", f);
+  putc('}', f);
+  write_waited(f, s);
+  fputs(",\"joules\":{", f);
   wtl_json_number_field(f, "cpu", w->share ? site_joules(w, s, 0) : NAN, 1);
   wtl_json_number_field(f, "dram", w->share ? site_joules(w, s, 1) : NAN, 0);
   fputs("}}", f);
@@ -549,6 +564,7 @@ static void write_all(writer *w)
   write_recorded(w);
   write_counts(w);
   write_transfers(w);
+  wtl_json_number_field(w->f, "waited_from_s", (double)(1ull << w->self->door->waited_shift) * w->seconds_per_tick, 0);
   fputs(",\"sites\":[", w->f);
   for (uint64_t i = 0; i < w->n_sites; i++) {
     fputs(i ? ",\n" : "\n", w->f);
@@ -583,7 +599,7 @@ static void print(FILE *out, wtl_record *self, const wtl_share *share, const wtl
     w.agents_s = self->served(self->network, &w.served);
     if (!isfinite(w.agents_s)) w.agents_s = 0;
   }
-  w.sites = wtl_profile_merge(self->profile, &w.n_sites);
+  w.sites = wtl_profile_merge(self->profile, self->door->waited_shift, &w.n_sites);
   wtl_caller_list_make(&w.paths, self->past ? self->past->nodes : NULL, w.sites, w.n_sites);
   add_up_transfer(&w);
   write_all(&w);

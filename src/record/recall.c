@@ -42,6 +42,7 @@ void wtl_record_keep(wtl_record *r)
   h->node = r->node;
   h->is_reader = r->meter != NULL;
   h->profile_on = r->profile->on;
+  h->waited_shift = r->door->waited_shift;
   h->start_tick = r->start_tick;
   h->start_ns = wtl_clock_ns() - (uint64_t)((double)(wtl_ticks() - r->start_tick) * r->door->stages.ns_per_tick);
   h->start_realtime_ns = realtime_ns();
@@ -267,6 +268,7 @@ static void fill(wtl_recalled *r)
   r->ns_per_tick = ns_per_tick(h);
   r->settings.profile_dir.text = h->folder;
   r->profile.on = h->profile_on;
+  r->door.waited_shift = h->waited_shift;
   r->door.stages.ns_per_tick = r->ns_per_tick;
   r->door.sleeps = h->waits.sleeps;
   r->door.rescues = h->waits.rescues;
@@ -331,7 +333,7 @@ static void add_wait(wtl_recalled *r, enum wtl_stage stage, double s)
     for (uint32_t i = 0; i <= slots->mask; i++) {
       wtl_site *site = &slots->slot[i];
       if (site->addr != e->wait_addr || site->call != e->wait_call) continue;
-      site->wait_ticks[stage] += (uint64_t)(s * 1e9 / r->ns_per_tick);
+      wtl_site_add_wait(site, stage, (uint64_t)(s * 1e9 / r->ns_per_tick), r->door.waited_shift);
       site->exact_calls += site->exact_calls + site->sampled_calls == 0; /* its time so far is its waiting */
       return;
     }

@@ -28,6 +28,7 @@ void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, i
   d->is_alone = n_local == 1;
   wtl_yielder_start(&d->yielder, (n_local + cores.usable - 1) / cores.usable);
   d->lowpower_from = (uint64_t)(LOWPOWER_FROM_NS / wtl_clock_ns_per_tick());
+  d->waited_shift = wtl_waited_shift(wtl_clock_ns_per_tick());
   d->notice_ticks = (uint64_t)(WTL_NOTICE_NS / wtl_clock_ns_per_tick());
   wtl_stages_start(&d->stages, settings, n_local, cores, false, NULL, wtl_clock_ns_per_tick());
 }

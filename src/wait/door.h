@@ -98,6 +98,7 @@ typedef struct wtl_door {
   enum wtl_lowpower lowpower; /* the instruction with which a spin pauses, after this many ticks of a wait */
   uint64_t lowpower_from;
   uint64_t notice_ticks;             /* WTL_NOTICE_NS */
+  unsigned waited_shift;             /* of the classes of wtl_waited */
   _Atomic float poll_ticks;          /* time of one of the first polls, learned; 0: not known yet */
   bool is_shared;                    /* several threads of the program may wait at the same time */
   bool is_alone;                     /* no other process rings the doorbell */

@@ -42,7 +42,7 @@ static inline void wtl_door_keep_sleep(wtl_door *d)
 static inline void wtl_door_add(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t spent, uint64_t now)
 {
   _Atomic uint64_t *all = &d->ticks[stage];
-  site->wait_ticks[stage] += spent;
+  wtl_site_add_wait(site, stage, spent, d->waited_shift);
   if (d->is_shared)
     atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
   else /* no atomic add here: it would delay the thread whose wait has just ended */
@@ -62,7 +62,7 @@ static inline void wtl_door_record(wtl_door *d, wtl_site *site, enum wtl_stage s
     wtl_profile_note(d->noted, (enum wtl_span)stage, began, now, site->addr, site->call);
   *since = now;
   if (WTL_UNLIKELY(wtl_door_is_in_agent())) {
-    site->wait_ticks[stage] += spent;
+    wtl_site_add_wait(site, stage, spent, d->waited_shift);
     return;
   }
   wtl_door_add(d, site, stage, spent, now);

@@ -200,7 +200,7 @@ static void a_million_paths_stay_within_the_bounds(void)
   uintptr_t addr[MOST];
   wtl_profile_start(&profile, true, 32);
   for (unsigned i = 0; i < 1u << BITS; i++) left(BITS, i);
-  wtl_site *all = wtl_profile_merge(&profile, &n);
+  wtl_site *all = wtl_profile_merge(&profile, 0, &n);
   for (uint64_t i = 0; i < n; i++) {
     calls += all[i].calls;
     if (callers_of(&all[i], addr) == 1 && addr[0] == WTL_PATH_OTHER) others += all[i].calls;

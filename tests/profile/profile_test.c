@@ -17,7 +17,7 @@ static int by_place(const void *a, const void *b)
 
 static wtl_site *merged(wtl_profile *p, uint64_t *n)
 {
-  wtl_site *sites = wtl_profile_merge(p, n);
+  wtl_site *sites = wtl_profile_merge(p, 0, n);
   qsort(sites, *n, sizeof *sites, by_place);
   return sites;
 }
@@ -81,6 +81,41 @@ static void threads_are_added_up(void)
   wtl_profile_stop(&p);
 }
 
+/* Waits of one call, in any of its stages, are one wait. Class 0 has those below 2^SHIFT ticks. */
+static void calls_are_counted_by_the_time_that_they_waited(void)
+{
+  enum { SHIFT = 4 };
+  const uint64_t lengths[] = {1, 15, 16, 31, 32, 1000, UINT64_MAX >> 1};
+  const uint32_t expected[WTL_WAITED_CLASSES] = {[0] = 2, [1] = 3, [2] = 1, [6] = 1, [WTL_WAITED_CLASSES - 1] = 1};
+  wtl_profile p = {0};
+  wtl_site *site;
+  uint64_t n;
+  wtl_profile_start(&p, true, 0);
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    site = wtl_profile_enter(&p, at(16), 0, 0);
+    wtl_site_add_wait(site, WTL_STAGE_SPIN, lengths[i], SHIFT);
+    wtl_profile_enter(&p, at(32), 0, 0); /* of another site */
+  }
+  wtl_profile_enter(&p, at(16), 0, 0); /* this call waits for nothing */
+  site = wtl_profile_enter(&p, at(16), 0, 0);
+  wtl_site_add_wait(site, WTL_STAGE_SPIN, 8, SHIFT);
+  wtl_site_add_wait(site, WTL_STAGE_YIELD, 4, SHIFT);
+  wtl_site_add_wait(site, WTL_STAGE_ASLEEP, 4, SHIFT);
+  wtl_site *sites = wtl_profile_merge(&p, SHIFT, &n);
+  CHECK(n == 2);
+  for (uint64_t i = 0; i < n; i++)
+    for (int k = 0; k < WTL_WAITED_CLASSES; k++)
+      CHECK(sites[i].waited.count[k] == (sites[i].addr == 16 ? expected[k] : 0));
+  free(sites);
+  wtl_profile_stop(&p);
+}
+
+static void the_first_class_has_waits_below_a_microsecond(void)
+{
+  CHECK(wtl_waited_shift(1) == 9 && wtl_waited_shift(0.25) == 11 && wtl_waited_shift(0.4) == 11);
+  CHECK(wtl_waited_shift(600) == 0 && wtl_waited_shift(2000) == 0);
+}
+
 static void a_second_profile_starts_empty(void)
 {
   wtl_profile p = {0};
@@ -90,7 +125,7 @@ static void a_second_profile_starts_empty(void)
   wtl_profile_stop(&p);
   wtl_profile_start(&p, true, 0);
   wtl_profile_enter(&p, at(16), 0, 5);
-  wtl_site *sites = wtl_profile_merge(&p, &n);
+  wtl_site *sites = wtl_profile_merge(&p, 0, &n);
   CHECK(n == 1 && sites[0].calls == 1 && wtl_profile_bytes(&p) == 5);
   free(sites);
   wtl_profile_stop(&p);
@@ -102,7 +137,7 @@ static void switched_off_it_counts_bytes_alone(void)
   uint64_t n = 1;
   wtl_profile_start(&p, false, 0);
   make_calls(&p, 10);
-  CHECK(wtl_profile_merge(&p, &n) == NULL && n == 0 && wtl_profile_bytes(&p) > 0);
+  CHECK(wtl_profile_merge(&p, 0, &n) == NULL && n == 0 && wtl_profile_bytes(&p) > 0);
   wtl_profile_stop(&p);
 }
 
@@ -199,7 +234,8 @@ static void addresses_become_files(void)
   free(known);
 }
 
-TESTS(TEST(a_table_grows_and_forgets_nothing), TEST(threads_are_added_up), TEST(a_second_profile_starts_empty),
-      TEST(switched_off_it_counts_bytes_alone), TEST(the_right_calls_are_timed),
+TESTS(TEST(a_table_grows_and_forgets_nothing), TEST(threads_are_added_up),
+      TEST(calls_are_counted_by_the_time_that_they_waited), TEST(the_first_class_has_waits_below_a_microsecond),
+      TEST(a_second_profile_starts_empty), TEST(switched_off_it_counts_bytes_alone), TEST(the_right_calls_are_timed),
       TEST(partners_and_sizes_are_those_of_single_calls), TEST(the_estimate_is_exact_calls_plus_the_mean_of_the_others),
       TEST(waiting_is_taken_out_of_a_call), TEST(addresses_become_files))

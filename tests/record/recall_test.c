@@ -106,7 +106,7 @@ static wtl_recalled *recall(const char *path, const char **why)
 static void check_calls(wtl_profile *p, int places)
 {
   uint64_t n, seen = 0, bytes = 0, expected = 0;
-  wtl_site *sites = wtl_profile_merge(p, &n);
+  wtl_site *sites = wtl_profile_merge(p, 0, &n);
   for (int k = 0; k < places; k++) expected += (uint64_t)k * (uint64_t)(k % 7 + 1);
   for (uint64_t i = 0; i < n; i++) {
     int k = (int)(sites[i].addr / 16 - 1) * 3 + (int)sites[i].call;
@@ -245,7 +245,7 @@ static void a_damaged_file_is_refused_or_read_within_its_bounds(void)
     }
     uint64_t sites;
     wtl_recall_until(r, 0, "job", NAN);
-    free(wtl_profile_merge(&r->profile, &sites));
+    free(wtl_profile_merge(&r->profile, 0, &sites));
     wtl_recall_free(r);
   }
   fd = file_of(bytes, 4096);

@@ -20,6 +20,7 @@ from wattle.profile import RunProfile
 from wattle.provenance import Joules, total
 from wattle.sites import merge_with_members
 from wattle.symbols import Place
+from wattle.waited import Late, Waits, late, of_site, sum_of
 
 OVERLAP = 0.3  # of a short call's time, which others may overlap with. Readings of the clock bound it from above
 FAR_FROM_S = 2e-6  # a blocking call that takes less is a copy within the node
@@ -38,6 +39,7 @@ class OfPE:
     least_s: float = 0.0
     most_s: float = 0.0
     wait_s: float = 0.0
+    waits: list[Waits] = field(default_factory=list)  # its calls by the time that each waited, by call path
 
 
 @dataclass
@@ -81,6 +83,12 @@ class Spot:
     @property
     def all_joules(self) -> float | None:
         return total(self.joules).joules if self.joules else None
+
+    @property
+    def late(self) -> Late | None:
+        """The PE that was late most often. None where a PE's waits are not known."""
+        known = {pe: sum_of(one.waits) for pe, one in self.of.items() if one.waits}
+        return late(known) if len(known) == len(self.of) else None
 
     @property
     def words(self) -> str:
@@ -244,5 +252,7 @@ def _add_site(to: OfPE, pe: PE, site: Site) -> None:
     to.calls += site.calls
     to.bytes += site.bytes
     to.wait_s += waited
+    waits = of_site(pe, site)
+    to.waits += [waits] if waits is not None else []
     to.least_s += waited + own - min(OVERLAP * own, site.calls * timer / 2)
     to.most_s += waited + own

@@ -27,6 +27,7 @@ from wattle.run.view import view as view_of
 from wattle.sites import MergedSite, assigned_of
 from wattle.symbols import Place
 from wattle.timeline import watts
+from wattle.waited import Late
 
 SITES_SHOWN = 25
 PES_SHOWN = 64
@@ -369,8 +370,10 @@ def _waiting_rows(view: View) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _imbalance_rows(view: View) -> list[tuple[str, str, str, str, str, str]]:
-    """(place, call, mean, least and longest waiting of a process, uneven part of all processes)."""
+def _imbalance_rows(view: View) -> list[tuple[str, ...]]:
+    """(place, call, mean, least and longest waiting of a process, uneven part of all processes, the process that was
+    late most often, half of the others' waits).
+    """
     if view.profile is None:
         return []
     return [
@@ -378,9 +381,15 @@ def _imbalance_rows(view: View) -> list[tuple[str, str, str, str, str, str]]:
             found.place.label,
             found.call,
             *map(units.seconds, (found.mean_s, found.least_s, found.most_s, found.uneven_s)),
+            *(late_words(view.noun, found.late) if found.late else (units.UNKNOWN, "")),
         )
         for found in waiting.imbalances(view.sites, view.profile.n_pes, view.program)[:IMBALANCES_SHOWN]
     ]
+
+
+def late_words(noun: str, late: Late) -> tuple[str, str]:
+    """`PE 0, at 98 %`, and the longest wait of half of the others' calls: `4.19 to 8.39 ms`."""
+    return f"{noun} {late.pe}, at {100 * late.share:.0f} %", late.others.words()
 
 
 def _plain(value: float | None) -> str | None:

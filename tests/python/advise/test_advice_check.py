@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import timelines
 from wattle import profile as profiles
-from wattle.advise.check import AS_IS, Checked, Saving, here, replay_under
+from wattle.advise.check import AS_IS, Checked, Saving, check, here, replay_under
+from wattle.advise.cli import CLUSTER
+from wattle.advise.given import advise
 from wattle.sim import recorded
 from wattle.sim.recorded import Recorded
 from wattle.sim.replay import Outcome, Trace
@@ -109,7 +111,32 @@ def test_a_number_without_a_finding_is_refused(wattle, home, tmp_path):
 @pytest.mark.parametrize(("share", "shown"), [(6e-11, "nothing"), (0.0009, "nothing"), (0.02, "0 to 2.0 %")])
 def test_a_replay_without_a_gain_says_nothing_and_the_basis_of_the_finding(share, shown):
     before, after = Outcome(AS_IS, 1.0), Outcome(AS_IS, 1.0 - share)
-    checked = Checked(1, "PE 0 computes longer", "The computing times.", "", "a-cluster", 2.0, before, before, after)
+    checked = Checked(
+        1, "PE 0 computes longer", "The computing times.", "", "a-cluster", 2.0, 2.0, before, before, after
+    )
     words = here(checked)
-    assert words.startswith(f"Here: {shown}")
+    assert shown in words and words.startswith("Here: ")
     assert ("It rests on this: The computing times." in words) is (shown == "nothing")
+
+
+def test_the_share_is_of_the_time_with_a_core_as_the_findings_is():
+    before, after = Outcome(AS_IS, 1.0), Outcome(AS_IS, 0.9)
+    checked = Checked(1, "PE 0 computes longer", "", "", "a-cluster", 2.0, 0.5, before, before, after)
+    assert here(checked) == "Here: 0 s to 200 ms, 0 to 40 % of the run's time with a core."
+
+
+def test_a_replay_of_an_imbalance_saves_as_much_as_its_finding_though_several_pes_compute_longer(tmp_path):
+    def pe(number: int, compute: float) -> dict:
+        state = {"active": compute, "spin": 10 - compute, "yield": 0.0, "asleep": 0.0}
+        times = {"compute": compute, "transfer": 0.0, "wait": 10 - compute}
+        spent = {"spin": 10 - compute, "yield": 0.0, "asleep": 0.0}
+        barrier = fakes.site(0x1200, "shmem_barrier_all", "wait", calls=50, time_s=10 - compute, wait_s=spent)
+        return fakes.pe_profile(number, 4, wall_s=10.0, state_s=state, time_s=times, sites=[barrier])
+
+    # The second PE is less than a tenth above the mean of 6.2 s, and is not named.
+    directory = fakes.make_run(tmp_path / "run", [pe(i, s) for i, s in enumerate((9.0, 6.6, 5.0, 4.2))])
+    given = advise(directory)
+    (finding,) = given.findings
+    checked = check(given, 1, CLUSTER)
+    assert finding.advice.title == "PE 0 computes longer than the others"
+    assert checked.share.scaled(10.0).as_list() == pytest.approx(finding.saved.seconds.as_list(), rel=0.02)

@@ -10,6 +10,8 @@ from wattle.advise.evidence import Evidence
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Sure, saved_of_pes
 from wattle.no_core import unknown
 from wattle.pe import STAGES, add
+from wattle.units import share
+from wattle.waited import Late
 
 NAME = "imbalance"
 FROM = 0.1  # of the run's time without the time for which PEs had no core
@@ -19,6 +21,12 @@ SAVED = Interval(0.3, 1.0)  # of the time that perfect balance would save
 CHANGE = """\
 /* give the named PEs less work; or, where the work cannot move, slow the others: */
 wattle plan DIR && wattle run --plan DIR/plan.yaml ..."""
+
+
+def lateness(noun: str, late: Late) -> str:
+    """The lateness at a call site, by its histogram."""
+    often = f"{noun} {late.pe} was late at {share(late.share)} of its calls"
+    return f"{often}; a call of the others waited {late.others.words()} in the median, {late.others.words(1.0)} at most"
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -44,8 +52,9 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     seen = [
         f"computing: {units.seconds(longest)} at most, {units.seconds(mean)} on average",
         *(f"{spot.words}: the others wait here" for spot in where),
+        *(lateness(noun, spot.late) for spot in where if spot.late),
     ]
     rests = f"The computing times of the {noun}s. The most is perfect balance."
     advice = Advice(title, seen, CHANGE, rests, Effort.DESIGN, Sure.MEDIUM)
-    gain = SAVED.scaled(longest - mean)
-    yield Finding(NAME, where, advice, saved_of_pes(evidence, dict.fromkeys(named, gain)))
+    above = {pe: SAVED.scaled(s - mean) for pe, s in times.items() if s > mean}
+    yield Finding(NAME, where, advice, saved_of_pes(evidence, above))
