@@ -33,11 +33,11 @@
 #include "profile/served.h"
 
 /*
- * Sizes in bytes. Puts of up to MERGED share messages. Puts of LARGE or more may be overtaken. A put or a get has at
- * most MOST. With its headers this is what UCX reads from a connection at a time (ucx/transport_ucx.c), so it is sent
- * at once.
+ * Sizes in bytes. Puts of up to MERGED share messages; where the caller batches (wtl_net_batch), those of up to BATCHED
+ * do so even if hardware could take them. Puts of LARGE or more may be overtaken. A put or a get has at most MOST. With
+ * its headers this is what UCX reads from a connection at a time (ucx/transport_ucx.c), so it is sent at once.
  */
-enum { WTL_NET_MERGED = 8192, WTL_NET_LARGE = 32768, WTL_NET_MOST = 124 << 10 };
+enum { WTL_NET_BATCHED = 256, WTL_NET_MERGED = 8192, WTL_NET_LARGE = 32768, WTL_NET_MOST = 124 << 10 };
 enum { WTL_NET_OPEN_SEGMENT = 0 };
 
 typedef struct wtl_net wtl_net;
@@ -63,7 +63,7 @@ typedef struct wtl_net_flow {
   unsigned char *is_dirty; /* by PE: something was sent there since completion was last requested */
   unsigned char *in_dirty; /* by PE: it is listed in `dirty` */
   int *dirty, n_dirty;
-  bool batches; /* small operations of any mode may be HELD */
+  bool batches; /* wtl_net_batch */
   /* Operations so far that may overtake or be overtaken, and how many of them a flush that has ended covers. */
   _Atomic uint64_t disordered, ordered;
 } wtl_net_flow;
@@ -155,6 +155,10 @@ bool wtl_net_has_space(const wtl_net *net);
 /* Returns NULL if there is no memory. */
 wtl_net_flow *wtl_net_flow_open(const wtl_net *net);
 void wtl_net_flow_close(wtl_net_flow *flow); /* no operation may be pending */
+
+/* From now on small operations of `flow` (NULL: the PE's own) may be HELD in any mode, and puts of up to WTL_NET_BATCHED
+ * go by messages although hardware could take them. With `batches` false this ends. */
+void wtl_net_batch(wtl_net *net, wtl_net_flow *flow, bool batches);
 
 /* The bins of `flow` for PE `pe`, or for all PEs if `pe` is -1. With flow NULL: of the PE's own operations on `pe`. */
 wtl_net_bins *wtl_net_bins_of(wtl_net *net, wtl_net_flow *flow, int pe);

@@ -457,12 +457,24 @@ static bool asks_early(const wtl_net *net, int pe, enum wtl_net_send_mode mode, 
   return held || net->useless_answers < USELESS_ANSWERS;
 }
 
+static bool *batching_of(wtl_net *net, wtl_net_flow *flow)
+{
+  return flow ? &flow->batches : &net->batches;
+}
+
+void wtl_net_batch(wtl_net *net, wtl_net_flow *flow, bool batches)
+{
+  pthread_mutex_lock(&net->lock);
+  *batching_of(net, flow) = batches;
+  wtl_net_unlock(net);
+}
+
 /* Sends the PE's batch or holds it. A batch that is held leaves at the latest when the answer of the first one arrives.
  * True: the caller must ensure progress for that. */
 static bool dispatch(wtl_net *net, const wtl_net_op *o)
 {
   if (o->mode == WTL_NET_AHEAD || o->mode == WTL_NET_MORE) return false;
-  bool batches = o->mode == WTL_NET_HELD || (o->flow && o->flow->batches), small = o->mode <= WTL_NET_HELD;
+  bool batches = o->mode == WTL_NET_HELD || *batching_of(net, o->flow), small = o->mode <= WTL_NET_HELD;
   bool held = small && net->merges && (batches || is_in_a_row(net, &net->peers[o->pe]));
   if (small) net->peers[o->pe].open->operations++;
   bool asks = asks_early(net, o->pe, o->mode, held);
@@ -528,11 +540,17 @@ static void count_by_hardware(wtl_net *net, wtl_net_flow *flow, int pe)
   if (flow) flow->all.by_hardware++;
 }
 
+/* Where operations are batched, short puts share messages although hardware could take each. */
+static bool prefers_messages(wtl_net *net, const wtl_net_op *o, size_t n)
+{
+  return o->mode >= WTL_NET_SIGNAL || (net->merges && n <= WTL_NET_BATCHED && *batching_of(net, o->flow));
+}
+
 bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
   bool waits = false;
   pthread_mutex_lock(&net->lock);
-  if (o->mode >= WTL_NET_SIGNAL || !wtl_net_rma_put(net, o, from, n))
+  if (prefers_messages(net, o, n) || !wtl_net_rma_put(net, o, from, n))
     waits = put(net, o, from, n);
   else
     count_by_hardware(net, o->flow, o->pe), waits = net->peers[o->pe].ring != NO_RING;

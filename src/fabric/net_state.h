@@ -141,6 +141,7 @@ struct wtl_net {
   bool loss_reported;
   int rma;               /* the setting */
   bool merges;           /* small operations may share messages */
+  bool batches;          /* wtl_net_batch, of operations without a flow */
   _Atomic bool rma_used; /* keys were requested: hardware may overtake messages */
   int *unasked;          /* PEs with a key to this PE's memory that have not promised a ring */
   int *owed;             /* PEs to which this PE has promised a ring after a flush */

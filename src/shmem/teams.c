@@ -257,17 +257,17 @@ int wtl_shmem_ctx_get_team(wtl_frame *f, shmem_ctx_t ctx, shmem_team_t *team)
   return 0;
 }
 
-/* On one node no operation waits for more. To other nodes small operations of a batch travel together. */
+/* On one node no operation waits for more. To other nodes small operations of a batch travel together, by hardware
+ * too. */
 void wtl_shmem_session(wtl_frame *f, shmem_ctx_t ctx, bool starts, long options)
 {
   if (ctx == SHMEM_CTX_INVALID) return;
   const long known = SHMEM_CTX_SESSION_BATCH | SHMEM_CTX_SESSION_SAME_AMO; /* SAME_AMO would gain nothing */
   wtl_check_that(f, (options & ~known) == 0, "options", options,
                  "0, SHMEM_CTX_SESSION_BATCH, SHMEM_CTX_SESSION_SAME_AMO and both");
-  if (ctx == SHMEM_CTX_DEFAULT) return; /* its operations always travel together */
-  wtl_ctx *c = context_named(f, ctx);
-  if (!c->flow) return;
-  c->flow->batches = starts && (options & SHMEM_CTX_SESSION_BATCH || c->flow->batches);
+  wtl_net_flow *flow = ctx == SHMEM_CTX_DEFAULT ? NULL : context_named(f, ctx)->flow;
+  if (!f->self->net || (starts && !(options & SHMEM_CTX_SESSION_BATCH))) return;
+  wtl_net_batch(f->self->net, flow, starts);
 }
 
 void wtl_shmem_pe_quiet(wtl_frame *f, shmem_ctx_t ctx, const int *pes, size_t n)

@@ -1,54 +1,14 @@
 /*
  * rings_test.c - tests that a PE that asked for rings hears of each put by hardware, however put and request cross.
- *
- * Hardware is imitated by stores; the test ends each flush by hand.
  */
 #define POST_SLICE_BYTES 4096
 
 #include "power/check.h"
 #include "fabric/post.h"
+#include "fabric/hardware.h"
 #include "fabric/records.h"
 
 enum { HERE, THERE };
-
-static struct {
-  wtl_done_fn done;
-  void *arg;
-} flush; /* done NULL: none is under way */
-static int flushes;
-
-static int rma_offer(wtl_transport *t, void *start, size_t n, void *key, size_t *length)
-{
-  *length = 1;
-  *(char *)key = 'k';
-  return 0;
-}
-
-static void *rma_accept(wtl_transport *t, int pe, const void *key)
-{
-  return t;
-}
-
-static void rma_put(wtl_transport *t, int pe, const wtl_transport_rma *r)
-{
-  memcpy((char *)(uintptr_t)(r->key->address + r->offset), r->here, r->n);
-  r->done(r->arg);
-}
-
-static void rma_flush(wtl_transport *t, wtl_done_fn done, void *arg)
-{
-  flush.done = done;
-  flush.arg = arg;
-  flushes++;
-}
-
-static void end_flush(void)
-{
-  wtl_done_fn done = flush.done;
-  flush.done = NULL;
-  done(flush.arg);
-  progress_all();
-}
 
 static void put(uint64_t value)
 {
@@ -83,13 +43,7 @@ static bool rings(void)
 /* The first put goes by a message and requests the key. */
 static void open_with_keys(void)
 {
-  post_transport.offer = rma_offer;
-  post_transport.accept = rma_accept;
-  post_transport.put = rma_put;
-  post_transport.flush = rma_flush;
-  flushes = 0;
-  open_posts();
-  for (int pe = 0; pe < POST_PES; pe++) posts[pe].net->rma = WTL_RMA_ON;
+  open_posts_with_hardware();
   put(1);
   deliver_all();
 }

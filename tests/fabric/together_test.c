@@ -8,6 +8,7 @@
 
 #include "power/check.h"
 #include "fabric/post.h"
+#include "fabric/hardware.h"
 
 enum { HERE, THERE };
 enum { MANY = 100, FEW = 6 }; /* so many before a row is one, and the first that is held for */
@@ -398,6 +399,53 @@ static void merged_operations_are_counted(void)
   close_posts();
 }
 
+/* Opens the posts with hardware. The first put goes by a message and requests the key. */
+static void open_with_keys(void)
+{
+  open_posts_with_hardware();
+  put(NULL, 0, 8, WTL_NET_NOW);
+  deliver_all();
+}
+
+static void hardware_takes_each_put_unless_they_are_batched(void)
+{
+  const uint64_t expected = 3 * sizeof(uint64_t);
+  open_with_keys();
+  uint64_t before = wtl_net_count(posts[HERE].net).rma_bytes;
+  for (size_t i = 0; i < 3; i++) put(NULL, i * 8, 8, WTL_NET_HELD);
+  CHECK(letters() == 0 && wtl_net_count(posts[HERE].net).rma_bytes == before + expected);
+  wtl_net_batch(posts[HERE].net, NULL, true);
+  for (size_t i = 0; i < MANY; i++) put(NULL, i * 8, 8, WTL_NET_NOW);
+  put(NULL, 4096, WTL_NET_BATCHED, WTL_NET_NOW);
+  CHECK(letters() == 1); /* the first requests completion, and the others wait for its answer */
+  CHECK(wtl_net_count(posts[HERE].net).rma_bytes == before + expected);
+  put(NULL, 8192, WTL_NET_BATCHED + 1, WTL_NET_NOW);
+  CHECK(letters() == 1 && wtl_net_count(posts[HERE].net).rma_bytes == before + expected + WTL_NET_BATCHED + 1);
+  deliver_all();
+  CHECK(arrived(0, MANY * 8) && arrived(4096, WTL_NET_BATCHED) && arrived(8192, WTL_NET_BATCHED + 1));
+  wtl_net_batch(posts[HERE].net, NULL, false);
+  put(NULL, 0, 8, WTL_NET_NOW);
+  CHECK(letters() == 0);
+  close_posts();
+}
+
+static void a_batch_of_one_context_leaves_the_others_to_hardware(void)
+{
+  open_with_keys();
+  wtl_net_flow *batched = wtl_net_flow_open(posts[HERE].net), *other = wtl_net_flow_open(posts[HERE].net);
+  wtl_net_batch(posts[HERE].net, batched, true);
+  put(other, 0, 8, WTL_NET_NOW);
+  put(NULL, 8, 8, WTL_NET_NOW);
+  CHECK(letters() == 0);
+  put(batched, 16, 8, WTL_NET_NOW);
+  CHECK(letters() == 1);
+  CHECK(!wtl_net_in_order(posts[HERE].net, batched)); /* hardware may overtake messages */
+  deliver_all();
+  wtl_net_flow_close(batched);
+  wtl_net_flow_close(other);
+  close_posts();
+}
+
 TESTS(TEST(nothing_travels_together_if_merging_is_off), TEST(merged_operations_are_counted), TEST(a_few_leave_at_once),
       TEST(one_and_its_quiet_are_one_message), TEST(a_row_travels_together), TEST(a_wait_ends_a_row),
       TEST(slow_messages_leave_at_once), TEST(fetches_without_a_waiter_travel_together),
@@ -405,4 +453,5 @@ TESTS(TEST(nothing_travels_together_if_merging_is_off), TEST(merged_operations_a
       TEST(a_queued_message_may_be_overtaken), TEST(a_long_answer_holds_up_no_request),
       TEST(answers_that_cannot_leave_travel_together), TEST(nothing_is_sent_while_the_transport_reports_completions),
       TEST(hardware_stays_behind_fetching_operations_without_a_waiter), TEST(flows_are_completed_apart),
-      TEST(a_flow_is_in_order_when_a_flush_has_ended), TEST(operations_after_a_flows_flush_are_counted_separately))
+      TEST(a_flow_is_in_order_when_a_flush_has_ended), TEST(operations_after_a_flows_flush_are_counted_separately),
+      TEST(hardware_takes_each_put_unless_they_are_batched), TEST(a_batch_of_one_context_leaves_the_others_to_hardware))

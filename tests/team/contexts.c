@@ -115,12 +115,17 @@ static void sessions(uint64_t *data)
   memset(data, 0, WORDS * sizeof *data);
   shmem_barrier_all();
   shmem_ctx_uint64_put_nbi(other, large, source, big, right);
-  shmem_ctx_session_start(batch, SHMEM_CTX_SESSION_BATCH, &config, SHMEM_CTX_SESSION_TOTAL_OPS);
-  for (size_t i = 0; i < WORDS; i++) shmem_ctx_uint64_put_nbi(batch, data + i, source + i, 1, right);
-  shmem_ctx_quiet(batch);
-  shmem_ctx_session_stop(batch);
-  shmem_sync_all();
-  for (size_t i = 0; i < WORDS; i++) EXPECT(data[i] == ((uint64_t)left << 32 | i), "word %zu of a batch", i);
+  for (int round = 0; round < 2; round++) {
+    shmem_ctx_t ctx = round ? SHMEM_CTX_DEFAULT : batch;
+    shmem_ctx_session_start(ctx, SHMEM_CTX_SESSION_BATCH, &config, SHMEM_CTX_SESSION_TOTAL_OPS);
+    for (size_t i = 0; i < WORDS; i++) shmem_ctx_uint64_put_nbi(ctx, data + i, source + i + round, 1, right);
+    shmem_ctx_quiet(ctx);
+    shmem_ctx_session_stop(ctx);
+    shmem_sync_all();
+    for (size_t i = 0; i < WORDS; i++)
+      EXPECT(data[i] == ((uint64_t)left << 32 | (i + (size_t)round)), "word %zu of batch %d", i, round);
+    shmem_sync_all();
+  }
   shmem_ctx_quiet(other);
   shmem_sync_all();
   for (size_t i = 0; i < big; i++) EXPECT(large[i] == ((uint64_t)left << 32 | i), "word %zu of the other context", i);
