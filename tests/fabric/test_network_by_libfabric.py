@@ -64,6 +64,17 @@ def test_another_provider_is_used_if_it_is_named(nodes: Nodes, program: str, pes
     assert all(path.startswith("sockets/") for _, path in networks), networks
 
 
+def test_the_buffers_of_tcp_are_few_unless_the_user_wants_more(nodes: Nodes, tmp_path: Path) -> None:
+    """libfabric makes 4,096 buffers for tcp;ofi_rxm by default, of which the PE touches more than 30 MiB."""
+    program = build(HERE / "receive_buffers.c", tmp_path)
+    few, networks = run(nodes, tmp_path, 1, program)
+    if {path for _, path in networks} != {"tcp;ofi_rxm/e0"}:
+        pytest.skip(f"the provider is another one: {networks}")
+    many, _ = run(nodes, tmp_path, 1, program, FI_OFI_RXM_MSG_RX_SIZE="4096")
+    assert few.code == many.code == 0, (few, many)
+    assert int(few.out) + 30 * 1024 < int(many.out)
+
+
 def test_a_provider_that_does_not_exist_is_an_error(nodes: Nodes, tmp_path: Path) -> None:
     result, _ = run(nodes, tmp_path, 1, built("am_basics"), FI_PROVIDER="none-such")
     assert result.code == 69 and "libfabric) has no provider" in result.err, result
