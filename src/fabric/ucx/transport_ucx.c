@@ -23,6 +23,7 @@
 #include "fabric/ports/port_filter.h"
 #include "fabric/transport.h"
 #include "fabric/ucx/ucx_devices.h"
+#include "fabric/ucx/ucx_paths.h"
 #include "node/boot_text.h"
 
 enum { ADDRESS_BYTES = 4096 };
@@ -288,41 +289,19 @@ static bool ucx_arm(wtl_transport *t)
 
 /* --- paths ------------------------------------------------------------------------------------------------------- */
 
-/* UCX describes the transports ("lanes") of an endpoint only in text, one a line: "lane[0]: 2:tcp/eth0.0 md[1] ...".
- * The caller frees it. NULL: no memory. */
-static char *description(ucp_ep_h ep)
-{
-  char *words = NULL;
-  size_t length;
-  FILE *out = open_memstream(&words, &length);
-  if (!out) return NULL;
-  ucp_ep_print_info(ep, out);
-  fclose(out);
-  return words;
-}
+/* The paths that ucx_paths has collected so far. */
+typedef struct path_list {
+  char *out;
+  size_t size;
+} path_list;
 
-/* Finds transport and device in a line of such a text, without the number of the path at its end. */
-static const char *path_in(const char *line, size_t *length)
+static void add_path(void *arg, const char *path)
 {
-  const char *at = strstr(line, "lane[");
-  if (!at || !(at = strstr(at, ": ")) || !(at = strchr(at + 1, ':'))) return NULL;
-  *length = strcspn(++at, " \n");
-  for (size_t n = *length; n > 0 && at[n - 1] != '/'; n--)
-    if (at[n - 1] == '.') {
-      if (strspn(at + n, "0123456789") == *length - n) *length = n - 1;
-      break;
-    }
-  return at;
-}
-
-static void add_path(char *out, size_t size, const char *path, size_t length)
-{
-  size_t n = strlen(out);
-  char one[128];
-  snprintf(one, sizeof one, "%.*s", (int)length, path);
-  for (const char *at = out; (at = strstr(at, one)) != NULL; at += strlen(one))
-    if ((at == out || at[-1] == ',') && (at[strlen(one)] == ',' || !at[strlen(one)])) return;
-  if (n + strlen(one) + 2 <= size) snprintf(out + n, size - n, "%s%s", n ? "," : "", one);
+  path_list *l = arg;
+  size_t n = strlen(l->out), length = strlen(path);
+  for (const char *at = l->out; (at = strstr(at, path)) != NULL; at += length)
+    if ((at == l->out || at[-1] == ',') && (at[length] == ',' || !at[length])) return;
+  if (n + length + 2 <= l->size) snprintf(l->out + n, l->size - n, "%s%s", n ? "," : "", path);
 }
 
 /* The nodes of a job are alike, so that the first contact shows the paths to all. */
@@ -330,42 +309,30 @@ static void ucx_paths(const wtl_transport *t, char *out, size_t size)
 {
   const ucx *u = of(t);
   ucp_ep_h ep = NULL;
-  size_t length;
   *out = '\0';
   for (int pe = 0; pe < u->boot->n_pes && !ep; pe++) ep = u->contacts[pe].lanes[ORDERED];
-  char *words = ep ? description(ep) : NULL, *save = NULL;
-  for (char *line = words ? strtok_r(words, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
-    const char *path = path_in(line, &length);
-    if (path) add_path(out, size, path, length);
-  }
-  free(words);
+  if (ep) wtl_ucx_paths_each(ep, add_path, &(path_list){out, size});
 }
 
 /* --- remote memory access --------------------------------------------------------------------------------------- */
 
-/* The nodes have agreed on hardware. With very many PEs UCX may still connect by datagrams only, over which it would
- * imitate remote memory access. */
-static bool has_hardware_lane(char *words)
+static void find_hardware(void *found, const char *path)
 {
-  char *save = NULL;
-  size_t length;
-  for (char *line = strtok_r(words, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-    const char *path = path_in(line, &length);
-    if (path && wtl_ucx_is_hardware(path)) return true;
-  }
-  return false;
+  if (wtl_ucx_is_hardware(path)) *(bool *)found = true;
 }
 
+/* The nodes have agreed on hardware. With very many PEs UCX may still connect by datagrams only, over which it would
+ * imitate remote memory access. */
 static bool ucx_has_rma(wtl_transport *t, int pe)
 {
   ucx *u = of(t);
   contact *c = &u->contacts[pe];
+  bool found = false;
   if (!u->rma) return false;
   if (c->rma == UNKNOWN) {
     ucp_ep_h ep = endpoint(u, pe);
-    char *words = ep ? description(ep) : NULL;
-    c->rma = words && has_hardware_lane(words) ? HARDWARE : MESSAGES;
-    free(words);
+    if (ep) wtl_ucx_paths_each(ep, find_hardware, &found);
+    c->rma = found ? HARDWARE : MESSAGES;
   }
   return c->rma == HARDWARE;
 }
