@@ -11,6 +11,7 @@ import pytest
 from tree import HOME
 
 HERE = Path(__file__).parent
+KEYS = {"name", "on", "program", "hardware", "quick", "exit", "one_network", "environment", "loss", "cut_off"}
 PROGRAMS = tomllib.loads((HERE / "programs.toml").read_text())["program"]
 
 
@@ -20,10 +21,12 @@ def suite(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p["name"])
 def test_each_program_is_built_and_its_place_is_known(program: dict) -> None:
-    assert program.keys() <= {"name", "on", "program", "hardware", "quick", "exit", "one_network", "environment"}
+    assert program.keys() <= KEYS
     assert (HOME / "bin" / program["program"].split()[0]).exists()
     nodes, pes = map(int, program["on"].split("x"))
     assert 2 <= nodes <= 3 and nodes * pes <= 16
+    assert "loss" not in program or (nodes == 2 and not program.get("one_network"))
+    assert "loss" in program or not program.get("cut_off")
 
 
 def test_the_quick_form_has_hardware_and_both_networks() -> None:

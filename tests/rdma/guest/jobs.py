@@ -10,14 +10,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 sys.dont_write_bytecode = True
 
@@ -41,6 +44,28 @@ def in_one_network(nodes: Nodes) -> Iterator[None]:
             subprocess.run(["umount", file], check=True)
 
 
+@contextlib.contextmanager
+def two_devices(loss: float) -> Iterator[None]:
+    """Gives the second node an RDMA device of its own. Of the packets between the two, `loss` percent are lost."""
+    subprocess.run([HERE / "second_device", "add"], check=True)
+    try:
+        lose_packets(loss)
+        yield
+    finally:
+        subprocess.run([HERE / "second_device", "remove"], check=True)
+
+
+def lose_packets(percent: float) -> None:
+    for interface in ("rdma0", "rdma1"):
+        loss = ["netem", "loss", f"{percent}%", "limit", "100000"]
+        subprocess.run(["tc", "qdisc", "replace", "dev", interface, "root", *loss], check=True)
+
+
+def packets_lost() -> int:
+    text = subprocess.run(["tc", "-s", "qdisc", "show"], capture_output=True, text=True, check=True).stdout
+    return sum(map(int, re.findall(r"qdisc netem.*\n.*dropped (\d+)", text)))
+
+
 def networks(profiles: Path) -> list[dict]:
     """The networks of the profiles. A PE that died before it used one has none."""
     found = [json.loads(file.read_text())["network"] for file in profiles.glob("pe-*.json")]
@@ -58,7 +83,7 @@ def paths(profiles: Path) -> str:
     return " and ".join(sorted(filter(None, found))) or "no path"
 
 
-def end(job: subprocess.Popen[bytes]) -> None:
+def end(job: subprocess.Popen) -> None:
     for stop, patience in ((job.terminate, 20), (job.kill, None)):
         stop()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -66,20 +91,52 @@ def end(job: subprocess.Popen[bytes]) -> None:
             return
 
 
+def network_of(program: dict, made: Nodes) -> contextlib.AbstractContextManager[None]:
+    if program.get("one_network"):
+        return in_one_network(made)
+    return two_devices(program["loss"]) if "loss" in program else contextlib.nullcontext()
+
+
+def failure_when_cut_off(command: list[str], settings: dict[str, str], seconds: float) -> str:
+    """Cuts off the second node's RDMA device when the program says that it is under way. Returns the reason why the job
+    did not end as it must; "" if it did.
+
+    The launcher's messages pass the node's interface e0. So the launcher notices nothing, and the PEs must: one of them
+    names the other.
+    """
+    pipe = subprocess.PIPE
+    job = subprocess.Popen(command, env=os.environ | settings, stdout=pipe, stderr=pipe, text=True)
+    limit = threading.Timer(seconds, end, [job])
+    limit.start()
+    assert job.stdout
+    under_way = any(line.strip() == "under way" for line in job.stdout)
+    time.sleep(5)  # the PEs that wait sleep by now
+    lose_packets(100)
+    _, errors = job.communicate()
+    limit.cancel()
+    if under_way and job.returncode and re.search(r"^wattle: PE (\d): .*\bPE (?!\1)\d\b", errors, re.M):
+        return ""
+    return f"{'' if under_way else 'not under way, '}exit code {job.returncode}, standard error:\n{errors}"
+
+
 def failure(home: Path, program: dict, seconds: float, profiles: Path) -> str:
     """The reason why the program failed; "" if it passed."""
     nodes, pes = map(int, program["on"].split("x"))
     name, *arguments = program["program"].split()
-    one_network = program.get("one_network")
-    with Nodes(nodes) as made, in_one_network(made) if one_network else contextlib.nullcontext():
-        command = made.command(str(home / "bin/oshrun"), pes, str(home / "bin" / name), *arguments)
+    own_device = [str(HERE / "on_own_device")] if "loss" in program else []
+    with Nodes(nodes) as made, network_of(program, made):
+        command = made.command(str(home / "bin/oshrun"), pes, *own_device, str(home / "bin" / name), *arguments)
         settings = {"WATTLE_PROFILE_DIR": str(profiles), "WATTLE_SILENCE": "120s", **program.get("environment", {})}
+        if program.get("cut_off"):
+            return failure_when_cut_off(command, settings, seconds)
         job = subprocess.Popen(command, env=os.environ | settings)
         try:
             code = job.wait(seconds)
         except subprocess.TimeoutExpired:
             end(job)
             return f"not done after {seconds:g} s"
+        if program.get("loss") and not packets_lost():
+            return "no packet was lost"
     if code != program.get("exit", 0):
         return f"exit code {code}"
     if program.get("hardware") and not moved_by_hardware(profiles):
