@@ -28,6 +28,7 @@ FLAWED = {
     "barrier_before": ("barrier-before", 300),
     "reductions": ("reductions", 300),
     "windows": ("windows", 100),
+    "late_receiver": ("late-receiver", 20),
     "armci_fence_each": ("quiet-each", 200),
 }
 SOUND = {
@@ -110,7 +111,8 @@ def test_a_finding_is_checked_by_a_replay_that_lasts_as_long_as_the_run(name, op
 
 
 def test_every_example_is_tested():
-    others = {"broadcast_loop", "imbalance", "armci_get_put"}  # of several PEs with a core each, or of two nodes
+    # Of several PEs with a core each, or of two nodes. tests/sim has most of them.
+    others = {"broadcast_loop", "imbalance", "armci_get_put", "neighbours", "am_update", "fetches", "send_loop"}
     assert {path.stem for path in FOLDER.glob("*.c")} == {*FLAWED, *others}
     assert {path.stem for path in (FOLDER / "sound").glob("*.c")} == set(SOUND)
 
@@ -119,3 +121,21 @@ def test_every_example_is_tested():
 def test_the_mended_twin_compiles(name, tmp_path):
     compiled(FOLDER / f"{name}.c", tmp_path, "-DMENDED", "-Wall", "-Werror")
     assert os.access(tmp_path / name, os.X_OK)
+
+
+def test_a_mended_program_has_no_late_receiver(tmp_path):
+    source = FOLDER / "late_receiver.c"
+    compiled(source, tmp_path, "-DMENDED")
+    job = ["--mpi", "--", OPEN_MPI.tool("mpirun"), "-n", "2", str(tmp_path / source.stem), "20"]
+    wattle(tmp_path, "run", "--meter", "model", "-o", "run", *job)
+    findings = json.loads(wattle(tmp_path, "advise", "run", "--json"))["findings"]
+    assert [found for found in findings if found["rule"] not in OF_MACHINE] == []
+
+
+def test_polling_in_long_waits_is_a_matter_of_the_setting(tmp_path):
+    program = compiled(FOLDER / "imbalance.c", tmp_path)
+    for wait, expected in (("spin", ["wait-setting"]), ("adaptive", [])):
+        job = ["--set", f"WATTLE_WAIT={wait}", "-n", "2", "-o", wait, "--", str(program), "15"]
+        wattle(tmp_path, "run", "--meter", "model", *job)
+        findings = json.loads(wattle(tmp_path, "advise", wait, "--json"))["findings"]
+        assert [found["rule"] for found in findings if found["rule"] not in OF_MACHINE] == expected

@@ -7,6 +7,8 @@ import re
 _TYPE = r"shmem_(?:ctx_)?(?:\w+?_)?"
 PUT = re.compile(rf"(?:{_TYPE}(?:put(?:mem|\d+)?|p)(?:_nbi)?|ARMCI_(?:Nb)?Put(?:Value)?)$")
 GET = re.compile(rf"(?:{_TYPE}(?:get(?:mem|\d+)?|g)(?:_nbi)?|ARMCI_(?:Nb)?Get(?:Value)?)$")
+FETCH = re.compile(rf"{_TYPE}atomic_(?:fetch\w*|swap)$")
+SWAP_IF = re.compile(rf"{_TYPE}atomic_compare_swap$")
 SEND = re.compile(r"MPI_(?:I?[bsr]?[Ss]end)$")
 QUIET = re.compile(r"shmem_(?:ctx_)?(?:pe_)?quiet$|ARMCI_(?:All)?Fence$")
 FENCE = re.compile(r"shmem_(?:ctx_)?fence$")

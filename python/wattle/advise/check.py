@@ -20,13 +20,13 @@ from wattle.advise.given import Given
 from wattle.advise.show import wrapped
 from wattle.advise.words import percents
 from wattle.console import Console
+from wattle.errors import WattleError
 from wattle.provenance import amount, joule_unit
 from wattle.sim import recorded, replay, simulation
 from wattle.sim.recorded import MEET, Recorded
 from wattle.sim.replay import Core, Outcome, Policy, Trace
 
 LEAST = 0.001  # share of the run's time: a replay that saves less shows nothing
-SAME = 0.99  # of the run's time with a core, from which no time without one is named
 AS_IS = Policy("base clock", "spin")
 TIMELINE = (
     "The run has no timeline. `wattle run --timeline` records one, and the replay then follows each synchronization."
@@ -43,7 +43,7 @@ class Checked:
     how: str
     cluster: str
     wall_s: float  # of the recorded run
-    ran_s: float  # of it without the time for which PEs had no core, of which the finding has its shares
+    ran_s: float  # of it without the time for which PEs had no core
     before: Outcome
     least: Outcome
     most: Outcome
@@ -114,8 +114,12 @@ def _less(seconds: np.ndarray, saved: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def check(given: Given, number: int, cluster: str) -> Checked:
-    """Replays finding `number`, from 1, on a described cluster. Raises WattleError if the run cannot be replayed."""
+    """Replays finding `number`, from 1, on a described cluster. Raises WattleError if the run cannot be replayed, or if
+    the finding saves no time.
+    """
     finding, profile = given.findings[number - 1], given.evidence.profile
+    if finding.saved.seconds.hi == 0:
+        raise WattleError(f"--check {number}: finding {number} saves no time; `wattle sim --what-if` compares waits")
     facts = recorded.read(profile)
     core = replay.core_of(simulation.to_replay(cluster))
     pes = [pe.pe for pe in profile.pes]
@@ -183,6 +187,5 @@ def here(checked: Checked) -> str:
         )
     share = Interval(checked.share.lo if checked.share.lo >= LEAST else 0.0, checked.share.hi)
     saved = share.scaled(checked.wall_s)
-    of = "the run's time" if checked.ran_s >= SAME * checked.wall_s else "the run's time with a core"
-    shown = percents(saved.scaled(1 / checked.ran_s))
-    return f"Here: {units.seconds(saved.lo)} to {units.seconds(saved.hi)}, {shown} of {of}."
+    shown = percents(Interval(saved.lo / checked.wall_s, min(1.0, saved.hi / checked.ran_s)))  # as of a finding
+    return f"Here: {units.seconds(saved.lo)} to {units.seconds(saved.hi)}, {shown} of the run's time."

@@ -22,7 +22,7 @@ from wattle.sites import merge_with_members
 from wattle.symbols import Place
 from wattle.waited import Late, Waits, late, of_site, sum_of
 
-OVERLAP = 0.3  # of a short call's time, which others may overlap with. Readings of the clock bound it from above
+OVERLAP = 0.3  # of a short call's time, during which other calls run, too. Readings of the clock bound it from above
 FAR_FROM_S = 2e-6  # a blocking call that takes less is a copy within the node
 STARVED = 0.1  # of a PE's time without a core, from which the waits of the run show the machine
 FEWEST = 8  # noted calls of a link, below which no share is taken from it
@@ -30,8 +30,8 @@ FEWEST = 8  # noted calls of a link, below which no share is taken from it
 
 @dataclass
 class OfPE:
-    """A spot's numbers in one PE. `most_s`: its time. `least_s`: without what the calls around it may take over: short
-    calls overlap, so that one that goes away saves less than it took.
+    """A spot's numbers in one PE. `most_s`: its time. `least_s`: the least that is saved if the call goes
+    away. A processor works on several short calls at a time, so the others may take as long as before.
     """
 
     calls: int = 0
@@ -125,10 +125,11 @@ class Link:
 
 
 class Evidence:
-    """All facts of a run. Raises WattleError for a run without them."""
+    """All facts of a run. `wait`: its wait policy, if one was set. Raises WattleError for a run without them."""
 
-    def __init__(self, profile: RunProfile, program: str) -> None:
+    def __init__(self, profile: RunProfile, program: str, wait: str = "") -> None:
         self.profile = profile
+        self.wait = wait
         if not profile.pes or profile.wall_s is None or profile.wall_s <= 0:
             raise WattleError(
                 f"{profile.directory}: no {profile.noun} left a profile with its time, so nothing is known"
@@ -167,9 +168,18 @@ class Evidence:
         return several and self.shortage is not None and max(map(no_core.lacked, self.profile.pes)) >= STARVED
 
     @property
-    def worked_s(self) -> float:
-        """The time outside waits, with a core, of the PE with the most: the time of the run if no PE waited."""
-        return max(max(pe.state_s["active"] or 0.0 for pe in self.profile.pes), self.wall_s / 100)
+    def is_between_nodes(self) -> bool:
+        return len({pe.host for pe in self.profile.pes}) > 1
+
+    @property
+    def waits_shrink(self) -> bool:
+        """Whether less work elsewhere may shorten waits: for PEs without a core, and for the messages of transfers."""
+        return self.is_starved or self.is_between_nodes
+
+    @staticmethod
+    def waited_s(pe: PE) -> float:
+        """The seconds of all waits of a PE."""
+        return add(pe.state_s[stage] for stage in STAGES) or 0.0
 
     @property
     def is_crowded(self) -> bool:
@@ -224,7 +234,7 @@ class Evidence:
 
         def waited(pe: PE) -> float:
             here = sum(spot.of[pe.pe].wait_s for spot in own if pe.pe in spot.of)
-            return (add(pe.state_s[stage] for stage in STAGES) or 0.0) - here
+            return self.waited_s(pe) - here
 
         return min(self.profile.pes, key=waited).pe
 

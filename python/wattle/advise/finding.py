@@ -10,7 +10,7 @@ from typing import Any
 from wattle.advise.evidence import Evidence, Spot
 from wattle.provenance import Provenance
 
-LEAST = 0.01  # share of the run's time: a finding whose most saving is below is not shown
+LEAST = 0.01  # share of the run's time, or of its joules: a finding that saves less is not shown
 
 
 class Effort(StrEnum):
@@ -58,7 +58,7 @@ class Saved:
     """
 
     seconds: Interval
-    share: Interval  # of the run's time without the time for which PEs had no core
+    share: Interval  # of the run's time
     of_pe: dict[int, Interval]
     joules: Interval | None
     provenance: Provenance
@@ -137,13 +137,24 @@ def saved_of_pes(evidence: Evidence, of_pe: dict[int, Interval], parts: Sequence
     pace = evidence.pace([part.spot for part in parts])
     most = min(max((one.hi for one in of_pe.values()), default=0.0), evidence.ran_s)
     seconds = Interval(min(of_pe.get(pace, Interval(0.0, 0.0)).lo, most), most)
-    # Waits for a PE without a core are the machine's. Their part of all waits is not known, so the most leaves all out.
-    shortest_s = min(evidence.worked_s, evidence.ran_s) if evidence.is_starved else evidence.ran_s
-    share = Interval(seconds.lo / evidence.ran_s, min(1.0, seconds.hi / shortest_s))
-    joules = _joules(evidence, parts, share)
+    # Time without a core may stay, or shrink with the work. It costs no joules.
+    more = _waits_that_go(evidence, of_pe, parts) if evidence.waits_shrink else 0.0
+    share = Interval(seconds.lo / evidence.wall_s, min(1.0, (seconds.hi + more) / evidence.ran_s))
+    joules = _joules(evidence, parts, Interval(seconds.lo / evidence.ran_s, share.hi))
     whole = evidence.whole_joules
     provenance = Provenance.MODELLED if joules else Provenance.UNAVAILABLE
     return Saved(seconds, share, of_pe, joules, provenance, whole.source, [part.spot for part in parts])
+
+
+def _waits_that_go(evidence: Evidence, of_pe: dict[int, Interval], parts: Sequence[Part]) -> float:
+    """The seconds of waits that go away at most beside a saving: those elsewhere than at its call sites shrink in
+    proportion to the work outside waits. Of the PE that saves most.
+    """
+    pe = max(evidence.profile.pes, key=lambda pe: of_pe.get(pe.pe, Interval(0.0, 0.0)).hi)
+    saved = of_pe.get(pe.pe, Interval(0.0, 0.0)).hi
+    at = sum(part.share.hi * part.spot.of[pe.pe].wait_s for part in parts if pe.pe in part.spot.of)
+    active, waited = pe.state_s["active"] or 0.0, evidence.waited_s(pe)
+    return max(0.0, waited - at) * min(1.0, max(0.0, saved - at) / active) if active > 0 else 0.0
 
 
 def _joules(evidence: Evidence, parts: Sequence[Part], share: Interval) -> Interval | None:

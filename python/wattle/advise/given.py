@@ -56,7 +56,8 @@ def of_run(run: Run) -> Given:
     profile = run.middle.profile
     if profile is None:
         raise WattleError(f"{run.directory}: was run without a profile; run it again without --no-profile")
-    evidence = Evidence(profile, profile.pes[0].program if profile.pes else "")
+    wait = run.middle.manifest.settings.get("WATTLE_WAIT", "")
+    evidence = Evidence(profile, profile.pes[0].program if profile.pes else "", wait)
     return Given(run, evidence, _ranked(evidence), _missing(evidence), _notes(evidence))
 
 
@@ -66,11 +67,19 @@ def _ranked(evidence: Evidence) -> list[Finding]:
     for find in RULES.values():
         for finding in find(evidence):
             own = {id(spot) for spot in finding.saved.spots}
-            if finding.saved.share.middle < LEAST or own & claimed:
+            if _saved(finding, evidence) < LEAST or own & claimed:
                 continue
             claimed |= own
             found.append(_unsure(finding) if evidence.is_starved else finding)
     return sorted(found, key=lambda finding: finding.rank, reverse=True)
+
+
+def _saved(finding: Finding, evidence: Evidence) -> float:
+    """The share of the run's time that a finding saves, or of its joules where it saves no time."""
+    saved, whole = finding.saved, evidence.whole_joules.joules
+    if saved.seconds.hi > 0 or saved.joules is None or not whole:
+        return saved.share.middle
+    return saved.joules.middle / whole
 
 
 def _unsure(finding: Finding) -> Finding:

@@ -27,8 +27,13 @@ def joules(finding: Finding) -> str:
     return f"{lo} to {hi} {unit}, {finding.saved.provenance}"
 
 
+def time(finding: Finding) -> str:
+    """`31 to 44 % of the time`, or `no time`."""
+    return f"{percents(finding.saved.share)} of the time" if finding.saved.seconds.hi > 0 else "no time"
+
+
 def saving(finding: Finding) -> str:
-    return f"saves {percents(finding.saved.share)} of the time and {joules(finding)}"
+    return f"saves {time(finding)} and {joules(finding)}"
 
 
 def headline(finding: Finding) -> str:

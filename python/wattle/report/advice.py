@@ -30,7 +30,7 @@ def _finding(number: int, finding: Finding) -> dict[str, Any]:
         "number": number,
         "rule": finding.rule,
         "title": f"{finding.spots[0].place.label}: {advice.title}" if finding.spots else advice.title,
-        "saved": words.percents(saved.share),
+        "saved": words.time(finding),
         "joules": words.joules(finding).partition(",")[0],
         "known": saved.joules is not None,
         "provenance": str(saved.provenance),

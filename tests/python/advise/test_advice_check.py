@@ -119,10 +119,10 @@ def test_a_replay_without_a_gain_says_nothing_and_the_basis_of_the_finding(share
     assert ("It rests on this: The computing times." in words) is (shown == "nothing")
 
 
-def test_the_share_is_of_the_time_with_a_core_as_the_findings_is():
-    before, after = Outcome(AS_IS, 1.0), Outcome(AS_IS, 0.9)
-    checked = Checked(1, "PE 0 computes longer", "", "", "a-cluster", 2.0, 0.5, before, before, after)
-    assert here(checked) == "Here: 0 s to 200 ms, 0 to 40 % of the run's time with a core."
+def test_the_least_is_a_share_of_all_time_and_the_most_of_the_time_with_a_core_as_in_the_finding():
+    before, least, most = Outcome(AS_IS, 1.0), Outcome(AS_IS, 0.95), Outcome(AS_IS, 0.9)
+    checked = Checked(1, "PE 0 computes longer", "", "", "a-cluster", 2.0, 0.5, before, least, most)
+    assert here(checked) == "Here: 100 ms to 200 ms, 5.0 to 40 % of the run's time."
 
 
 def test_a_replay_of_an_imbalance_saves_as_much_as_its_finding_though_several_pes_compute_longer(tmp_path):

@@ -28,6 +28,10 @@ def site(i: int, call: str, bytes_a_call: int = 8, **changes: Any) -> dict[str, 
     return fakes.site(0x1000 + 0x100 * i, call, kind, **given)
 
 
+def spun(seconds: float) -> dict[str, float]:
+    return {"spin": seconds, "yield": 0.0, "asleep": 0.0}
+
+
 def step(origin: int, to: int, bytes_a_call: int = 8, area: tuple[int, int, int] = (-1, 0, 0), **counts: int) -> list:
     row = dict.fromkeys(STEP_COLUMNS, 0) | {"from": origin, "to": to, "times": 100, "time_s": 0.001}
     row |= {"bytes": 100 * bytes_a_call, **dict(zip(("area", "low", "high"), area, strict=True)), **counts}
@@ -78,6 +82,16 @@ PATTERNS = {
     ),
     "windows": ([site(0, "MPI_Win_allocate", 0), site(1, "MPI_Win_free", 0)], [step(0, 1), step(1, 0)]),
     "blocking-gets": ([site(0, "shmem_long_g")], [step(0, 0, **WHOLE)]),
+    "blocking-gets, of atomic operations": ([site(0, "shmem_long_atomic_fetch_add")], [step(0, 0, **WHOLE)]),
+    "get-put, of a block on another node": (
+        [site(0, "shmem_double_get", 64), site(1, "shmem_double_put", 64)],
+        [step(0, 1, **WHOLE, same_there=100), step(1, 0, **WHOLE)],
+    ),
+    "get-put, by compare-and-swap": (
+        [site(0, "shmem_long_atomic_fetch"), site(1, "shmem_long_atomic_compare_swap")],
+        [step(0, 1, **WHOLE, same_there=100), step(1, 0, **WHOLE)],
+    ),
+    "late-receiver": ([site(0, "MPI_Send", 65536, wait_s=spun(0.4)), site(1, "MPI_Recv", wait_s=spun(0.1))], []),
 }
 
 
@@ -108,6 +122,15 @@ SOUND = {
         [site(0, "ARMCI_Get", 64, time_s=0.02), site(1, "ARMCI_Put", 64, time_s=0.02)],
         [step(0, 1, **WHOLE, same_there=100), step(1, 0, **WHOLE)],
     ),
+    "a get and a put of a block within a node": (
+        [site(0, "shmem_double_get", 64, time_s=0.02), site(1, "shmem_double_put", 64, time_s=0.02)],
+        [step(0, 1, **WHOLE, same_there=100), step(1, 0, **WHOLE)],
+    ),
+    "sends that wait while their bytes move": (
+        [site(0, "MPI_Send", 65536, wait_s=spun(0.3)), site(1, "MPI_Recv", wait_s=spun(0.3))],
+        [],
+    ),
+    "small sends that wait": ([site(0, "MPI_Send", 64, wait_s=spun(0.3))], []),
     "large messages": ([site(0, "MPI_Send", 65536)], [step(0, 0, 65536, **WHOLE)]),
     "a barrier before a send": ([site(0, "MPI_Barrier", 0), site(1, "MPI_Send", 65536)], [step(0, 1), step(1, 0)]),
     "reductions with computing between them": (
@@ -123,6 +146,89 @@ SOUND = {
 @pytest.mark.parametrize("name", SOUND)
 def test_a_sound_pattern_gets_no_advice(tmp_path, name):
     assert rules(run(tmp_path, *SOUND[name])) == []
+
+
+EVEN = [0] * 12 + [100]  # calls that waited 2.05 to 4.1 ms
+
+
+def neighbours(folder: Path, n: int = 8, partners: int = 2, **changes: Any) -> Path:
+    """PEs that put to the next ones and meet in a barrier."""
+    sites = [
+        site(0, PUT, calls=200),
+        site(1, BARRIER, 0, calls=100, time_s=0.5, wait_s=spun(0.5), waited=EVEN) | changes,
+    ]
+    pes = []
+    times = {"compute": 1.2, "transfer": 0.1, "wait": 0.7}
+    for profile in fakes.on_nodes(n // 2, sites=sites, time_s=times):
+        near = sorted((profile["pe"] + 1 + k) % n for k in range(partners))
+        each = {"pe": near} | {key: [100] * partners for key in ("calls", "bytes", "wait_s")}
+        pes.append(profile | {"partners": each, "waited_from_s": 1e-6})
+    return fakes.make_run(folder / "run", pes)
+
+
+def test_barriers_of_neighbours_are_found_and_those_of_other_programs_are_not(tmp_path):
+    (finding,) = advise(neighbours(tmp_path / "few")).findings
+    assert finding.rule == "neighbours"
+    assert "exchange with 2 others at most" in finding.advice.title
+    assert finding.saved.seconds.hi == pytest.approx(0.9 * 0.5)
+    assert rules(neighbours(tmp_path / "many", partners=6)) == []
+    assert rules(neighbours(tmp_path / "seldom", calls=10)) == []
+    assert rules(neighbours(tmp_path / "three", n=4, partners=3)) == []
+
+
+def test_no_signals_are_advised_where_one_pe_is_late_at_all_barriers(tmp_path):
+    directory = neighbours(tmp_path)
+    late = directory / "profile/pe-00003.json"
+    profile = json.loads(late.read_text())
+    profile["sites"][1] |= {"waited": [100], "wait_s": spun(1e-5)}
+    late.write_text(json.dumps(profile))
+    assert rules(directory) == []
+
+
+def test_a_loop_of_sends_to_all_ranks_is_found(tmp_path):
+    def made(folder: Path, partners: list[int], **counts: int) -> list[str]:
+        other = {"transfers": 100, "same_pe": 0} | counts
+        sequence = {"noted": 100, "lost": 0, "timer_s": 1e-8, "columns": STEP_COLUMNS, "steps": [step(0, 0, **other)]}
+        each = {"pe": partners} | {key: [MANY] * len(partners) for key in ("calls", "bytes", "wait_s")}
+        pes = fakes.on_nodes(2)
+        pes[0] |= {"sites": [site(0, "MPI_Send")], "sequence": sequence, "partners": each}
+        return rules(fakes.make_run(folder / "run", [pes[0], *(pe | {"sites": []} for pe in pes[1:])]))
+
+    assert made(tmp_path / "all", [1, 2, 3]) == ["send-loop"]
+    assert made(tmp_path / "two", [1, 2]) == []
+    assert made(tmp_path / "same", [1, 2, 3], same_pe=60) == []
+
+
+def polls(folder: Path, wait: str, waited: list[int]) -> Path:
+    """A run of 2 s whose PEs poll for a second, in a barrier."""
+    state = {"active": 1.0, "spin": 1.0, "yield": 0.0, "asleep": 0.0}
+    barrier = site(0, BARRIER, 0, calls=100, time_s=1.0, wait_s=spun(1.0)) | {"waited": waited}
+    changes = {"sites": [barrier], "state_s": state, "waited_from_s": 1e-6, "wait_joules": {"cpu": 4.0, "dram": 0.0}}
+    pes = [fakes.pe_profile(pe, 2, **changes) for pe in range(2)]
+    return fakes.make_run(folder / "run", pes, settings={"WATTLE_WAIT": wait} if wait else {})
+
+
+LONG = [0] * 14 + [100]  # of 8.2 to 16.4 ms
+
+
+def test_polling_in_long_waits_costs_joules_and_no_time(tmp_path, wattle):
+    directory = polls(tmp_path, "spin", LONG)
+    (finding,) = advise(directory).findings
+    saved = finding.saved
+    assert (finding.rule, saved.seconds.hi, saved.share.hi) == ("wait-setting", 0.0, 0.0)
+    # At least 0.82 s of the second were in such waits: 3.3 J of the 4 J of each PE, half to all, with 25 % of doubt.
+    most = 2 * 4.0 * 100 * 2**13 * 1e-6
+    assert saved.joules is not None
+    assert saved.joules.as_list() == pytest.approx([0.5 * most * 0.75, most * 1.25])
+    assert "saves no time and" in " ".join(wattle("advise", directory).stdout.split())
+    done = wattle("advise", directory, "--check", 1)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "finding 1 saves no time" in done.stderr
+
+
+@pytest.mark.parametrize(("wait", "waited"), [("adaptive", LONG), ("", LONG), ("spin", [0, 0, 100])])
+def test_other_settings_and_short_waits_get_no_such_advice(tmp_path, wait, waited):
+    assert rules(polls(tmp_path, wait, waited)) == []
 
 
 def test_the_pe_with_more_computing_is_named(tmp_path):
@@ -193,7 +299,7 @@ def test_a_finding_is_less_sure_where_pes_had_no_core_for_long(tmp_path, without
     saved = finding.saved
     of_s = (2.0 - without_s) if sure == "high" else 0.5
     assert saved.share.hi == pytest.approx(saved.seconds.hi / of_s)
-    assert saved.share.lo == pytest.approx(saved.seconds.lo / (2.0 - without_s))
+    assert saved.share.lo == pytest.approx(saved.seconds.lo / 2.0)  # the time without a core may stay
 
 
 def test_one_pe_without_a_core_keeps_nobody_waiting_so_its_finding_stays_sure(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from wattle.advise import calls
@@ -30,9 +29,8 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             continue
         if 1 - link.share("same_pe") < OTHER_PES or min(link.share("same_there"), link.share("same_here")) < SHARE:
             continue
-        # A tree of n PEs has ceil(log2 n) levels, where the loop has n - 1 puts. A PE of the loop sends; a receiver of
-        # the tree must also be in the call, which may wait.
-        most = 1 - math.ceil(math.log2(n)) / (n - 1)
+        # At best all receivers copy at once, instead of n - 1 puts. They must also be in the call, which may wait.
+        most = 1 - 1 / (n - 1)
         rounds = put.most_calls / max(1, n - 1)
         title = f"{count(put.calls)} puts send the same bytes to one PE after the other: broadcast them"
         seen = [
@@ -42,8 +40,6 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             f"{of_all(link.share('same_there'))} to the same address",
         ]
         change = CHANGE_ARMCI if calls.api_of(put.call) == "armci" else CHANGE
-        rests = (
-            f"The price of a put in this run, and {math.ceil(math.log2(n))} levels of a tree instead of {n - 1} puts."
-        )
-        advice = Advice(title, seen, change, rests, Effort.LINES, Sure.MEDIUM)
+        rests = f"The price of a put in this run, and one at a time instead of {n - 1}. All PEs must be in the call."
+        advice = Advice(title, seen, change, rests, Effort.LINES, Sure.LOW)
         yield Finding(NAME, [put], advice, saved_by(evidence, [Part(put, Interval(0.0, most))]))

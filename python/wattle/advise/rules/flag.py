@@ -13,7 +13,7 @@ from wattle.units import share as of_all
 NAME = "flag"
 SHARE = 0.8
 WORD = 8  # bytes of a flag
-SAVED_ORDER = Interval(0.5, 0.9)  # of the fence or quiet, which goes away
+SAVED_ORDER = Interval(0.5, 1.0)  # of the fence or quiet, which goes away
 SAVED_FLAG = Interval(0.2, 0.6)  # of the flag's own put: the signal is stored behind the data, and takes time, too
 
 CHANGE = """\

@@ -9,7 +9,6 @@ from wattle import units
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Sure, saved_of_pes
 from wattle.no_core import unknown
-from wattle.pe import STAGES, add
 from wattle.units import share
 from wattle.waited import Late
 
@@ -40,7 +39,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     mean, longest = statistics.fmean(times.values()), max(times.values())
     if longest - mean < FROM * evidence.least_ran_s:
         return
-    waited = statistics.fmean(add(pe.state_s[s] for s in STAGES) or 0.0 for pe in profile.pes)
+    waited = statistics.fmean(map(evidence.waited_s, profile.pes))
     if waited < (longest - mean) / 2:
         return
     named = [pe for pe, s in times.items() if s > LONG * mean]

@@ -17,10 +17,14 @@ from wattle.advise.rules import (
     flag,
     get_put,
     imbalance,
+    late_receiver,
+    neighbours,
     quiet_each,
     reductions,
+    send_loop,
     small_sends,
     unchanged,
+    wait_setting,
     windows,
 )
 
@@ -35,10 +39,14 @@ RULES: dict[str, Rule] = {
         quiet_each,
         unchanged,
         small_sends,
+        send_loop,
         windows,
         barrier_before,
+        neighbours,
         reductions,
         blocking_gets,
+        late_receiver,
         imbalance,
+        wait_setting,
     )
 }
