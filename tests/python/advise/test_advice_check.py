@@ -140,3 +140,10 @@ def test_a_replay_of_an_imbalance_saves_as_much_as_its_finding_though_several_pe
     checked = check(given, 1, CLUSTER)
     assert finding.advice.title == "PE 0 computes longer than the others"
     assert checked.share.scaled(10.0).as_list() == pytest.approx(finding.saved.seconds.as_list(), rel=0.02)
+
+
+def test_where_pes_are_late_alternately_a_replay_saves_less_than_the_sums_say():
+    trace = Trace(np.array([[4.0, 1.0], [2.0, 3.0]]), np.zeros(2))
+    facts = Recorded(trace, np.zeros((2, 2)), trace.barrier, "", 0.0, 0.0, 0.0)
+    above = Saving(np.array([1.0, 0.0]), np.zeros(2), np.zeros(2))  # the sums are 6 and 4 s, the mean 5 s
+    assert longest(trace) - longest(replay_under(facts, above)) == pytest.approx(2 / 3)
