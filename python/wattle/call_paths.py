@@ -55,7 +55,11 @@ def nearest(site: MergedSite, program: str) -> tuple[Place, tuple[Place, ...]]:
     """The nearest frame in the program itself, and the callers above it. Where none is there, the nearest Python frame,
     or else the frame of the call.
     """
-    frames = site.frames
+    return nearest_of(site.frames, program)
+
+
+def nearest_of(frames: tuple[Place, ...], program: str) -> tuple[Place, tuple[Place, ...]]:
+    """The same of frames, the call first."""
     for is_it in (lambda frame: is_own(frame, program), lambda frame: frame.is_python):
         for i, frame in enumerate(frames):
             if is_it(frame):
@@ -125,7 +129,10 @@ def merged(sites: Sequence[MergedSite]) -> MergedSite:
         return sites[0]
     calls = dict.fromkeys(s.call for s in sites)
     domains = dict.fromkeys(j.domain for s in sites for j in s.joules)
-    waits_of = {pe: sum(s.waits_of.get(pe, 0.0) for s in sites) for s in sites for pe in s.waits_of}
+    waits_of: dict[int, float] = {}
+    for site in sites:
+        for pe, waited in site.waits_of.items():
+            waits_of[pe] = waits_of.get(pe, 0.0) + waited
     return replace(
         sites[0],
         call=next(iter(calls)) if len(calls) == 1 else f"{len(calls)} calls",

@@ -84,18 +84,37 @@ def lacked(pe: PE) -> float:
     return _share(pe) + _in_waits(pe)
 
 
+def _known_until(pe: PE) -> float:
+    """The time since the start up to which the time without a core of a process is known."""
+    if pe.ended is None:
+        return pe.wall_s or 0.0
+    return pe.cores.until_s or 0.0 if pe.cores is not None and pe.state_s[NO_CORE] is not None else 0.0
+
+
 def is_unknown(pe: PE) -> bool:
-    """Whether a process was ended before the time without a core was read. Its computing time contains that time."""
-    return pe.ended is not None and pe.state_s[NO_CORE] is None
+    """Whether a process was ended too long after the time without a core was last read, in its last long wait. Its
+    computing time may then contain time without a core.
+    """
+    return pe.ended is not None and _known_until(pe) <= (1 - NAMED) * (pe.wall_s or 0.0)
 
 
 def unknown(profile: RunProfile) -> str:
-    """A sentence on the processes whose time without a core is not known; empty where there are none."""
-    ended = [pe.pe for pe in profile.pes if is_unknown(pe)]
-    if not ended:
-        return ""
-    whose = "in a job" if len(ended) == profile.n_pes else f"of {units.numbered(profile.noun, ended)} in a job"
-    return f"Time without a core is not known {whose} that was ended: compute may contain it."
+    """A sentence or two on the processes whose time without a core is not known; empty where there are none."""
+    ended = [pe for pe in profile.pes if is_unknown(pe)]
+    known = [pe for pe in ended if _known_until(pe) > 0]
+    never = [pe.pe for pe in ended if pe not in known]
+    words = []
+    if never:
+        whose = "in a job" if len(never) == profile.n_pes else f"of {units.numbered(profile.noun, never)} in a job"
+        words.append(f"Time without a core is not known {whose} that was ended: compute may contain it.")
+    if known:
+        whose, their = units.numbered(profile.noun, [pe.pe for pe in known]), "its" if len(known) == 1 else "their"
+        until = [_known_until(pe) for pe in known]
+        words.append(
+            f"Time without a core of {whose} is known up to {their} last long wait, "
+            f"{units.seconds_between(min(until), max(until))} after the start: compute may contain more."
+        )
+    return " ".join(words)
 
 
 def _share(pe: PE) -> float:

@@ -205,7 +205,9 @@ class Cores:
     """The cores of a process, and its time without one. `source` of the time without a core: schedstat, cpu time (then
     it includes time in which the kernel blocked the process), simulation, or empty. `in_waits_s` is part of the waits.
     `throttled_s`: for all processes of its control groups, added up over cores. `quota`: in cores; None: unlimited.
-    `threads_cores` are those of its other busy threads.
+    `threads_cores` are those of its other busy threads. `until_s`: of a killed process, the time since the start up to
+    which these figures are known; None for any other. Of a killed one the other threads and control groups are not
+    known.
     """
 
     source: str
@@ -216,6 +218,7 @@ class Cores:
     quota: float | None
     cores: frozenset[int]
     threads_cores: frozenset[int]
+    until_s: float | None = None
 
 
 @dataclass(frozen=True)

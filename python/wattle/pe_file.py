@@ -197,7 +197,9 @@ def _read_cores(entry: Checked) -> Cores:
         entry.number(key) for key in ("in_waits_s", "other_threads_s", "throttled_s", "quota_cores")
     )
     sets = (_read_set(entry, key) for key in ("cores", "cores_of_threads"))
-    return Cores(entry.text("source"), waits, others, entry.integer("other_busy_threads"), throttled, quota, *sets)
+    until = entry.number("until_s") if entry.has("until_s") else None
+    busy = entry.count("other_busy_threads") or 0
+    return Cores(entry.text("source"), waits, others, busy, throttled, quota, *sets, until)
 
 
 def _read_set(entry: Checked, key: str) -> frozenset[int]:

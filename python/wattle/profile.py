@@ -6,8 +6,10 @@ Any number that the runtime could not determine is None (null in a frame), never
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -174,16 +176,31 @@ def load(
         raise WattleError(f"{directory}: holds no profile directory; expected a directory that `wattle run` wrote")
     pes: list[PE] = []
     damaged: dict[int, str] = {}
-    for number, path in _files(folder):
-        try:
-            pes.append(read_pe(path, number))
-        except DamagedFile as error:
-            if not allow_damaged:
-                raise
-            damaged[number] = error.wrong
+    with _without_searches():
+        for number, path in _files(folder):
+            try:
+                pes.append(read_pe(path, number))
+            except DamagedFile as error:
+                if not allow_damaged:
+                    raise
+                damaged[number] = error.wrong
     n_pes = _agreed_size(folder, pes, n_pes)
     missing = sorted(set(range(n_pes)) - {pe.pe for pe in pes} - set(damaged))
     return RunProfile(directory, n_pes, pes, missing, damaged, n_hosts)
+
+
+@contextmanager
+def _without_searches() -> Iterator[None]:
+    """Reads without searches for garbage, which would find none among the objects of a large job, and take a third of
+    the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def folder_of(directory: Path) -> Path:

@@ -54,7 +54,7 @@ class Assigned:
 def assign(pes: list[PE], figure: Figure) -> Assigned:
     """Sites of a PE that share a mark share the work by their calls."""
     asked: dict[tuple[int, int], list[tuple[int, Site]]] = defaultdict(list)
-    for pe in pes:
+    for pe in pes if any(pe.served for pe in pes) else ():
         for i, site in enumerate(pe.sites):
             if site.mark:
                 asked[pe.pe, site.mark].append((i, site))

@@ -142,14 +142,16 @@ def merge_with_members(profile: RunProfile) -> list[tuple[MergedSite, list[tuple
     domains = {domain for pe in profile.pes for site in pe.sites for domain in site.joules}
     wholes = {(pe.pe, domain): pe_figure(pe, domain) for pe in profile.pes for domain in domains}
     assigned = assigned_of(profile)
-    place_of = {(pe.pe, id(site)): i for pe in profile.pes for i, site in enumerate(pe.sites)}
+    several = profile.pes if assigned.of_site else []
+    place_of = {(pe.pe, id(site)): i for pe in several for i, site in enumerate(pe.sites)}
     merged = []
     for (keys, end, region, _), members in groups.items():
         first, *callers = [places[key] if isinstance(key, tuple) else key for key in keys]
         path = [*first.around, *(frame for caller in callers for frame in (caller, *caller.around))]
         site = _merged((first, tuple(path), end), members, None if profile.counted_twice else wholes)
-        found = _with_elsewhere(site, assigned.of((pe.pe, place_of[pe.pe, id(s)]) for pe, s in members))
-        merged.append((replace(found, region=region), members))
+        if place_of:
+            site = _with_elsewhere(site, assigned.of((pe.pe, place_of[pe.pe, id(s)]) for pe, s in members))
+        merged.append((replace(site, region=region), members))
     return sorted(merged, key=lambda found: found[0].cost, reverse=True)
 
 

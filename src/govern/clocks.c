@@ -181,7 +181,8 @@ static void note_change(void *arg, size_t domain, uint32_t khz)
 {
   const wtl_profile *p = arg;
   uint64_t now = wtl_ticks();
-  if (p->timeline_bytes) wtl_profile_note(p, WTL_SPAN_CLOCK, now, now, khz, (uint32_t)domain);
+  wtl_timeline *t = p->timeline_bytes ? wtl_profile_timeline(p) : NULL;
+  if (t) wtl_timeline_add(t, WTL_SPAN_CLOCK, now, now, khz, (uint32_t)domain, WTL_NO_PATH);
 }
 
 static bool read_counters(void *arg, wtl_counts *now)

@@ -295,6 +295,14 @@ static int collect(char **args)
 
 /* --- live --- */
 
+/* `wattle top` takes the present figure from /proc, for the kept one is that of the last long wait. */
+static void leave_out_no_core(wtl_past *past)
+{
+  past->states.active_s += past->states.no_core_s;
+  past->states.no_core_s = 0;
+  past->no_core.until_s = past->no_core.in_waits_s = NAN;
+}
+
 static int live(char **args)
 {
   kept_files files = {0};
@@ -315,6 +323,7 @@ static int live(char **args)
     }
     f->of = r;
     wtl_recall_until(r, wtl_clock_ns(), "seen", cpu_s);
+    leave_out_no_core(&r->past);
   }
   model_all(&files);
   putchar('[');

@@ -172,5 +172,5 @@ void wtl_mpi_depart(wtl_mpi_frame *f)
 {
   wtl_governor *governor = wtl_mpi_self->door.governor;
   if (governor) wtl_governor_leave_barrier(governor, f->site->addr);
-  wtl_profile_note(&wtl_mpi_self->profile, WTL_SPAN_COLLECTIVE, f->arrived, wtl_ticks(), f->site->addr, f->site->call);
+  wtl_profile_note(&wtl_mpi_self->profile, WTL_SPAN_COLLECTIVE, f->arrived, wtl_ticks(), f->site);
 }

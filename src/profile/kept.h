@@ -21,6 +21,7 @@
 #ifndef WTL_PROFILE_KEPT_H
 #define WTL_PROFILE_KEPT_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +30,7 @@
 
 #define WTL_KEPT_FOLDER "/dev/shm/"
 #define WTL_KEPT_PREFIX "wattle-profile."
-enum { WTL_KEPT_LAYOUT = 6, WTL_KEPT_PAGE = 4096, WTL_KEPT_TEXT = 4096 };
+enum { WTL_KEPT_LAYOUT = 7, WTL_KEPT_PAGE = 4096, WTL_KEPT_TEXT = 4096 };
 
 enum wtl_kept_kind {
   WTL_KEPT_NONE,
@@ -58,6 +59,10 @@ typedef struct wtl_kept_waits {
   _Atomic uint32_t call;
   _Atomic uint32_t asleep;
   _Atomic uint32_t yields; /* this process polls by yielding its core */
+  /* Time without a core of the thread that initialized the library, as last read in a long wait (wait/no_core.h). */
+  _Atomic uint32_t no_core_waits;                   /* that wait is not over */
+  _Atomic uint64_t no_core_ns, no_core_in_waits_ns; /* outside waits; in them */
+  _Atomic uint64_t no_core_tick;                    /* of the reading; 0: none */
 } wtl_kept_waits;
 
 /* The head. The texts end with a NUL. */
@@ -74,6 +79,8 @@ typedef struct wtl_kept_head {
   uint64_t start_tick, start_ns, start_realtime_ns; /* tick, CLOCK_MONOTONIC and CLOCK_REALTIME of one moment */
   double start_cpu_s, start_machine_s;              /* as in wtl_record */
   char api[16], meter[64], boot_id[40], host[256], build_id[72];
+  uint32_t no_core_source;                            /* enum wtl_no_core_source */
+  cpu_set_t cores;                                    /* those that the process may use */
   char program[WTL_KEPT_TEXT], folder[WTL_KEPT_TEXT]; /* folder: WATTLE_PROFILE_DIR, absolute */
   wtl_kept_waits waits;
 } wtl_kept_head;

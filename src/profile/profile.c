@@ -19,6 +19,7 @@ WTL_OS_SHOW_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread);
 /* Profiles that have not stopped. A thread may end before or after its PE. */
 static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
 static wtl_profile *live;
+static _Atomic bool any_timeline;
 static pthread_key_t thread_end, seen_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -246,8 +247,21 @@ void wtl_profile_sequence(const wtl_profile *p, wtl_sequence *all)
 void wtl_profile_keep_timeline(wtl_profile *p, size_t bytes)
 {
   p->timeline_bytes = bytes;
+  any_timeline = true;
   for (wtl_site_table *t = p->tables; t && bytes; t = t->next)
     if (!t->timeline) t->timeline = wtl_timeline_make(bytes);
+}
+
+void wtl_profile_note_region(uint32_t region, uint64_t begin, uint64_t end)
+{
+  const wtl_thread_profile *here = &wtl_thread_sites;
+  wtl_timeline *timeline = NULL;
+  if (!atomic_load_explicit(&any_timeline, memory_order_relaxed)) return;
+  pthread_mutex_lock(&live_lock);
+  for (const wtl_profile *p = live; p && !timeline; p = p->next_live)
+    if (p->timeline_bytes && p->generation == here->generation) timeline = here->table->timeline;
+  pthread_mutex_unlock(&live_lock);
+  if (timeline) wtl_timeline_add(timeline, WTL_SPAN_REGION, begin, end, region, 0, WTL_NO_PATH);
 }
 
 wtl_site_table *wtl_profile_handlers(wtl_profile *p)
@@ -452,7 +466,7 @@ void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t 
 {
   uint64_t now = wtl_ticks(), ticks = now - start - (wtl_site_waited(site) - waited);
   wtl_timeline *timeline = wtl_thread_sites.table->timeline;
-  if (timeline) wtl_timeline_add(timeline, WTL_SPAN_CALL, start, now, site->addr, site->call);
+  if (timeline) wtl_timeline_add(timeline, WTL_SPAN_CALL, start, now, site->addr, site->call, site->path);
   if (wtl_profile_exact(site, bytes) || ticks > WTL_HELD_UP) {
     site->exact_calls++;
     site->exact_ticks += ticks;

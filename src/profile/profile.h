@@ -375,14 +375,24 @@ void wtl_profile_sequence(const wtl_profile *p, wtl_sequence *all);
 /* Starts a timeline of so many bytes for each thread. To be called before other threads make calls. */
 void wtl_profile_keep_timeline(wtl_profile *p, size_t bytes);
 
-/* Adds an action of a thread of `p` to its timeline. */
-static inline void wtl_profile_note(const wtl_profile *p, enum wtl_span span, uint64_t begin, uint64_t end,
-                                    uint64_t addr, uint32_t call)
+/* The calling thread's timeline for `p`; NULL: it has none, or it has made no call. */
+static inline wtl_timeline *wtl_profile_timeline(const wtl_profile *p)
 {
   const wtl_thread_profile *here = &wtl_thread_sites;
-  if (here->generation != p->generation && here->generation < WTL_IN_AGENTS_HANDLER) return; /* it has made no call */
-  if (here->table->timeline) wtl_timeline_add(here->table->timeline, span, begin, end, addr, call);
+  if (here->generation != p->generation && here->generation < WTL_IN_AGENTS_HANDLER) return NULL;
+  return here->table->timeline;
 }
+
+/* Adds an action of a thread of `p` at a call site to its timeline. */
+static inline void wtl_profile_note(const wtl_profile *p, enum wtl_span span, uint64_t begin, uint64_t end,
+                                    const wtl_site *site)
+{
+  wtl_timeline *t = wtl_profile_timeline(p);
+  if (t) wtl_timeline_add(t, span, begin, end, site->addr, site->call, site->path);
+}
+
+/* Adds a region of the calling thread to its timeline, if there is one. */
+void wtl_profile_note_region(uint32_t region, uint64_t begin, uint64_t end);
 
 /* Bytes moved by all calls of all threads so far. */
 uint64_t wtl_profile_bytes(const wtl_profile *p);

@@ -20,12 +20,12 @@ wtl_timeline *wtl_timeline_make(size_t bytes)
 static void leave_out(wtl_timeline *t, const wtl_event *e)
 {
   t->left_out[e->span]++;
-  if (e->span != WTL_SPAN_COLLECTIVE) t->left_out_ticks += e->end - e->begin;
+  if (e->span < WTL_SPAN_CLOCK) t->left_out_ticks += e->end - e->begin;
 }
 
 static bool is_below(const wtl_event *e, uint64_t length)
 {
-  return e->span < WTL_SPAN_CLOCK && e->end - e->begin < length;
+  return e->span != WTL_SPAN_CLOCK && e->span != WTL_SPAN_COLLECTIVE && e->end - e->begin < length;
 }
 
 /* The next value of `least`. */
@@ -102,16 +102,22 @@ static void enter(wtl_timeline *t, const wtl_event *e)
   t->event[t->n++] = *e;
 }
 
-void wtl_timeline_add(wtl_timeline *t, enum wtl_span span, uint64_t begin, uint64_t end, uint64_t addr, uint32_t call)
+static bool is_same_site(const wtl_event *a, const wtl_event *b)
 {
-  wtl_event *o = &t->open;
-  if (o->begin && o->end == begin && o->span == span && o->addr == addr && o->call == call && span < WTL_SPAN_CALL) {
+  return a->span == b->span && a->addr == b->addr && a->call == b->call && a->path == b->path;
+}
+
+void wtl_timeline_add(wtl_timeline *t, enum wtl_span span, uint64_t begin, uint64_t end, uint64_t addr, uint32_t call,
+                      uint32_t path)
+{
+  wtl_event *o = &t->open, e = {begin, end, addr, call, span, path + 1};
+  if (o->begin && o->end == begin && span < WTL_SPAN_CALL && is_same_site(o, &e)) {
     o->end = end;
     return;
   }
   t->seen++;
   if (o->begin) enter(t, o);
-  *o = (wtl_event){begin, end, addr, call, span};
+  *o = e;
 }
 
 void wtl_timeline_close(wtl_timeline *t)

@@ -21,7 +21,8 @@ typedef struct open_region {
   uint32_t number, outer; /* outer: WTL_NO_REGION or that of the entry before */
   enum wtl_mark_source source;
   uint64_t id;
-  uint64_t name; /* its hash */
+  uint64_t name;  /* its hash */
+  uint64_t since; /* when it began at its place among the open regions */
 } open_region;
 
 typedef struct thread_regions {
@@ -113,13 +114,32 @@ void wtl_user_region_settle(void)
   here->since = now;
 }
 
+/* False of one that counts as the region around it. */
+static bool has_number(const open_region *open)
+{
+  return open->number != open->outer;
+}
+
+/* Adds an open region to the timeline up to now, as if it ended. */
+static void note(const open_region *open, uint64_t now)
+{
+  if (has_number(open)) wtl_profile_note_region(open->number, open->since, now);
+}
+
+void wtl_user_region_note_open(void)
+{
+  uint64_t now = wtl_ticks();
+  for (int i = here ? here->n - 1 : -1; i >= 0; i--) note(&here->open[i], now);
+}
+
 void wtl_user_region_start(void)
 {
   if (WTL_OS_IS_SIMULATED || !have_stack()) return;
   for (uint32_t i = 0; i < n_regions; i++) regions[i].times = regions[i].ticks = 0;
   for (int i = 0; i < here->n; i++)
-    if (here->open[i].number != here->open[i].outer) regions[here->open[i].number].times++;
+    if (has_number(&here->open[i])) regions[here->open[i].number].times++;
   here->since = wtl_ticks();
+  for (int i = 0; i < here->n; i++) here->open[i].since = here->since;
   atomic_store(&timed, here);
 }
 
@@ -146,8 +166,12 @@ static void begin(const wtl_region_mark *mark)
   bool is_again = mark->source == WTL_MARK_WATTLE && is_open(mark); /* wattle.h: the outermost begin counts */
   number = is_again ? outer : find(outer, mark->name);
   if (number != outer) regions[number].times++;
-  here->open[here->n++] =
-      (open_region){number, outer, mark->source, mark->id, wtl_hash(WTL_HASH_NONE, mark->name, strlen(mark->name))};
+  here->open[here->n++] = (open_region){.number = number,
+                                        .outer = outer,
+                                        .source = mark->source,
+                                        .id = mark->id,
+                                        .name = wtl_hash(WTL_HASH_NONE, mark->name, strlen(mark->name)),
+                                        .since = wtl_ticks()};
 }
 
 static void end(const wtl_region_mark *mark)
@@ -159,10 +183,13 @@ static void end(const wtl_region_mark *mark)
   }
   while (i >= 0 && !is_of(&here->open[i], mark)) i--;
   if (i < 0) return;
+  uint64_t now = wtl_ticks();
+  for (int k = here->n - 1; k >= i; k--) note(&here->open[k], now);
   for (here->n--; i < here->n; i++) { /* those above it now lie in the region around it */
     uint32_t outer = i ? here->open[i - 1].number : WTL_NO_REGION;
     here->open[i] = here->open[i + 1];
-    const wtl_user_region *r = here->open[i].number == here->open[i].outer ? NULL : &regions[here->open[i].number];
+    const wtl_user_region *r = has_number(&here->open[i]) ? &regions[here->open[i].number] : NULL;
+    here->open[i].since = now;
     here->open[i].outer = outer;
     here->open[i].number = r ? find(outer, r->name) : outer;
   }

@@ -9,6 +9,9 @@
  * A region that ends out of order is taken from the middle of the stack. The regions above it stay. A region ends in
  * the thread that began it: an end in another thread has no effect.
  *
+ * A timeline has a span for each region from its begin to its end. Where one ends out of order, those above it end
+ * with it there and begin again, so spans are nested.
+ *
  * The time of a region is that in it and in no inner region, by the thread that started the record.
  */
 #ifndef WTL_PROFILE_USER_REGION_H
@@ -45,6 +48,9 @@ void wtl_user_region_start(void);
 
 /* Adds the time up to now, if the calling thread is the timed one. */
 void wtl_user_region_settle(void);
+
+/* Adds the open regions of the calling thread to its timeline, as if they ended now. */
+void wtl_user_region_note_open(void);
 
 /* Returns the number of regions so far, and the region with a number below it. Any thread may call them. */
 uint32_t wtl_user_regions(void);

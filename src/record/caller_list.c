@@ -15,6 +15,7 @@ void wtl_caller_list_make(wtl_caller_list *list, const wtl_path_node *nodes, con
   for (uint64_t i = 0; i < n; i++)
     if (sites[i].path != WTL_NO_PATH && sites[i].path >= all) all = sites[i].path + 1;
   if (!all) return;
+  list->all = all;
   list->node = calloc(all, sizeof *list->node);
   list->place = calloc(all, sizeof *list->place);
   if (!list->node || !list->place) {
@@ -42,5 +43,5 @@ void wtl_caller_list_free(wtl_caller_list *list)
 
 long wtl_caller_list_place(const wtl_caller_list *list, uint32_t node)
 {
-  return node == WTL_NO_PATH || !list->n ? -1 : (long)list->place[node] - 1;
+  return node >= list->all ? -1 : (long)list->place[node] - 1;
 }

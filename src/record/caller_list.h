@@ -5,7 +5,7 @@
 #include "profile/profile.h"
 
 typedef struct wtl_caller_list {
-  uint32_t n;
+  uint32_t n, all; /* all: nodes with a place */
   uint32_t *node;  /* the listed nodes; each follows its parent */
   uint32_t *place; /* by node: its place in the list + 1; 0: not in it */
 } wtl_caller_list;

@@ -75,9 +75,24 @@ static void write_set(FILE *f, const char *name, const cpu_set_t *set)
   putc(']', f);
 }
 
+static const char *const sources[] = {"", "simulation", "schedstat", "cpu time"};
+
+void wtl_record_cores_write_past(const wtl_past_no_core *past, FILE *f)
+{
+  static const cpu_set_t none;
+  putc('{', f);
+  wtl_json_text_field(f, "source", sources[past->source], 1);
+  wtl_json_number_field(f, "until_s", past->until_s, 0);
+  wtl_json_number_field(f, "in_waits_s", past->in_waits_s, 0);
+  static const char *const unknown[] = {"other_threads_s", "other_busy_threads", "throttled_s", "quota_cores"};
+  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) wtl_json_number_field(f, unknown[i], NAN, 0);
+  write_set(f, "cores", past->cores);
+  write_set(f, "cores_of_threads", &none);
+  putc('}', f);
+}
+
 void wtl_record_cores_write(const wtl_cores_used *c, const wtl_no_core *n, double wall_s, FILE *f)
 {
-  static const char *const sources[] = {"", "simulation", "schedstat", "cpu time"};
   cpu_set_t mine;
   others o;
   if (WTL_OS_IS_SIMULATED || sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);

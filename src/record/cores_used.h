@@ -5,6 +5,7 @@
 #ifndef WTL_RECORD_CORES_USED_H
 #define WTL_RECORD_CORES_USED_H
 
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -21,5 +22,14 @@ void wtl_record_cores_start(wtl_cores_used *c);
 
 /* Writes the figures since the start as a JSON object, in the same thread. `wall_s`: the time since then. */
 void wtl_record_cores_write(const wtl_cores_used *c, const wtl_no_core *n, double wall_s, FILE *f);
+
+/* The same of a process that has ended (recall.h), as far as it had kept them. */
+typedef struct wtl_past_no_core {
+  enum wtl_no_core_source source;
+  double until_s, in_waits_s; /* until_s: from the start of the record; NaN: the time without a core is not known */
+  const cpu_set_t *cores;     /* that the process could use at its start */
+} wtl_past_no_core;
+
+void wtl_record_cores_write_past(const wtl_past_no_core *past, FILE *f);
 
 #endif

@@ -47,7 +47,6 @@ typedef struct writer {
   uint64_t n_sites;
   wtl_module *modules;
   size_t n_modules;
-  wtl_caller_list paths;
 } writer;
 
 /* Returns the module of an address; -1: none. Only the process itself can look for further ones. */
@@ -151,21 +150,21 @@ static int module_of_node(writer *w, const wtl_path_node *node)
 static void write_paths(writer *w)
 {
   fputs("],\"paths\":[", w->f);
-  for (uint32_t i = 0; i < w->paths.n; i++) {
-    wtl_path_node node = node_of(w, w->paths.node[i]);
+  for (uint32_t i = 0; i < w->self->callers.n; i++) {
+    wtl_path_node node = node_of(w, w->self->callers.node[i]);
     fputs(i ? ",\n" : "\n", w->f);
-    if (w->paths.node[i] < WTL_N_PATH_MARKS) {
-      fprintf(w->f, "[-1,%d,0]", -2 - (int)w->paths.node[i]);
+    if (w->self->callers.node[i] < WTL_N_PATH_MARKS) {
+      fprintf(w->f, "[-1,%d,0]", -2 - (int)w->self->callers.node[i]);
       continue;
     }
     if (node.module < -1) {
-      fprintf(w->f, "[%ld,%d,%ju]", wtl_caller_list_place(&w->paths, node.parent), node.module,
+      fprintf(w->f, "[%ld,%d,%ju]", wtl_caller_list_place(&w->self->callers, node.parent), node.module,
               (uintmax_t)node.addr - 1);
       continue;
     }
     int module = node.module < 0 ? -1 : module_of_node(w, &node);
     uintptr_t base = module >= 0 ? w->modules[module].base : 0;
-    fprintf(w->f, "[%ld,%d,%ju]", wtl_caller_list_place(&w->paths, node.parent), module,
+    fprintf(w->f, "[%ld,%d,%ju]", wtl_caller_list_place(&w->self->callers, node.parent), module,
             (uintmax_t)(node.addr - base - 1));
   }
 }
@@ -225,7 +224,7 @@ static void write_site(writer *w, const wtl_site *s)
   wtl_path_node node = s->path == WTL_NO_PATH ? (wtl_path_node){s->addr, WTL_NO_PATH, -1} : node_of(w, s->path);
   putc('{', f);
   write_place(w, s->addr, node.module >= 0 ? module_of_node(w, &node) : module_of(w, s->addr));
-  fprintf(f, ",\"path\":%ld,\"mark\":%d", wtl_caller_list_place(&w->paths, node.parent), wtl_site_mark(s));
+  fprintf(f, ",\"path\":%ld,\"mark\":%d", wtl_caller_list_place(&w->self->callers, node.parent), wtl_site_mark(s));
   wtl_json_text_field(f, "call", call->name, 0);
   wtl_json_text_field(f, "kind", kinds[call->kind], 0);
   wtl_json_number_field(f, "calls", (double)s->calls, 0);
@@ -249,6 +248,7 @@ static void write_times(const writer *w)
 {
   const wtl_activity *a = w->states;
   double transfer = w->transfer_s * w->scale, wait = a->spin_s + a->yield_s + a->asleep_s, bytes[4] = {0};
+  double no_core_s = w->self->past && isnan(w->self->past->no_core.until_s) ? NAN : a->no_core_s;
   FILE *f = w->f;
   for (uint64_t i = 0; i < w->n_sites; i++) {
     const wtl_call_info *call = wtl_record_call(w->self, w->sites[i].call);
@@ -265,13 +265,13 @@ static void write_times(const writer *w)
   wtl_json_number_field(f, "spin", a->spin_s, 0);
   wtl_json_number_field(f, "yield", a->yield_s, 0);
   wtl_json_number_field(f, "asleep", a->asleep_s, 0);
-  wtl_json_number_field(f, "no_core", w->self->past ? NAN : a->no_core_s, 0);
+  wtl_json_number_field(f, "no_core", no_core_s, 0);
   fputs("},\"time_s\":{", f);
   double compute = a->active_s - transfer; /* rounding may leave a rest, or make it negative */
   wtl_json_number_field(f, "compute", w->sites ? (compute > 1e-12 * a->wall_s ? compute : 0) : NAN, 1);
   wtl_json_number_field(f, "transfer", w->sites ? transfer : NAN, 0);
   wtl_json_number_field(f, "wait", wait, 0);
-  wtl_json_number_field(f, "no_core", w->self->past ? NAN : a->no_core_s, 0);
+  wtl_json_number_field(f, "no_core", no_core_s, 0);
   fputs("},\"bytes\":{", f);
   wtl_json_number_field(f, "put", w->sites ? bytes[WTL_DIR_PUT] : NAN, 1);
   wtl_json_number_field(f, "get", w->sites ? bytes[WTL_DIR_GET] : NAN, 0);
@@ -286,9 +286,12 @@ static void write_times(const writer *w)
 
 static void write_cores(const writer *w)
 {
-  if (w->self->past) return; /* not known from outside */
+  const wtl_past *past = w->self->past;
   wtl_json_key(w->f, "no_core", 0);
-  wtl_record_cores_write(&w->self->cores, &w->self->door->no_core, w->states->wall_s, w->f);
+  if (past)
+    wtl_record_cores_write_past(&past->no_core, w->f);
+  else
+    wtl_record_cores_write(&w->self->cores, &w->self->door->no_core, w->states->wall_s, w->f);
 }
 
 /* The PE's joules while it waited, cpu and dram. */
@@ -600,12 +603,11 @@ static void print(FILE *out, wtl_record *self, const wtl_share *share, const wtl
     if (!isfinite(w.agents_s)) w.agents_s = 0;
   }
   w.sites = wtl_profile_merge(self->profile, self->door->waited_shift, &w.n_sites);
-  wtl_caller_list_make(&w.paths, self->past ? self->past->nodes : NULL, w.sites, w.n_sites);
+  wtl_caller_list_make(&self->callers, self->past ? self->past->nodes : NULL, w.sites, w.n_sites);
   add_up_transfer(&w);
   write_all(&w);
   free(w.sites);
   wtl_served_free(&w.served);
-  wtl_caller_list_free(&w.paths);
   if (!self->past) free(w.modules);
 }
 
@@ -639,15 +641,19 @@ void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_j
   write_file(self, share, node); /* prints why, if it cannot: a command that collects would only repeat that */
   wtl_kept_remove(self->profile->kept);
   wtl_record_write_timeline(self);
+  wtl_caller_list_free(&self->callers);
   if (node) wtl_record_write_power(self); /* otherwise the meter is still being read */
 }
 
 bool wtl_record_write_past(wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
 {
-  return write_file(self, share, node);
+  bool good = write_file(self, share, node);
+  wtl_caller_list_free(&self->callers);
+  return good;
 }
 
 void wtl_record_print_past(FILE *out, wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
 {
   print(out, self, share, node);
+  wtl_caller_list_free(&self->callers);
 }

@@ -52,6 +52,8 @@ void wtl_record_keep(wtl_record *r)
   if (r->meter) snprintf(h->meter, sizeof h->meter, "%s", wtl_meter_name(r->meter));
   wtl_os_machine_id(h->boot_id, sizeof h->boot_id);
   gethostname(h->host, sizeof h->host - 1);
+  h->no_core_source = r->door->no_core.source;
+  if (sched_getaffinity(0, sizeof h->cores, &h->cores) != 0) CPU_ZERO(&h->cores);
   keep_program(h);
   memset(&h->waits, 0, sizeof h->waits);
   h->waits.yields = r->door->stages.yields;
@@ -346,6 +348,25 @@ static double since_start(const wtl_kept_head *h, uint64_t ns)
   return ns > h->start_ns ? (double)(ns - h->start_ns) * 1e-9 : 0;
 }
 
+/* Takes the time without a core out of the active time. It is known up to its last reading, or to the end of the
+ * process in a wait that was read at its beginning. */
+static void take_no_core(wtl_recalled *r)
+{
+  const wtl_kept_waits *k = &r->head->waits;
+  wtl_activity *a = &r->past.states;
+  wtl_past_no_core *p = &r->past.no_core;
+  bool is_known = r->head->no_core_source <= WTL_NO_CORE_CPU_TIME;
+  *p = (wtl_past_no_core){.until_s = NAN, .in_waits_s = NAN, .cores = &r->head->cores};
+  if (is_known) p->source = (enum wtl_no_core_source)r->head->no_core_source;
+  a->no_core_s = 0;
+  if (!is_known || k->no_core_tick < r->head->start_tick) return;
+  p->until_s = fmin(a->wall_s, (double)(k->no_core_tick - r->head->start_tick) * r->ns_per_tick * 1e-9);
+  if (k->no_core_waits) p->until_s = a->wall_s;
+  p->in_waits_s = fmin((double)k->no_core_in_waits_ns * 1e-9, a->spin_s + a->yield_s + a->asleep_s);
+  a->no_core_s = fmin((double)k->no_core_ns * 1e-9, a->active_s);
+  a->active_s -= a->no_core_s;
+}
+
 void wtl_recall_until(wtl_recalled *r, uint64_t end_ns, const char *time, double cpu_s)
 {
   const wtl_kept_waits *k = &r->head->waits;
@@ -369,6 +390,7 @@ void wtl_recall_until(wtl_recalled *r, uint64_t end_ns, const char *time, double
   double *const stages[WTL_N_STAGES] = {&a->spin_s, &a->yield_s, &a->asleep_s};
   for (int i = 0; i < WTL_N_STAGES; i++) *stages[i] = (double)k->ticks[i] * s + (i == (int)stage ? rest_s : 0);
   a->active_s = fmax(0, a->wall_s - a->spin_s - a->yield_s - a->asleep_s);
+  take_no_core(r);
   a->pid = r->past.pid;
   r->past.cpu_s = isfinite(cpu_s) ? fmax(0, cpu_s - r->head->start_cpu_s) : NAN;
 }

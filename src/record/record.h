@@ -17,6 +17,7 @@
 #include "profile/modules.h"
 #include "profile/profile.h"
 #include "profile/python_code.h"
+#include "record/caller_list.h"
 #include "record/cores_used.h"
 #include "record/interfaces.h"
 #include "record/operations.h"
@@ -81,6 +82,7 @@ typedef struct wtl_past {
   uint32_t n_places;
   wtl_past_region *regions; /* that the program marked; one that is not known has no name */
   uint32_t n_regions;
+  wtl_past_no_core no_core;
   wtl_end end;
 } wtl_past;
 
@@ -116,6 +118,7 @@ typedef struct wtl_record {
   wtl_cores_used cores;
   wtl_operations operations; /* only with WATTLE_COUNTERS */
   wtl_interfaces interfaces; /* only with WATTLE_COUNTERS, on the node's reader */
+  wtl_caller_list callers;   /* the nodes of call paths in the file, for the timeline; while both are written */
   const wtl_past *past;      /* of a process that has ended (recall.h); NULL: this process */
 } wtl_record;
 

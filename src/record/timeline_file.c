@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/new_file.h"
+#include "profile/user_region.h"
 
 /* The measured cost of a span in ns: two readings of the clock, and the entry. */
 static double price_of_a_span(double ns_per_tick)
@@ -19,7 +20,7 @@ static double price_of_a_span(double ns_per_tick)
   uint64_t before = wtl_ticks();
   for (uint64_t i = 0; i < SPANS; i++) {
     uint64_t begin = wtl_ticks();
-    wtl_timeline_add(t, WTL_SPAN_CALL, begin, wtl_ticks(), i, 0);
+    wtl_timeline_add(t, WTL_SPAN_CALL, begin, wtl_ticks(), i, 0, WTL_NO_PATH);
   }
   double ns = (double)(wtl_ticks() - before) * ns_per_tick / SPANS;
   free(t);
@@ -41,7 +42,7 @@ static void write_calls(FILE *f, const wtl_record *self, const thread_spans *all
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < all[i].n; k++) {
       const wtl_event *e = &all[i].of->event[k];
-      if (e->span == WTL_SPAN_CLOCK) continue;
+      if (e->span == WTL_SPAN_CLOCK || e->span == WTL_SPAN_REGION) continue;
       if (e->call >= calls) calls = e->call + 1;
       if (e->addr) occurs[e->call] = true; /* otherwise a wait outside any call */
     }
@@ -68,6 +69,16 @@ static void write_thread(FILE *f, const thread_spans *k, double ns)
   wtl_json_number_field(f, "collectives", (double)t->collectives, 0);
   wtl_json_number_field(f, "bytes", (double)(t->capacity * sizeof(wtl_event)), 0);
   putc('}', f);
+}
+
+/* Writes the spans. Their paths are places in the profile's file from then on. */
+static void write_spans(FILE *f, const wtl_caller_list *callers, const thread_spans *k)
+{
+  for (size_t i = 0; i < k->n; i++) {
+    wtl_event e = k->of->event[i];
+    if (e.path) e.path = (uint32_t)(wtl_caller_list_place(callers, wtl_path_node_of(e.path - 1).parent) + 1);
+    fwrite(&e, sizeof e, 1, f);
+  }
 }
 
 /* Ticks are hexadecimal, because they need more digits than JSON numbers keep. */
@@ -100,7 +111,7 @@ static void write_all(FILE *f, const wtl_record *self)
   double ns = self->door->stages.ns_per_tick;
   thread_spans *all;
   size_t n = keep_all(self, &all);
-  fprintf(f, "{\"schema\":1,\"pe\":%d,\"n_pes\":%d", self->me, self->n);
+  fprintf(f, "{\"schema\":2,\"pe\":%d,\"n_pes\":%d", self->me, self->n);
   write_clock(f, self, ns);
   wtl_json_number_field(f, "ns_per_span", price_of_a_span(ns), 0);
   fputs(",\"threads\":[", f);
@@ -111,7 +122,7 @@ static void write_all(FILE *f, const wtl_record *self)
   putc(']', f);
   write_calls(f, self, all, n);
   fputs("}\n", f);
-  for (size_t i = 0; i < n; i++) fwrite(all[i].of->event, sizeof(wtl_event), all[i].n, f);
+  for (size_t i = 0; i < n; i++) write_spans(f, &self->callers, &all[i]);
   free(all);
 }
 
@@ -122,6 +133,7 @@ void wtl_record_write_timeline(const wtl_record *self)
   wtl_new_file file;
   if (!*dir || !self->profile->timeline_bytes) return;
   self->door->noted = NULL;
+  wtl_user_region_note_open();
   snprintf(path, sizeof path, "%s/timeline-%05d.bin", dir, self->me);
   if (!wtl_new_file_open(&file, path)) {
     wtl_message_print("cannot write the timeline %s: %s", path, strerror(errno));

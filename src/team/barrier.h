@@ -31,8 +31,7 @@ static inline uint64_t wtl_barrier_span_begins(const wtl_pe *self, const wtl_tea
 
 static inline void wtl_barrier_span_ends(const wtl_pe *self, const wtl_site *site, uint64_t began)
 {
-  if (WTL_UNLIKELY(began != 0))
-    wtl_profile_note(&self->profile, WTL_SPAN_COLLECTIVE, began, wtl_ticks(), site->addr, site->call);
+  if (WTL_UNLIKELY(began != 0)) wtl_profile_note(&self->profile, WTL_SPAN_COLLECTIVE, began, wtl_ticks(), site);
 }
 
 /* Waits until a word of control data, which other PEs count up, has reached `epoch`. */

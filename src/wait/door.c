@@ -161,7 +161,7 @@ void wtl_door_unpublish(wtl_door *d)
 /* Reads the time without a core before the wait, which has turned out to be long. */
 static void note_long(wait *w)
 {
-  if (!w->is_read) wtl_no_core_note_wait(&w->door->no_core, wtl_ticks() - w->began);
+  if (!w->is_read) wtl_door_note_no_core(w->door, wtl_ticks() - w->began, false);
   w->is_read = true;
 }
 
@@ -479,7 +479,7 @@ static void wait_on(wait *w)
   wtl_os_note_wait(0, 0);
   if (w->awaited >= 0) wtl_profile_awaited(w->awaited, w->since - w->began);
   if (WTL_UNLIKELY(w->since - w->began >= d->no_core.long_ticks))
-    wtl_no_core_note_wait(&d->no_core, w->since - w->began);
+    wtl_door_note_no_core(d, w->since - w->began, true);
   else if (w->away)
     wtl_no_core_note_yields(&d->no_core, w->away);
   if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL && is_remembered(site)))

@@ -99,10 +99,11 @@ void wtl_no_core_stop(wtl_no_core *n)
   n->file = -1;
 }
 
-void wtl_no_core_note_wait(wtl_no_core *n, uint64_t ticks)
+bool wtl_no_core_note_wait(wtl_no_core *n, uint64_t ticks)
 {
-  if (n->source < WTL_NO_CORE_SCHEDSTAT || n->thread != &wtl_thread_sites) return;
+  if (n->source < WTL_NO_CORE_SCHEDSTAT || n->thread != &wtl_thread_sites) return false;
   read_on(n, (uint64_t)((double)ticks * n->ns_per_tick));
+  return true;
 }
 
 void wtl_no_core_note_yields(wtl_no_core *n, uint64_t ticks)
@@ -115,6 +116,11 @@ void wtl_no_core_note_yields(wtl_no_core *n, uint64_t ticks)
 static uint64_t in_waits(const wtl_no_core *n, uint64_t all)
 {
   return n->in_waits + smaller(all - n->last, n->yields);
+}
+
+uint64_t wtl_no_core_last_outside_waits(const wtl_no_core *n)
+{
+  return n->last - n->start > n->in_waits ? n->last - n->start - n->in_waits : 0;
 }
 
 double wtl_no_core_outside_waits(const wtl_no_core *n)

@@ -44,8 +44,8 @@ void wtl_no_core_start(wtl_no_core *n, const char *schedstat, double ns_per_tick
 void wtl_no_core_stop(wtl_no_core *n);
 
 /* Notes that the calling thread is in a wait that began `ticks` ago, or at the end of it. Only the measured thread is
- * noted. */
-void wtl_no_core_note_wait(wtl_no_core *n, uint64_t ticks);
+ * noted. Returns true if the time without a core was read. */
+bool wtl_no_core_note_wait(wtl_no_core *n, uint64_t ticks);
 
 /* Notes that a wait which is not read has yielded the core for `ticks`. */
 void wtl_no_core_note_yields(wtl_no_core *n, uint64_t ticks);
@@ -55,6 +55,9 @@ double wtl_no_core_outside_waits(const wtl_no_core *n);
 
 /* Returns the seconds without a core in waits. */
 double wtl_no_core_in_waits(const wtl_no_core *n);
+
+/* Returns the time without a core outside waits as last read, in ns. */
+uint64_t wtl_no_core_last_outside_waits(const wtl_no_core *n);
 
 /* Parses the contents of a file `schedstat`: the time on a core and the time without one, in ns. False if it has other
  * contents, or zeroes alone. */

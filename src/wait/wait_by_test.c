@@ -103,7 +103,7 @@ enum { REFUSE_FOR = 2 };
 /* Reads the time without a core before the wait, which has turned out to be long. */
 static void note_long(wtl_door *d, wtl_test_wait *t)
 {
-  if (!t->is_read) wtl_no_core_note_wait(&d->no_core, t->recorded - t->began);
+  if (!t->is_read) wtl_door_note_no_core(d, t->recorded - t->began, false);
   t->is_read = true;
 }
 
@@ -219,7 +219,7 @@ void wtl_door_test_wait_end(wtl_door *d, wtl_site *site, wtl_test_wait *t, bool 
     if (t->rung || (t->slept && t->can_be_woken)) wtl_steps_ended(&site->length, t->rung);
   }
   if (WTL_UNLIKELY(t->recorded - t->began >= d->no_core.long_ticks))
-    wtl_no_core_note_wait(&d->no_core, t->recorded - t->began);
+    wtl_door_note_no_core(d, t->recorded - t->began, true);
   else if (t->away)
     wtl_no_core_note_yields(&d->no_core, t->away);
   if (WTL_UNLIKELY(t->governed) && d->governor) wtl_governor_continue(d->governor, site, t->began, t->recorded);

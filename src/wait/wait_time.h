@@ -38,6 +38,17 @@ static inline void wtl_door_keep_sleep(wtl_door *d)
   atomic_store_explicit(&k->asleep, 1, memory_order_relaxed);
 }
 
+/* Reads the time without a core in a long wait that began `ticks` ago, or at its end, and keeps it for these readers. */
+static inline void wtl_door_note_no_core(wtl_door *d, uint64_t ticks, bool is_over)
+{
+  wtl_kept_waits *k = d->kept;
+  if (!wtl_no_core_note_wait(&d->no_core, ticks) || !k) return;
+  atomic_store_explicit(&k->no_core_ns, wtl_no_core_last_outside_waits(&d->no_core), memory_order_relaxed);
+  atomic_store_explicit(&k->no_core_in_waits_ns, d->no_core.in_waits, memory_order_relaxed);
+  atomic_store_explicit(&k->no_core_waits, !is_over, memory_order_relaxed);
+  atomic_store_explicit(&k->no_core_tick, wtl_ticks(), memory_order_relaxed);
+}
+
 /* Adds the time of a stage that ended at tick `now` to the site and to the PE. */
 static inline void wtl_door_add(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t spent, uint64_t now)
 {
@@ -58,8 +69,7 @@ static inline void wtl_door_add(wtl_door *d, wtl_site *site, enum wtl_stage stag
 static inline void wtl_door_record(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t *since)
 {
   uint64_t began = *since, now = wtl_ticks(), spent = now - began;
-  if (WTL_UNLIKELY(d->noted != NULL))
-    wtl_profile_note(d->noted, (enum wtl_span)stage, began, now, site->addr, site->call);
+  if (WTL_UNLIKELY(d->noted != NULL)) wtl_profile_note(d->noted, (enum wtl_span)stage, began, now, site);
   *since = now;
   if (WTL_UNLIKELY(wtl_door_is_in_agent())) {
     wtl_site_add_wait(site, stage, spent, d->waited_shift);

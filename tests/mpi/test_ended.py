@@ -22,6 +22,7 @@ from wattle.run.ends import Ends
 
 RANKS = 3
 SECONDS = 60
+LONG_S = 0.1  # a wait of this length has been noted as a long one
 
 
 def kept() -> set[str]:
@@ -89,6 +90,9 @@ def check_counts(pes: list[dict], waits: bool = True) -> None:
         if pe["pe"] != 1:
             assert not waits or pe["ended"]["wait"]["call"] == "MPI_Recv"
             assert not waits or pe["ended"]["wait"]["for_s"] <= pe["wall_s"]
+            if waits and pe["ended"]["wait"]["for_s"] > LONG_S:
+                assert pe["no_core"]["until_s"] == pytest.approx(pe["wall_s"], rel=1e-3)
+                assert pe["state_s"]["no_core"] is not None
 
 
 WAYS = {

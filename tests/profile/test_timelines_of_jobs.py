@@ -40,7 +40,7 @@ def check(directory: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(timelines) == found.n_pes == 2
     for timeline in timelines:
         assert all(thread.spans * EVENT_BYTES <= size for thread in timeline.threads)
-    for row in rows(timelines, found, info.ask(dict(os.environ)).machine, {}):
+    for row in rows(timelines, found, info.ask(dict(os.environ)).machine):
         check_row(row, found.pes[row.pe], sum(t.left_out_s for t in timelines[row.pe].threads))
     names = {f"{found.noun} 0", f"{found.noun} 1"}
     trace = proto.Trace()

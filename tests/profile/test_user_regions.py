@@ -13,6 +13,7 @@ import pytest
 from preload import BOTH, LIBRARY, Mpi
 from tree import HOME, ROOT
 from wattle import profile, sites, user_regions
+from wattle.timeline.rows import Slice, load, rows
 
 PROGRAMS = ROOT / "tests/profile/programs"
 LONG_NAME = (13 * "0123456789")[:127]  # a name with a tab in it is not taken
@@ -99,6 +100,46 @@ def test_calls_of_an_openshmem_program_are_known_by_region(tmp_path: Path) -> No
         said[name] = done.stdout
     assert said["plain"] == said["profile"] and "Tau_stop(set up)" in said["plain"]
     judge(folder, OF_SHMEM, 2)
+
+
+def around_barriers(slices: list[Slice]) -> set[tuple[str, ...]]:
+    """The regions around the barriers of a row."""
+    found, around = set(), []
+    for one in slices:
+        while around and around[-1].end <= one.begin:
+            around.pop()
+        if "arrier" in one.name:
+            found.add(tuple(region.name for region in around))
+        if one.kind == "region":
+            around.append(one)
+    return found
+
+
+def judge_timelines(folder: Path, wanted: set[tuple[str, ...]]) -> None:
+    """The barriers of the two threads of each PE lie in the regions that they marked."""
+    made = rows(load(folder / "profile"), profile.load(folder, 2), {})
+    assert len(made) == 2
+    alone = {("in a thread",)}
+    for row in made:
+        threads = [around_barriers(slices) for slices in (row.slices, *row.others)]
+        assert sorted(threads, key=len) == [alone, wanted - alone]
+
+
+@BOTH
+def test_regions_are_in_the_timelines_of_an_mpi_job(tmp_path: Path, mpi: Mpi) -> None:
+    program = built(tmp_path, mpi.tool("mpicc"))
+    done = run(mpi, program, tmp_path / "profile", WATTLE_TIMELINE="2M")
+    assert done.returncode == 0, done.stderr
+    judge_timelines(tmp_path, set(REGIONS))
+
+
+def test_regions_are_in_the_timelines_of_an_openshmem_job(tmp_path: Path) -> None:
+    program = built(tmp_path, jobs.OSHCC, "-DUSE_SHMEM")
+    folder = tmp_path / "profile"
+    folder.mkdir()
+    environment = {**jobs.clean_environment(), "WATTLE_PROFILE_DIR": str(folder), "WATTLE_TIMELINE": "2M"}
+    subprocess.run([jobs.OSHRUN, "-n", "2", "--", program], env=environment, timeout=120, check=True)
+    judge_timelines(tmp_path, set(OF_SHMEM))
 
 
 def test_regions_of_a_killed_process_are_known(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "power/check.h"
+#include "profile/call_path.h"
 
 enum { ROOM = 64 };
 
@@ -15,8 +16,8 @@ static wtl_timeline *make(void)
 static void spans_that_follow_each_other_at_a_site_are_one(void)
 {
   wtl_timeline *t = make();
-  for (uint64_t i = 0; i < 1000; i++) wtl_timeline_add(t, WTL_SPAN_SPIN, 10 + i, 11 + i, 7, 3);
-  wtl_timeline_add(t, WTL_SPAN_ASLEEP, 1010, 1200, 7, 3);
+  for (uint64_t i = 0; i < 1000; i++) wtl_timeline_add(t, WTL_SPAN_SPIN, 10 + i, 11 + i, 7, 3, WTL_NO_PATH);
+  wtl_timeline_add(t, WTL_SPAN_ASLEEP, 1010, 1200, 7, 3, WTL_NO_PATH);
   wtl_timeline_close(t);
   CHECK(t->n == 2 && t->seen == 2);
   CHECK(t->event[0].begin == 10 && t->event[0].end == 1010 && t->event[0].span == WTL_SPAN_SPIN);
@@ -24,17 +25,20 @@ static void spans_that_follow_each_other_at_a_site_are_one(void)
   free(t);
 }
 
-static void a_gap_another_site_or_another_stage_begins_a_new_span(void)
+static void a_gap_another_site_path_or_stage_begins_a_new_span(void)
 {
   wtl_timeline *t = make();
-  wtl_timeline_add(t, WTL_SPAN_SPIN, 10, 20, 7, 3);
-  wtl_timeline_add(t, WTL_SPAN_SPIN, 21, 30, 7, 3);
-  wtl_timeline_add(t, WTL_SPAN_SPIN, 30, 40, 8, 3);
-  wtl_timeline_add(t, WTL_SPAN_YIELD, 40, 50, 8, 3);
-  wtl_timeline_add(t, WTL_SPAN_CALL, 50, 60, 8, 3);
-  wtl_timeline_add(t, WTL_SPAN_CALL, 60, 70, 8, 3); /* calls are calls */
+  wtl_timeline_add(t, WTL_SPAN_SPIN, 10, 20, 7, 3, WTL_NO_PATH);
+  wtl_timeline_add(t, WTL_SPAN_SPIN, 21, 30, 7, 3, WTL_NO_PATH);
+  wtl_timeline_add(t, WTL_SPAN_SPIN, 30, 40, 8, 3, WTL_NO_PATH);
+  wtl_timeline_add(t, WTL_SPAN_YIELD, 40, 50, 8, 3, WTL_NO_PATH);
+  wtl_timeline_add(t, WTL_SPAN_CALL, 50, 60, 8, 3, WTL_NO_PATH);
+  wtl_timeline_add(t, WTL_SPAN_CALL, 60, 70, 8, 3, WTL_NO_PATH); /* calls are calls */
+  wtl_timeline_add(t, WTL_SPAN_SPIN, 70, 80, 8, 3, 0);
+  wtl_timeline_add(t, WTL_SPAN_SPIN, 80, 90, 8, 3, 131071);
   wtl_timeline_close(t);
-  CHECK(t->n == 6);
+  CHECK(t->n == 8);
+  CHECK(t->event[5].path == 0 && t->event[6].path == 1 && t->event[7].path == 131072);
   free(t);
 }
 
@@ -44,7 +48,7 @@ static void the_shortest_spans_are_left_out_and_counted(void)
   uint64_t now = 1, whole = 0, kept = 0;
   for (uint64_t i = 0; i < 10000; i++) {
     uint64_t length = i % 10 ? 100 : 1000000;
-    wtl_timeline_add(t, WTL_SPAN_CALL, now, now + length, 7, 3);
+    wtl_timeline_add(t, WTL_SPAN_CALL, now, now + length, 7, 3, WTL_NO_PATH);
     now += length + 1;
     whole += length;
   }
@@ -60,10 +64,24 @@ static void the_shortest_spans_are_left_out_and_counted(void)
   free(t);
 }
 
+/* A region is left out like a call, but its length is that of spans within it. */
+static void short_regions_are_left_out_and_long_ones_stay(void)
+{
+  wtl_timeline *t = make();
+  for (uint64_t i = 0; i < 10000; i++)
+    wtl_timeline_add(t, WTL_SPAN_REGION, 200 * i + 1, 200 * i + 100, i % 3, 0, WTL_NO_PATH);
+  wtl_timeline_add(t, WTL_SPAN_REGION, 1, 2000000, 3, 0, WTL_NO_PATH);
+  wtl_timeline_close(t);
+  CHECK(t->n <= ROOM && t->event[t->n - 1].addr == 3 && t->event[t->n - 1].end == 2000000);
+  CHECK(t->n + t->left_out[WTL_SPAN_REGION] == t->seen && t->left_out_ticks == 0);
+  free(t);
+}
+
 static void of_equal_spans_some_are_kept_from_the_whole_time(void)
 {
   wtl_timeline *t = make();
-  for (uint64_t i = 0; i < 100000; i++) wtl_timeline_add(t, WTL_SPAN_SPIN, 100 * i + 1, 100 * i + 51, 7, 3);
+  for (uint64_t i = 0; i < 100000; i++)
+    wtl_timeline_add(t, WTL_SPAN_SPIN, 100 * i + 1, 100 * i + 51, 7, 3, WTL_NO_PATH);
   wtl_timeline_close(t);
   CHECK(t->n >= ROOM / 4 && t->n <= ROOM);
   for (size_t i = 1; i < t->n; i++) CHECK(t->event[i].begin - t->event[i - 1].begin <= 100 * 100000 / 8);
@@ -75,8 +93,8 @@ static void changes_of_clock_are_kept_whatever_their_length_but_not_without_boun
 {
   wtl_timeline *t = make();
   for (uint64_t i = 0; i < 100; i++) {
-    wtl_timeline_add(t, WTL_SPAN_CLOCK, 10 * i + 1, 10 * i + 1, 1200000, 0);
-    wtl_timeline_add(t, WTL_SPAN_CALL, 10 * i + 2, 10 * i + 5, 7, 3);
+    wtl_timeline_add(t, WTL_SPAN_CLOCK, 10 * i + 1, 10 * i + 1, 1200000, 0, WTL_NO_PATH);
+    wtl_timeline_add(t, WTL_SPAN_CALL, 10 * i + 2, 10 * i + 5, 7, 3, WTL_NO_PATH);
   }
   wtl_timeline_close(t);
   CHECK(t->n_clocks == ROOM / 4 && t->left_out[WTL_SPAN_CLOCK] == 100 - ROOM / 4);
@@ -90,9 +108,10 @@ static void collective_spans_are_kept_by_their_number_alone(void)
   wtl_timeline *idle = make(), *busy = make();
   for (uint64_t i = 0; i < MET; i++) {
     uint64_t at = 1000 * i + 1;
-    wtl_timeline_add(idle, WTL_SPAN_COLLECTIVE, at, at + 10, 7, 3);
-    for (uint64_t k = 0; k < BUSY; k++) wtl_timeline_add(busy, WTL_SPAN_SPIN, at + 20 * k, at + 20 * k + 15, 7, 3);
-    wtl_timeline_add(busy, WTL_SPAN_COLLECTIVE, at + 500, at + 900, 7, 3);
+    wtl_timeline_add(idle, WTL_SPAN_COLLECTIVE, at, at + 10, 7, 3, WTL_NO_PATH);
+    for (uint64_t k = 0; k < BUSY; k++)
+      wtl_timeline_add(busy, WTL_SPAN_SPIN, at + 20 * k, at + 20 * k + 15, 7, 3, WTL_NO_PATH);
+    wtl_timeline_add(busy, WTL_SPAN_COLLECTIVE, at + 500, at + 900, 7, 3, WTL_NO_PATH);
   }
   wtl_timeline_close(idle);
   wtl_timeline_close(busy);
@@ -118,7 +137,8 @@ static void the_smallest_buffer_is_made_for_any_smaller_request(void)
   free(t);
 }
 
-TESTS(TEST(spans_that_follow_each_other_at_a_site_are_one), TEST(a_gap_another_site_or_another_stage_begins_a_new_span),
-      TEST(the_shortest_spans_are_left_out_and_counted), TEST(of_equal_spans_some_are_kept_from_the_whole_time),
+TESTS(TEST(spans_that_follow_each_other_at_a_site_are_one), TEST(a_gap_another_site_path_or_stage_begins_a_new_span),
+      TEST(the_shortest_spans_are_left_out_and_counted), TEST(short_regions_are_left_out_and_long_ones_stay),
+      TEST(of_equal_spans_some_are_kept_from_the_whole_time),
       TEST(changes_of_clock_are_kept_whatever_their_length_but_not_without_bound),
       TEST(collective_spans_are_kept_by_their_number_alone), TEST(the_smallest_buffer_is_made_for_any_smaller_request))

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <glob.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 #include "power/check.h"
 
-enum { PLACES = 3000, SECOND = 700 };
+enum { PLACES = 3000, SECOND = 700, NO_CORE_NS = 3000 };
 
 static const wtl_call_info calls[] = {{.name = "first"}, {.name = "second", .kind = WTL_CALL_WAIT}, {.name = "third"}};
 
@@ -78,6 +79,9 @@ static void be_killed_in_a_wait(process *p, double s)
   p->door.kept->addr = 16;
   p->door.kept->call = 2;
   p->door.kept->asleep = 1;
+  p->door.kept->no_core_ns = NO_CORE_NS;
+  p->door.kept->no_core_tick = wtl_ticks();
+  p->door.kept->no_core_waits = 1;
   usleep((useconds_t)(s / 2 * 1e6));
   p->door.kept->last_tick = wtl_ticks();
   raise(SIGKILL);
@@ -150,7 +154,15 @@ static void the_counts_of_a_killed_process_are_read_again(void)
   wtl_recall_until(r, wtl_clock_ns() + 5000000000u, "seen", 1.5); /* the wait goes on to the end */
   CHECK_NEAR(a->asleep_s - before,
              a->wall_s - (double)(r->head->waits.last_tick - r->head->start_tick) * 1e-9 * r->ns_per_tick, 1e-6);
-  CHECK_NEAR(a->wall_s, a->active_s + a->spin_s + a->yield_s + a->asleep_s, 1e-9);
+  CHECK_NEAR(a->wall_s, a->active_s + a->no_core_s + a->spin_s + a->yield_s + a->asleep_s, 1e-9);
+  CHECK_NEAR(a->no_core_s, 1e-9 * NO_CORE_NS, 1e-12);
+  CHECK(r->past.no_core.until_s == a->wall_s); /* the wait in which it ended was read */
+  r->head->waits.no_core_waits = 0;
+  wtl_recall_until(r, wtl_clock_ns() + 5000000000u, "seen", 1.5); /* it computed after that wait */
+  CHECK(r->past.no_core.until_s > 0 && r->past.no_core.until_s < a->wall_s - 4.9);
+  r->head->waits.no_core_tick = 0;
+  wtl_recall_until(r, wtl_clock_ns() + 5000000000u, "seen", 1.5); /* no wait was read */
+  CHECK(isnan(r->past.no_core.until_s) && a->no_core_s == 0);
   CHECK(r->past.cpu_s == 1.5 && a->asleep_s > 4.9);
   wtl_recall_free(r);
   unlink(path);

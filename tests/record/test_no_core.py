@@ -20,8 +20,11 @@ ROUNDS = 40
 # also beside other programs.
 PROGRAM = r"""
 #include <shmem.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static double cpu_s(void)
 {
@@ -33,12 +36,22 @@ static double cpu_s(void)
 int main(int argc, char **argv)
 {
   shmem_init();
-  int rounds = argc > 1 ? atoi(argv[1]) : 1, alone = argc > 2;
+  int rounds = argc > 1 ? atoi(argv[1]) : 1, alone = argc > 2 && strcmp(argv[2], "alone") == 0;
   double each = %CPU_S% / rounds;
   for (int i = 0; i < rounds; i++) {
     if (!alone || shmem_my_pe() == 1)
       for (double since = cpu_s(); cpu_s() - since < each;) continue;
     shmem_barrier_all();
+  }
+  if (argc > 2 && strcmp(argv[2], "killed") == 0) {
+    static int waits; /* PE 1 */
+    if (shmem_my_pe() == 1) {
+      shmem_int_p(&waits, 1, 0);
+      shmem_barrier_all();
+    }
+    shmem_int_wait_until(&waits, SHMEM_CMP_EQ, 1);
+    sleep(1);
+    raise(SIGKILL);
   }
   shmem_finalize();
   return 0;
@@ -109,6 +122,26 @@ def test_another_program_is_the_cause(tmp_path, program):
     assert short is not None
     assert "other programs had the cores" in short.words
     assert found.pes[0].state_s["active"] == pytest.approx(CPU_S, rel=0.2)
+
+
+def test_a_killed_pe_keeps_it_up_to_its_last_long_wait(tmp_path, program):
+    """PE 1 is killed in a barrier, to which PE 0 never comes."""
+    with pytest.raises(subprocess.CalledProcessError):
+        run(tmp_path, program, 2, 1, "killed")
+    subprocess.run(
+        [jobs.HOME / "bin/wattle-profiles", "collect", tmp_path / "profile"], capture_output=True, check=True
+    )
+    found = profile.load(tmp_path)
+    pe = found.pes[1]
+    assert pe.ended is not None and pe.ended.wait is not None and pe.ended.wait.call == "shmem_barrier_all"
+    assert pe.cores is not None and pe.cores.until_s == pytest.approx(pe.wall_s, rel=1e-3)
+    assert sum(pe.state_s.values()) == pytest.approx(pe.wall_s, rel=1e-3)
+    assert pe.state_s["active"] == pytest.approx(CPU_S, rel=0.25)
+    assert pe.state_s["no_core"] >= 0.1 * CPU_S  # the PEs took turns
+    assert not no_core.is_unknown(pe)
+    short = no_core.shortage(found)
+    assert short is not None
+    assert f"PEs 0-1 are bound to core {min(os.sched_getaffinity(0))} together" in short.words
 
 
 @pytest.fixture

@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from wattle.timeline.file import EVENT
+from wattle.timeline.file import WRITTEN
 
 START, NS_PER_TICK = 1_000_000, 0.5
 CALLS = ["shmem_double_put", "shmem_barrier_all"]
 
-Event = tuple[int, int, int, int, int]  # begin and end in ticks since START, address, call, span
+Event = tuple[int, int, int, int, int]  # begin and end in ticks since START, address, call, span and path
+
+
+def with_path(span: int, path: int) -> int:
+    """The last field of an event. `path`: the place of the caller's node in the PE's paths."""
+    return span | path + 1 << 8
 
 
 END_REALTIME_NS = 1_700_000_000_000_000_000
@@ -24,7 +29,7 @@ def head(pe: int = 0, n_pes: int = 2, spans: Sequence[int] = (0,), length: int =
         {"spans": n, "seen": n + 5, "left_out": 5, "left_out_s": 0.001, "least_s": 1e-6, "bytes": 2048} for n in spans
     ]
     return {
-        "schema": 1,
+        "schema": 2,
         "pe": pe,
         "n_pes": n_pes,
         "start_tick": hex(START),
@@ -43,7 +48,7 @@ def write(folder: Path, pe: int, threads: Sequence[Sequence[Event]], n_pes: int 
     rows = [(b + START, e + START, addr, call, span) for events in threads for b, e, addr, call, span in events]
     document = head(pe, n_pes, [len(t) for t in threads], **changes)
     path = folder / f"timeline-{pe:05d}.bin"
-    path.write_bytes(json.dumps(document).encode() + b"\n" + np.array(rows, EVENT).tobytes())
+    path.write_bytes(json.dumps(document).encode() + b"\n" + np.array(rows, WRITTEN).tobytes())
     return path
 
 

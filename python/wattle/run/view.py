@@ -32,7 +32,8 @@ from wattle.user_regions import UserRegion
 LABEL_WIDTH = 12
 TOLERATED = 1.2  # largest ratio of the sampled times of a PE's call sites to the PE's own time
 
-COMPUTE = ("", "compute")
+COMPUTE, LACKED = ("", "compute"), ("no", "core")
+BOUNDS = {COMPUTE: "≤ ", LACKED: "≥ "}  # where time without a core is not known up to the end
 COLUMNS: tuple[tuple[tuple[str, str], Callable[[PE], float | None]], ...] = (
     (("", "time"), lambda pe: pe.wall_s),
     (COMPUTE, lambda pe: pe.time_s["compute"]),
@@ -40,7 +41,7 @@ COLUMNS: tuple[tuple[tuple[str, str], Callable[[PE], float | None]], ...] = (
     (("wait:", "spin"), lambda pe: pe.state_s["spin"]),
     (("wait:", "yield"), lambda pe: pe.state_s["yield"]),
     (("wait:", "asleep"), lambda pe: pe.state_s["asleep"]),
-    (("no", "core"), lambda pe: pe.state_s[NO_CORE]),
+    (LACKED, lambda pe: pe.state_s[NO_CORE]),
     (("CPU", "time"), lambda pe: pe.cpu_s),
 )
 
@@ -48,7 +49,7 @@ COLUMNS: tuple[tuple[tuple[str, str], Callable[[PE], float | None]], ...] = (
 @dataclass(frozen=True)
 class Line:
     """A PE, or a sum over PEs. `seconds`: by COLUMNS; `joules`: by the view's domains; `pe`: None for a sum.
-    `is_bound`: its computing time may contain time without a core.
+    `is_bound`: its computing time may contain more time without a core.
     """
 
     name: str
@@ -59,12 +60,9 @@ class Line:
     is_bound: bool = False
 
     def times(self, show: Callable[[float | None], str]) -> list[str]:
-        """The seconds in words; a bound of computing time with its sign."""
-        bounds = [
-            self.is_bound and name == COMPUTE and s is not None
-            for (name, _), s in zip(COLUMNS, self.seconds, strict=True)
-        ]
-        return [f"≤ {show(s)}" if bound else show(s) for s, bound in zip(self.seconds, bounds, strict=True)]
+        """The seconds in words; a bound with its sign."""
+        signs = [BOUNDS.get(name, "") if self.is_bound else "" for name, _ in COLUMNS]
+        return [show(s) if s is None else sign + show(s) for s, sign in zip(self.seconds, signs, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -13,7 +12,7 @@ from wattle import input_files, limits
 from wattle.checked import Checked, parse_json, require_schema
 from wattle.errors import DamagedFile
 
-SCHEMA = 1
+SCHEMAS = (1, 2)  # spans of schema 1 have no paths
 LONGEST_HEAD = 1 << 22  # bytes of the first line
 TIMES = ("start_tick", "end_tick", "end_monotonic_ns", "end_realtime_ns")
 
@@ -27,9 +26,12 @@ class Span(IntEnum):
     CALL = 3
     CLOCK = 4
     COLLECTIVE = 5
+    REGION = 6
 
 
-EVENT = np.dtype([("begin", "u8"), ("end", "u8"), ("addr", "u8"), ("call", "u4"), ("span", "u4")])
+WRITTEN = np.dtype([("begin", "u8"), ("end", "u8"), ("addr", "u8"), ("call", "u4"), ("span_and_path", "u4")])
+EVENT = np.dtype([("begin", "u8"), ("end", "u8"), ("addr", "u8"), ("call", "u4"), ("span", "u4"), ("path", "i4")])
+PATH_FROM = 8  # bits of a span's kind
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,9 @@ class Kept:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The timeline of a PE. `events`: for each thread, in the order of their ends. Ticks count the PE's clock, at
-    `ns_per_tick` each. The end of the run is given on all three clocks.
+    """The timeline of a PE. `events`: for each thread, in the order of their ends. `path` of an event: the place of the
+    caller's node in the `paths` of the PE's profile; -1: it has none. Ticks count the PE's clock, at `ns_per_tick`
+    each. The end of the run is given on all three clocks.
     """
 
     pe: int
@@ -83,14 +86,14 @@ def read(path: Path, number: int) -> Timeline:
     if line < 0:
         raise DamagedFile(path, "does not begin with a line of JSON")
     head = parse_json(path, data[:line])
-    require_schema(head, SCHEMA)
+    require_schema(head, *SCHEMAS)
     if head.integer("pe") != number or number >= head.integer("n_pes", lo=1, hi=limits.PES):
         raise head.get("pe").wrong(f"says {head.integer('pe')} in a file named {path.name}")
     threads = [_kept(entry) for entry in head.items("threads")]
     body = data[line + 1 :]
-    if len(body) != EVENT.itemsize * sum(t.spans for t in threads):
+    if len(body) != WRITTEN.itemsize * sum(t.spans for t in threads):
         raise DamagedFile(path, f"has {len(body)} bytes of spans for {sum(t.spans for t in threads)} spans")
-    every = np.frombuffer(body, EVENT if sys.byteorder == "little" else EVENT.newbyteorder("="))
+    every = _events(np.frombuffer(body, WRITTEN))
     calls = head.texts("calls")
     _check(path, every, calls)
     start, end, *ends_ns = (_time(head, key) for key in TIMES)
@@ -109,6 +112,15 @@ def read(path: Path, number: int) -> Timeline:
         threads,
         list(np.split(every, cuts)) if threads else [],
     )
+
+
+def _events(written: np.ndarray) -> np.ndarray:
+    found = np.empty(len(written), EVENT)
+    for name in ("begin", "end", "addr", "call"):
+        found[name] = written[name]
+    found["span"] = written["span_and_path"] & ((1 << PATH_FROM) - 1)
+    found["path"] = (written["span_and_path"] >> PATH_FROM).astype(np.int64) - 1
+    return found
 
 
 def _kept(entry: Checked) -> Kept:
@@ -137,5 +149,5 @@ def _check(path: Path, events: np.ndarray, calls: list[str]) -> None:
         return
     if (events["span"] > max(Span)).any() or (events["end"] < events["begin"]).any():
         raise DamagedFile(path, "holds a span of no kind, or one that ends before it begins")
-    if (events["call"][events["span"] != Span.CLOCK] >= len(calls)).any():
+    if (events["call"][~np.isin(events["span"], (Span.CLOCK, Span.REGION))] >= len(calls)).any():
         raise DamagedFile(path, "holds a span of a call without a name")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wattle.errors import WattleError
-from wattle.timeline.rows import Row, Slice, Track
+from wattle.timeline.rows import REGION, Row, Slice, Track
 from wattle.visible import visible
 
 FOLDER = "timeline-otf2"
@@ -15,8 +15,9 @@ RESOLUTION = 1_000_000_000  # nanoseconds
 
 
 def write(folder: Path, rows: list[Row], tracks: list[Track] | None = None) -> Path:
-    """Writes a location for each thread, a region for each call, and metrics for clock and joules. Each of `tracks` is
-    a location with a metric. Returns the anchor file.
+    """Writes a location for each thread, a region for each call and for each region that the program marks, and metrics
+    for clock and joules. Call paths are attributes of the begins of calls and waits. Each of `tracks` is a location
+    with a metric. Returns the anchor file.
     """
     try:
         import otf2
@@ -30,30 +31,41 @@ def write(folder: Path, rows: list[Row], tracks: list[Track] | None = None) -> P
 
     try:
         with closing(Writer(str(folder), timer_resolution=RESOLUTION)) as trace:
-            _write(trace, rows, tracks or [], otf2.enums.Type.DOUBLE)
+            _write(trace, rows, tracks or [], _Names(trace.definitions, otf2.enums))
     except Error as error:  # from the C library, which has printed more on standard error
         raise WattleError(f"{folder}: cannot be written: {error.description}") from None
     return folder / "traces.otf2"
 
 
-def _write(trace: Any, rows: list[Row], tracks: list[Track], real: Any) -> None:
-    """Writes the trace. `real`: the type of a metric's values."""
+class _Names:
+    """The definitions of a trace's regions, metrics and attributes, each made once."""
+
+    def __init__(self, definitions: Any, enums: Any) -> None:
+        self._made, self._enums = definitions, enums
+        self._regions: dict[tuple[str, bool], object] = {}
+        self._metrics: dict[str, object] = {}
+        self._path = definitions.attribute("call path", type=enums.Type.STRING)
+
+    def metric(self, name: str, unit: str) -> object:
+        if name not in self._metrics:
+            self._metrics[name] = self._made.metric(name, unit=unit, value_type=self._enums.Type.DOUBLE)
+        return self._metrics[name]
+
+    def region(self, one: Slice) -> object:
+        name, is_marked = visible(one.title), one.kind == REGION
+        if (name, is_marked) not in self._regions:
+            file = visible(one.where.rpartition(":")[0] or one.where)
+            paradigm = self._enums.Paradigm.USER if is_marked else self._enums.Paradigm.NONE
+            self._regions[name, is_marked] = self._made.region(name, source_file=file, paradigm=paradigm)
+        return self._regions[name, is_marked]
+
+    def attributes(self, one: Slice) -> dict[object, str] | None:
+        return {self._path: visible(one.path)} if one.path else None
+
+
+def _write(trace: Any, rows: list[Row], tracks: list[Track], names: _Names) -> None:
     made = trace.definitions
     nodes: dict[str, object] = {}
-    regions: dict[str, object] = {}
-    known: dict[str, object] = {}
-
-    def metric(name: str, unit: str) -> object:
-        if name not in known:
-            known[name] = made.metric(name, unit=unit, value_type=real)
-        return known[name]
-
-    def region(one: Slice) -> object:
-        name = visible(one.name if one.kind in ("compute", "call") else f"{one.kind}: {one.name}")
-        if name not in regions:
-            regions[name] = made.region(name, source_file=visible(one.where.rpartition(":")[0] or one.where))
-        return regions[name]
-
     for row in rows:
         if row.host not in nodes:
             nodes[row.host] = made.system_tree_node(visible(row.host) or "node", class_name="node")
@@ -64,26 +76,23 @@ def _write(trace: Any, rows: list[Row], tracks: list[Track], real: Any) -> None:
             out = trace.event_writer_from_location(made.location(name, group=group))
             metrics = []
             if k == 0:
-                metrics = [(at, metric(row.ghz_name, "GHz"), v) for at, v in row.ghz]
-                metrics += [(at, metric(f"joules, {row.joules_from}", "J"), v) for at, v in row.joules]
-            _events(out, slices, metrics, region)
+                metrics = [(at, names.metric(row.ghz_name, "GHz"), v) for at, v in row.ghz]
+                metrics += [(at, names.metric(f"joules, {row.joules_from}", "J"), v) for at, v in row.joules]
+            _events(out, slices, metrics, names)
     if tracks:
         group = made.location_group("power of the nodes", system_tree_parent=next(iter(nodes.values())))
     for track in tracks:
         out = trace.event_writer_from_location(made.location(visible(track.name), group=group))
-        _events(out, [], [(at, metric(visible(track.name), track.unit), v) for at, v in track.values], region)
+        _events(out, [], [(at, names.metric(visible(track.name), track.unit), v) for at, v in track.values], names)
 
 
-def _events(out: object, slices: list[Slice], metrics: list[tuple], region: object) -> None:
+def _events(out: Any, slices: list[Slice], metrics: list[tuple], names: _Names) -> None:
     """Writes the events in order of time, as OTF2 requires. At equal times, ends precede begins."""
     found = []
     for number, one in enumerate(slices):
-        where = region(one)
-        found.append((one.begin, 1, number, "enter", where))
-        found.append((one.end, 0 if one.end > one.begin else 2, -number, "leave", where))
-    found += [(max(at, 0), 3, k, "metric", (metric, value)) for k, (at, metric, value) in enumerate(metrics)]
-    for at, _, _, kind, what in sorted(found, key=lambda entry: entry[:3]):
-        if kind == "metric":
-            out.metric(at, *what)
-        else:
-            getattr(out, kind)(at, what)
+        where = names.region(one)
+        found.append((one.begin, 1, number, out.enter, (where, names.attributes(one))))
+        found.append((one.end, 0 if one.end > one.begin else 2, -number, out.leave, (where,)))
+    found += [(max(at, 0), 3, k, out.metric, (metric, value)) for k, (at, metric, value) in enumerate(metrics)]
+    for at, _, _, write, what in sorted(found, key=lambda entry: entry[:3]):
+        write(at, *what)

@@ -64,10 +64,10 @@ def _slices(track: int, slices: Iterable[Slice]) -> Iterator[bytes]:
     for one in slices:
         while open_until and open_until[-1] <= one.begin:
             yield _event(open_until.pop(), _number(9, END) + _number(11, track))
-        name = one.name if one.kind in ("compute", "call") else f"{one.kind}: {one.name}"
-        body = _number(9, BEGIN) + _number(11, track) + _text(22, one.kind) + _text(23, name)
-        if one.where:
-            body += _field(4, _text(10, "site") + _text(6, one.where))
+        body = _number(9, BEGIN) + _number(11, track) + _text(22, one.kind) + _text(23, one.title)
+        for key, words in (("site", one.where), ("call path", one.path)):
+            if words:
+                body += _field(4, _text(10, key) + _text(6, words))
         yield _event(one.begin, body)
         open_until.append(one.end)
     while open_until:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +17,20 @@ from wattle.errors import WattleError
 from wattle.pe import PE, noun
 from wattle.power import Power
 from wattle.profile import RunProfile
+from wattle.sites import region_names
 from wattle.timeline.file import Span, Timeline, read
+from wattle.timeline.places import Places, WhereOf, nowhere
 
 STATES = {Span.SPIN: "spin", Span.YIELD: "yield", Span.ASLEEP: "asleep"}
-COMPUTE, CALL = "compute", "call"
+COMPUTE, CALL, REGION = "compute", "call", "region"
 CLOCK_ASKED, CLOCK_RECORDED = "clock asked for", "clock recorded, not set"
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A slice in nanoseconds from the first PE's start. `kind`: compute, call (a transfer or another call of the
-    library), spin, yield or asleep. `where`: the line of source, or file and offset. `depth`: 1 within a call.
+    """A slice in nanoseconds from the first PE's start. `kind`: region (that the program marks), compute, call (a
+    transfer or another call of the library), spin, yield or asleep. `where`: the line of source, or file and offset.
+    `depth`: the number of slices around it. `path`: the callers from the outermost one to the call, in words.
     """
 
     begin: int
@@ -34,6 +39,12 @@ class Slice:
     name: str
     where: str
     depth: int
+    path: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name of the call or region; of a wait `asleep: MPI_Recv`."""
+        return f"{self.kind}: {self.name}" if self.kind in STATES.values() else self.name
 
 
 @dataclass
@@ -105,14 +116,16 @@ def cost(timelines: list[Timeline], folder: Path) -> Cost:
 
 
 def rows(
-    timelines: list[Timeline], profile: RunProfile, machine: Mapping[str, Any], names: Mapping[tuple[str, int], str]
+    timelines: list[Timeline], profile: RunProfile, machine: Mapping[str, Any], places: Places | None = None
 ) -> list[Row]:
-    """The rows of all PEs. `machine`: from wattle-info's answer. `names`: lines of source by (module, offset)."""
+    """The rows of all PEs. `machine`: from wattle-info's answer. `places`: lines and call paths; None: they are left
+    out.
+    """
     pes = {pe.pe: pe for pe in profile.pes}
     same = len({pe.boot_id for pe in profile.pes}) <= 1
     zero = min(int(t.ns(np.array([t.start_tick], dtype=np.uint64), same)[0]) for t in timelines)
     watts = _watts(machine)
-    found = [_row(t, pes.get(t.pe), same, zero, watts, names) for t in timelines]
+    found = [_row(t, pes.get(t.pe), (same, zero), watts, places) for t in timelines]
     _add_clocks(found, timelines, profile, same, zero)
     return found
 
@@ -127,37 +140,35 @@ def tracks(powers: Iterable[Power], timelines: list[Timeline]) -> list[Track]:
     ]
 
 
-def _row(
-    t: Timeline, pe: PE | None, same: bool, zero: int, watts: Mapping[str, float], names: Mapping[tuple[str, int], str]
-) -> Row:
+def _row(t: Timeline, pe: PE | None, clock: tuple[bool, int], watts: Mapping[str, float], places: Places | None) -> Row:
+    """`clock`: whether the monotonic clock is that of all PEs, and the first PE's start."""
+    same, zero = clock
     begin = int(t.ns(np.array([t.start_tick], dtype=np.uint64), same)[0]) - zero
     end = (t.end_monotonic_ns if same else t.end_realtime_ns) - zero
-    where = _places(pe, names)
-    threads = [_slices(t, events, same, zero, where) for events in t.events]
-    threads.sort(key=lambda slices: -sum(s.end - s.begin for s in slices if s.depth == 0))
-    mine = threads[0] if threads else []
-    row = Row(t.pe, pe.host if pe else "", with_compute(mine, begin, end), begin, end)
-    row.others = [other for other in threads[1:] if other]
+    where = places.of(pe) if places is not None and pe is not None else nowhere
+    threads = [(_slices(t, events, clock, where), _regions(t, events, clock, pe)) for events in t.events]
+    threads.sort(key=lambda thread: -sum(s.end - s.begin for s in thread[0] if s.depth == 0))
+    slices, regions = threads[0] if threads else ([], [])
+    mine = with_regions(with_compute(slices, begin, end), regions)
+    row = Row(t.pe, pe.host if pe else "", mine, begin, end)
+    row.others = [both for other, marked in threads[1:] if (both := with_regions(other, marked))]
     row.noun = noun([pe] if pe else [])
     if pe is not None and watts:
         row.joules, row.joules_from = _joules(row, pe, watts)
     return row
 
 
-def _places(pe: PE | None, names: Mapping[tuple[str, int], str]) -> dict[int, str]:
-    found = {}
-    for site in pe.sites if pe else ():
-        module = pe.module_of(site) if pe else None
-        path = module.path if module else ""
-        found[site.addr] = names.get((path, site.offset)) or (f"{Path(path).name}+{site.offset:#x}" if path else "")
-    return found
+def _edges(t: Timeline, some: np.ndarray, clock: tuple[bool, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Begins and ends of events, and their order: by begin, the outer ones first."""
+    same, zero = clock
+    begins, ends = (np.maximum(0, t.ns(some[edge], same) - zero) for edge in ("begin", "end"))
+    return begins, ends, np.lexsort((-ends, begins))
 
 
-def _slices(t: Timeline, events: np.ndarray, same: bool, zero: int, where: Mapping[int, str]) -> list[Slice]:
+def _slices(t: Timeline, events: np.ndarray, clock: tuple[bool, int], where: WhereOf) -> list[Slice]:
     """The slices in order of their begins. Each ends at the latest with the slice in which it began."""
     some = events[events["span"] < Span.CLOCK]
-    begins, ends = (np.maximum(0, t.ns(some[edge], same) - zero) for edge in ("begin", "end"))
-    order = np.lexsort((-ends, begins))
+    begins, ends, order = _edges(t, some, clock)
     found: list[Slice] = []
     stack: list[int] = []
     for i in order:
@@ -168,9 +179,57 @@ def _slices(t: Timeline, events: np.ndarray, same: bool, zero: int, where: Mappi
         if end <= begin:
             continue  # shorter than a nanosecond
         kind = STATES.get(Span(int(event["span"])), CALL)
-        found.append(Slice(begin, end, kind, t.call(event), where.get(int(event["addr"]), ""), len(stack)))
+        line, path = where(int(event["addr"]), int(event["path"]))
+        found.append(Slice(begin, end, kind, t.call(event), line, len(stack), path))
         stack.append(end)
     return found
+
+
+def _regions(t: Timeline, events: np.ndarray, clock: tuple[bool, int], pe: PE | None) -> list[Slice]:
+    """The regions that the program marks, in order of their begins. Of equal ones the outer comes first."""
+    some = events[events["span"] == Span.REGION]
+    if pe is None or not len(some):
+        return []
+    begins, ends, _ = _edges(t, some, clock)
+    depths = [len(region_names(pe, int(n))) if n < len(pe.user_regions) else 0 for n in some["addr"]]
+    return [
+        Slice(int(begins[i]), int(ends[i]), REGION, pe.user_regions[int(some["addr"][i])].name, "", 0)
+        for i in np.lexsort((depths, -ends, begins))
+        if depths[i]
+    ]
+
+
+def with_regions(slices: list[Slice], regions: list[Slice]) -> list[Slice]:
+    """Puts slices into the regions around them. A region that begins or ends in a call, as by MPI_Pcontrol, begins
+    after it or ends before it. Computing is cut at the edges of regions.
+    """
+    if not regions:
+        return slices
+    calls = [s for s in slices if s.depth == 0 and s.kind != COMPUTE]
+    begins, ends = ([getattr(call, edge) for call in calls] for edge in ("begin", "end"))
+
+    def moved(at: int, to_end: bool) -> int:
+        i = bisect_left(begins, at) - 1  # the last call that began before
+        return at if i < 0 or ends[i] <= at else ends[i] if to_end else begins[i]
+
+    fitted = [replace(r, begin=moved(r.begin, True), end=moved(r.end, False)) for r in regions]
+    fitted = [r for r in fitted if r.end > r.begin]
+    cuts = sorted({at for r in fitted for at in (r.begin, r.end)})
+    parts = [part for s in slices for part in (_cut(s, cuts) if s.kind == COMPUTE else [s])]
+    found: list[Slice] = []
+    stack: list[int] = []
+    for one in sorted([*fitted, *parts], key=lambda s: (s.begin, -s.end)):  # stable: regions first, as they were
+        while stack and stack[-1] <= one.begin:
+            stack.pop()
+        found.append(replace(one, depth=len(stack)))
+        stack.append(one.end)
+    return found
+
+
+def _cut(one: Slice, cuts: list[int]) -> Iterator[Slice]:
+    inside = cuts[bisect_right(cuts, one.begin) : bisect_left(cuts, one.end)]
+    for begin, end in pairwise([one.begin, *inside, one.end]):
+        yield replace(one, begin=begin, end=end)
 
 
 def with_compute(slices: list[Slice], begin: int, end: int) -> list[Slice]:

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from wattle import console, profile, symbols, units
+from wattle import console, profile, units
 from wattle.errors import WattleError
 from wattle.power import Power
 from wattle.profile import RunProfile
 from wattle.provenance import significant
 from wattle.timeline import otf2_trace, perfetto, watts
 from wattle.timeline.file import Timeline
+from wattle.timeline.places import Places
 from wattle.timeline.rows import Cost, cost, load, rows, tracks
 
 
@@ -56,7 +57,7 @@ def _write(
     directory: Path, timelines: list[Timeline], found: RunProfile, machine: Mapping[str, Any], powers: list[Power]
 ) -> tuple[Path, Path]:
     """Writes both files, with the watts of the nodes' meters and of `powers`."""
-    made = rows(timelines, found, machine, _lines(found))
+    made = rows(timelines, found, machine, Places(found))
     measured = watts.load(directory / "profile", {pe.pe: pe.host for pe in found.pes})
     whole = tracks([*measured, *powers], timelines)
     try:
@@ -64,17 +65,6 @@ def _write(
         return trace, otf2_trace.write(directory / otf2_trace.FOLDER, made, whole)
     except OSError as error:
         raise WattleError(f"{directory}: the timeline cannot be written: {error.strerror or error}") from None
-
-
-def _lines(found: RunProfile) -> dict[tuple[str, int], str]:
-    """Lines of source such as `halo.c:57` by module and offset, where they are known."""
-    keys = {
-        (module.path, module.build_id, site.offset)
-        for pe in found.pes
-        for site in pe.sites
-        if (module := pe.module_of(site))
-    }
-    return {(path, offset): place.label for (path, _, offset), place in symbols.resolve(keys).items()}
 
 
 def _share(price: Cost, found: RunProfile) -> float | None:

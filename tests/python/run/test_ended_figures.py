@@ -1,4 +1,6 @@
-"""The figures of a job that was ended: its time without a core is not known, and tables, pages and commands say so."""
+"""The figures of a job that was ended: where its time without a core is not known up to its end, tables, pages and
+commands say so.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +28,15 @@ def killed(pe: int, n_pes: int = 2, active: float = 1.6, time: str = "seen", for
     wait = {"addr": "0x401100", "module": 0, "offset": "0x1100", "call": "shmem_barrier_all", "for_s": for_s}
     end = {"signal": 9, "exit_code": None, "time": time, "realtime_s": None, "partial": False, "wait": wait}
     return made | {"ended": end}
+
+
+def with_cores(made: dict[str, Any], until_s: float, no_core: float) -> dict[str, Any]:
+    """The profile of a killed process that had read `no_core` seconds without a core `until_s` after its start."""
+    unknown = dict.fromkeys(["other_threads_s", "other_busy_threads", "throttled_s", "quota_cores"])
+    cores = {"source": "schedstat", "until_s": until_s, "in_waits_s": 0.0, "cores": [1], "cores_of_threads": []}
+    made["state_s"] |= {"active": made["state_s"]["active"] - no_core, "no_core": no_core}
+    made["time_s"] |= {"compute": made["time_s"]["compute"] - no_core, "no_core": no_core}
+    return made | {"no_core": cores | unknown}
 
 
 @pytest.fixture
@@ -69,6 +80,35 @@ def test_no_plan_is_made_of_it(run: Path, wattle: Wattle) -> None:
     assert done.returncode != 0 and len(done.stderr.splitlines()) == 1
     assert WORDS in done.stderr and "--force makes one" in done.stderr
     assert not (run / "plan.yaml").exists()
+
+
+def test_a_time_that_is_known_up_to_the_last_long_wait_says_up_to_when(tmp_path: Path, wattle: Wattle) -> None:
+    made = [with_cores(killed(0), 1.5, 0.05), with_cores(killed(1, active=0.4), 1.2, 0.0)]
+    run = fakes.make_run(tmp_path / "run", made)
+    words = (
+        "Time without a core of PEs 0 and 1 is known up to their last long wait, 1.20 to 1.50 s after the start: "
+        "compute may contain more."
+    )
+    text = shown(run)
+    assert words in " ".join(text.split())
+    rows = {row[0]: row for line in text[text.index("By PE") :].splitlines() if "≤" in (row := line.split())}
+    assert rows["0"][2:4] == ["≤", "1.55"] and rows["1"][2:4] == ["≤", "0.40"]
+    assert rows["0"][rows["0"].index("≥") + 1] == "0.05" and rows["1"][rows["1"].index("≥") + 1] == "0"
+    refused = wattle("plan", run)
+    assert refused.returncode != 0 and "compute may contain more" in refused.stderr
+
+
+def test_a_time_that_is_known_up_to_the_end_is_one_of_a_finished_process(tmp_path: Path, wattle: Wattle) -> None:
+    run = fakes.make_run(tmp_path / "run", [with_cores(killed(0), 2.0, 0.01), with_cores(killed(1), 1.99, 0.0)])
+    text = shown(run)
+    assert "≤" not in text and "Time without a core" not in text and "Parallel efficiency" in text
+    assert summary.document(runs.load(run))["no_core_unknown"] == []
+    assert "are no base for a plan" not in wattle("plan", run).stderr
+    short = fakes.make_run(tmp_path / "short", [with_cores(killed(pe), 2.0, 0.2) for pe in range(2)])
+    refused = wattle("plan", short)
+    assert refused.returncode != 0
+    assert "PEs 0-1 had no core for up to 10.0 % of their time" in refused.stderr
+    assert "are bound to core 1 together" in refused.stderr
 
 
 def test_advice_says_it_and_looks_for_no_imbalance(run: Path, tmp_path: Path, wattle: Wattle) -> None:

@@ -74,7 +74,7 @@ def test_the_oracle_loses_no_time_and_saves_nothing_under_equal_loads() -> None:
 
 
 def facts(spans: list[tuple[int, int, Span]]) -> Timeline:
-    events = np.array([(begin, end, 1, 0, span) for begin, end, span in spans], dtype=EVENT)
+    events = np.array([(begin, end, 1, 0, span, -1) for begin, end, span in spans], dtype=EVENT)
     kept = Kept(len(events), len(events), 0, 0.0, 0.0, sum(span == Span.COLLECTIVE for _, _, span in spans))
     return Timeline(0, 1, 0, 50, 50, 50, 1.0, None, ["shmem_barrier_all"], [kept], [events])
 

@@ -10,15 +10,18 @@ import otf2
 import pytest
 import timelines
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
-from wattle import profile
+from wattle import profile, symbols
 from wattle.errors import DamagedFile, WattleError
+from wattle.pe import PE
 from wattle.power import Power
+from wattle.symbols import Place
 from wattle.timeline import otf2_trace, perfetto, watts, written
 from wattle.timeline.file import read
+from wattle.timeline.places import Places, WhereOf
 from wattle.timeline.rows import cost, load, rows, tracks
 from wattle.visible import visible
 
-SPIN, YIELD, ASLEEP, CALL, CLOCK = range(5)
+SPIN, YIELD, ASLEEP, CALL, CLOCK, _, REGION = range(7)
 PUT, BARRIER = 0, 1
 PUT_AT, BARRIER_AT = 0x555500001158, 0x555500001201
 # PE 0: computes 0.1 ms, is in a put for 0.05, computes 0.05, waits 0.8 in a barrier: spins, then sleeps.
@@ -43,8 +46,16 @@ def run(tmp_path: Path) -> Path:
     return directory
 
 
+class Halo:
+    """Places of a program halo.c, in which the barrier is called through a library."""
+
+    def of(self, pe: PE) -> WhereOf:
+        places = {BARRIER_AT: ("halo.c:9", "halo.c:5 main() > halo.c:9 exchange() > lib.so+0x1201")}
+        return lambda addr, path: places.get(addr, ("", ""))
+
+
 def rows_of(run: Path):
-    return rows(load(run / "profile"), profile.load(run, 2), timelines.MACHINE, {("/opt/halo", 0x1200): "halo.c:9"})
+    return rows(load(run / "profile"), profile.load(run, 2), timelines.MACHINE, Halo())
 
 
 # ---- reading ----
@@ -84,7 +95,7 @@ def test_unknown_joules_and_clocks_leave_no_counter(tmp_path):
     pes = [fakes.pe_profile(0, 1, joules=[fakes.figure("cpu", None), fakes.figure("dram", None)])]
     run = fakes.make_run(tmp_path / "run", pes)
     timelines.write(run / "profile", 0, [EVENTS[:1]], 1)
-    (row,) = rows(load(run / "profile"), profile.load(run, 1), timelines.MACHINE, {})
+    (row,) = rows(load(run / "profile"), profile.load(run, 1), timelines.MACHINE)
     assert (row.joules, row.ghz) == ([], [])
 
 
@@ -94,7 +105,7 @@ def test_pes_of_several_machines_are_put_together_by_the_time_of_day(tmp_path):
     timelines.write(run / "profile", 0, [EVENTS[:1]])
     later = hex(1_700_000_000_000_000_000 + 5_000)
     timelines.write(run / "profile", 1, [EVENTS[:1]], end_realtime_ns=later, end_monotonic_ns=hex(7))
-    made = rows(load(run / "profile"), profile.load(run, 2), timelines.MACHINE, {})
+    made = rows(load(run / "profile"), profile.load(run, 2), timelines.MACHINE)
     assert made[1].begin - made[0].begin == 5_000
 
 
@@ -111,7 +122,7 @@ def test_the_cost_is_the_sum_over_the_pes(run):
     [
         (lambda b: b[:-1], "bytes of spans"),
         (lambda b: b"nothing", "line of JSON"),
-        (lambda b: b.replace(b'"schema": 1', b'"schema": 9'), "schema"),
+        (lambda b: b.replace(b'"schema": 2', b'"schema": 9'), "schema"),
         (lambda b: b.replace(b'"ns_per_tick": 0.5', b'"ns_per_tick": 0.0'), "above 0"),
         (lambda b: b.replace(b'"pe": 0', b'"pe": 1'), "says 1"),
         (lambda b: b[:-4] + b"\x09\x00\x00\x00", "no kind"),
@@ -128,6 +139,77 @@ def test_a_damaged_file_is_named_with_the_mistake(tmp_path, change, words):
 def test_a_run_without_timelines_says_how_to_get_one(run_dir):
     with pytest.raises(WattleError, match="wattle run --timeline"):
         load(run_dir / "profile")
+
+
+# ---- regions and call paths ----
+
+# The program marks `solve` (0.05 to 0.9 ms) and in it `halo`, which begins and ends within calls.
+MARKED = [(100_000, 1_800_000, 0, 0, REGION), (250_000, 1_000_000, 1, 0, REGION)]
+
+
+@pytest.fixture
+def marked(tmp_path: Path) -> Path:
+    named = [("solve", -1), ("halo", 0)]
+    regions = [{"name": name, "outer": outer, "times": 1, "time_s": 0.1} for name, outer in named]
+    run = fakes.make_run(tmp_path / "run", [fakes.pe_profile(0, 1, regions=regions)])
+    timelines.write(run / "profile", 0, [[*EVENTS[:-1], *MARKED]], 1)
+    return run
+
+
+def test_regions_enclose_calls_and_computing(marked, tmp_path):
+    (row,) = rows(load(marked / "profile"), profile.load(marked, 1), timelines.MACHINE)
+    shown = [(s.begin // 1000, s.end // 1000, s.title, s.depth) for s in row.slices]
+    assert shown == [
+        (0, 50, "compute", 0),
+        (50, 200, "solve", 0),  # it ends within the barrier's call, so before it
+        (50, 100, "compute", 1),
+        (100, 150, "shmem_double_put", 1),
+        (150, 200, "halo", 1),  # it begins within the put
+        (150, 200, "compute", 2),
+        (200, 1000, "shmem_barrier_all", 0),
+        (210, 250, "spin: shmem_barrier_all", 1),
+        (250, 995, "asleep: shmem_barrier_all", 1),
+    ]
+    assert [s.kind for s in row.slices if s.name in ("solve", "halo")] == ["region", "region"]
+    with otf2.reader.open(str(otf2_trace.write(tmp_path / "otf2", [row]))) as trace:
+        paradigms = {r.name: r.paradigm for r in trace.definitions.regions}
+    assert paradigms["solve"] == paradigms["halo"] == otf2.enums.Paradigm.USER != paradigms["compute"]
+
+
+def test_a_region_that_the_profile_lacks_is_left_out(run):
+    timelines.write(run / "profile", 1, [MARKED])
+    made = rows(load(run / "profile"), profile.load(run, 2), timelines.MACHINE)
+    assert [s.title for s in made[1].slices] == ["compute"]
+
+
+def test_a_span_has_the_path_of_its_call(tmp_path, monkeypatch):
+    """Two paths lead to the call in the library; the line is that of the program's own frame."""
+    files = [{"path": p, "base": "0x0", "build_id": ""} for p in ("/opt/halo", "/opt/lib.so")]
+    site = {"addr": hex(BARRIER_AT), "module": 1, "offset": "0x1201", "call": "shmem_barrier_all", "kind": "wait"}
+    counts = {"calls": 1, "bytes": 0, "timed_calls": 1, "time_s": 0.1, "waits": 1}
+    waits = {"wait_s": {"spin": 0.0, "yield": 0.0, "asleep": 0.1}, "joules": {}}
+    sites = [site | counts | waits | {"path": at} for at in (1, 3)]
+    paths = [[-1, 0, 0x10], [0, 0, 0x20], [-1, -2, 0], [2, 0, 0x30]]
+    made = fakes.pe_profile(0, 1, modules=files, sites=sites, paths=paths)
+    run = fakes.make_run(tmp_path / "run", [made])
+    of = timelines.with_path
+    spans = [(i, i + 2, BARRIER_AT, BARRIER, of(CALL, path)) for i, path in ((0, 1), (10, 3), (20, -1), (30, 900))]
+    timelines.write(run / "profile", 0, [[(10_000 * b, 10_000 * e, *rest) for b, e, *rest in spans]], 1)
+
+    def resolve(keys):
+        return {k: Place(k[0], k[2], "/src/halo.c", k[2], f"f{k[2]}") for k in keys}
+
+    monkeypatch.setattr(symbols, "resolve", resolve)
+    found = profile.load(run, 1)
+    (row,) = rows(load(run / "profile"), found, {}, Places(found))
+    calls = [(s.where, s.path) for s in row.slices if s.kind == "call"]
+    call = f"halo.c:{0x1201} f{0x1201}()"
+    assert calls == [
+        ("halo.c:32", f"halo.c:16 f16() > halo.c:32 f32() > {call}"),
+        ("halo.c:48", f"(deeper callers) > halo.c:48 f48() > {call}"),
+        (f"halo.c:{0x1201}", ""),
+        (f"halo.c:{0x1201}", ""),
+    ]
 
 
 # ---- what others read ----
@@ -157,11 +239,10 @@ def test_perfettos_own_parser_reads_every_slice_and_counter(run, tmp_path):
             assert event.type == proto.TrackEvent.TYPE_SLICE_END
             found.append((*open_names.pop(), at))
     assert not open_names
-    assert sorted(found) == sorted(
-        (s.begin, s.name if s.kind in ("compute", "call") else f"{s.kind}: {s.name}", s.end) for s in made[0].slices
-    )
-    sites = {a.string_value for _, e in events for a in e.debug_annotations}
-    assert "halo.c:9" in sites
+    assert sorted(found) == sorted((s.begin, s.title, s.end) for s in made[0].slices)
+    assert {s.title for s in made[0].slices} >= {"compute", "shmem_double_put", "asleep: shmem_barrier_all"}
+    notes = {(a.name, a.string_value) for _, e in events for a in e.debug_annotations}
+    assert notes == {("site", "halo.c:9"), ("call path", Halo().of(None)(BARRIER_AT, -1)[1])}
     counters = [e for _, e in events if e.type == proto.TrackEvent.TYPE_COUNTER]
     assert {1.2, 2.6} <= {e.double_counter_value for e in counters}
 
@@ -192,13 +273,14 @@ def test_otf2s_own_reader_reads_every_region_and_metric(run, tmp_path):
     made = rows_of(run)
     anchor = otf2_trace.write(tmp_path / "otf2", made)
     entered: dict[str, list[str]] = {}
-    done, values = [], []
+    done, values, paths = [], [], {}
     with otf2.reader.open(str(anchor)) as trace:
         assert trace.timer_resolution == 1_000_000_000
         for location, event in trace.events:
             stack = entered.setdefault(location.name, [])
             if isinstance(event, otf2.events.Enter):
                 stack.append(event.region.name)
+                paths[event.region.name] = list((event.attributes or {}).values())
             elif isinstance(event, otf2.events.Leave):
                 assert stack.pop() == event.region.name  # nested, and in order
                 done.append((location.name, event.region.name))
@@ -207,6 +289,7 @@ def test_otf2s_own_reader_reads_every_region_and_metric(run, tmp_path):
     assert not any(entered.values())
     assert {name for name, _ in done} >= {"PE 0", "PE 1"}
     assert ("PE 0", "asleep: shmem_barrier_all") in done
+    assert paths["asleep: shmem_barrier_all"] == [Halo().of(None)(BARRIER_AT, -1)[1]] and paths["compute"] == []
     assert len(done) == sum(len(r.slices) + sum(map(len, r.others)) for r in made)
     assert len(values) == sum(len(r.ghz) + len(r.joules) for r in made)
 

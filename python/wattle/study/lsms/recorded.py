@@ -33,7 +33,7 @@ def keep(folder: Path, pes: int) -> dict[str, Any]:
     if len(found) < pes:
         return {}
     zero = min(int(t.ns(np.array([t.start_tick], dtype=np.uint64), True)[0]) for t in found)
-    rows = timelines.rows(found, profile.load(folder, pes), {}, {})
+    rows = timelines.rows(found, profile.load(folder, pes), {})
     return {"waits": {str(row.pe): _last(row, zero) for row in rows}}
 
 
