@@ -123,9 +123,10 @@ def failure(home: Path, program: dict, seconds: float, profiles: Path) -> str:
     """The reason why the program failed; "" if it passed."""
     nodes, pes = map(int, program["on"].split("x"))
     name, *arguments = program["program"].split()
-    own_device = [str(HERE / "on_own_device")] if "loss" in program else []
+    device = "on_own_device" if "loss" in program else "without_device" if program.get("without_device") else None
+    by = [str(HERE / device)] if device else []
     with Nodes(nodes) as made, network_of(program, made):
-        command = made.command(str(home / "bin/oshrun"), pes, *own_device, str(home / "bin" / name), *arguments)
+        command = made.command(str(home / "bin/oshrun"), pes, *by, str(home / "bin" / name), *arguments)
         settings = {"WATTLE_PROFILE_DIR": str(profiles), "WATTLE_SILENCE": "120s", **program.get("environment", {})}
         if program.get("cut_off"):
             return failure_when_cut_off(command, settings, seconds)
@@ -141,6 +142,8 @@ def failure(home: Path, program: dict, seconds: float, profiles: Path) -> str:
         return f"exit code {code}"
     if program.get("hardware") and not moved_by_hardware(profiles):
         return "hardware moved no bytes"
+    if program.get("without_device") and moved_by_hardware(profiles) != 0:
+        return "hardware moved bytes, or there is no profile"
     return ""
 
 
