@@ -138,23 +138,26 @@ def saved_of_pes(evidence: Evidence, of_pe: dict[int, Interval], parts: Sequence
     most = min(max((one.hi for one in of_pe.values()), default=0.0), evidence.ran_s)
     seconds = Interval(min(of_pe.get(pace, Interval(0.0, 0.0)).lo, most), most)
     # Time without a core may stay, or shrink with the work. It costs no joules.
-    more = _waits_that_go(evidence, of_pe, parts) if evidence.waits_shrink else 0.0
-    share = Interval(seconds.lo / evidence.wall_s, min(1.0, (seconds.hi + more) / evidence.ran_s))
+    most_share = _with_waits(evidence, of_pe, parts) if evidence.waits_shrink else seconds.hi / evidence.ran_s
+    share = Interval(seconds.lo / evidence.wall_s, min(1.0, most_share))
     joules = _joules(evidence, parts, Interval(seconds.lo / evidence.ran_s, share.hi))
     whole = evidence.whole_joules
     provenance = Provenance.MODELLED if joules else Provenance.UNAVAILABLE
     return Saved(seconds, share, of_pe, joules, provenance, whole.source, [part.spot for part in parts])
 
 
-def _waits_that_go(evidence: Evidence, of_pe: dict[int, Interval], parts: Sequence[Part]) -> float:
-    """The seconds of waits that go away at most beside a saving: those elsewhere than at its call sites shrink in
-    proportion to the work outside waits. Of the PE that saves most.
+def _with_waits(evidence: Evidence, of_pe: dict[int, Interval], parts: Sequence[Part]) -> float:
+    """The most of a saving as a share of its PE's time with a core, with waits that go away beside it: those elsewhere
+    than at its call sites shrink in proportion to the work outside waits. Of the PE that saves most.
     """
     pe = max(evidence.profile.pes, key=lambda pe: of_pe.get(pe.pe, Interval(0.0, 0.0)).hi)
     saved = of_pe.get(pe.pe, Interval(0.0, 0.0)).hi
     at = sum(part.share.hi * part.spot.of[pe.pe].wait_s for part in parts if pe.pe in part.spot.of)
     active, waited = pe.state_s["active"] or 0.0, evidence.waited_s(pe)
-    return max(0.0, waited - at) * min(1.0, max(0.0, saved - at) / active) if active > 0 else 0.0
+    if active + waited <= 0:
+        return 1.0
+    part = min(1.0, max(0.0, saved - at) / active) if active > 0 else 0.0
+    return (saved + max(0.0, waited - at) * part) / (active + waited)
 
 
 def _joules(evidence: Evidence, parts: Sequence[Part], share: Interval) -> Interval | None:
