@@ -1,8 +1,9 @@
-/* transport_names.c - looks at the loaded objects, the sockets and the device files of this process. */
+/* transport_names.c - looks at the loaded objects, variables of Open MPI, sockets and device files of this process. */
 #include "mpi/transport_names.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <ifaddrs.h>
 #include <link.h>
 #include <netinet/in.h>
@@ -58,6 +59,35 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
   if (strncmp(file, "libucp", 6) == 0) add(c->library, ", ", "UCX");
   if (strncmp(file, "libfabric", 9) == 0) add(c->library, ", ", "libfabric");
   return 0;
+}
+
+/* ---- components that are linked in, as in Debian 13's Open MPI 5 ---- */
+
+/* The beginning of the description of a component (`mca_base_component_t` of Open MPI 4 and 5). */
+typedef struct described {
+  int version[3];
+  char project[16];
+  int project_version[3];
+  char type[32];
+  int type_version[3];
+  char name[64];
+} described;
+
+static void add_described(char list[TEXT], const char *type, const described *component)
+{
+  if (!component || strncmp(component->project, "ompi", sizeof component->project) != 0 ||
+      strncmp(component->type, type, sizeof component->type) != 0 ||
+      !memchr(component->name, 0, sizeof component->name) || !*component->name)
+    return;
+  add(list, ", ", component->name);
+}
+
+/* The PML in use is a variable. Only the PML `cm` uses an MTL, to which a variable points. */
+static void add_linked_in(char list[TEXT])
+{
+  const described *const *mtl = dlsym(RTLD_DEFAULT, "ompi_mtl_base_selected_component");
+  add_described(list, "pml", dlsym(RTLD_DEFAULT, "mca_pml_base_selected_component"));
+  if (mtl && strcmp(list, "cm") == 0) add_described(list, "mtl", *mtl);
 }
 
 /* ---- files ---- */
@@ -166,6 +196,7 @@ void wtl_mpi_transport_write(FILE *f, const void *sysfs)
   name_library(name);
   dl_iterate_phdr(look, &c);
   look_at_files(paths, sysfs);
+  if (!*c.above) add_linked_in(c.above);
   if (!*c.above) memcpy(c.above, c.library, sizeof c.above);
   snprintf(transport, sizeof transport, *c.below ? "%s (%s)" : "%s", c.above, c.below);
   putc('{', f);
