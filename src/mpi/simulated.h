@@ -25,6 +25,9 @@ void wtl_mpi_carry_out(wtl_mpi_frame *f, void (*call)(void *), void *arguments);
  * (SimGrid's MPI_ names would do this. The PMPI_ names, which are called here, only return.) */
 void wtl_mpi_failed(wtl_mpi_frame *f, MPI_Comm comm, int code);
 
+/* Fortran's MPI_STATUS_IGNORE in SimGrid's library, which is recognized by its address. */
+extern const MPI_Fint mpi_status_ignore_ __attribute__((weak));
+
 /* Returns SimGrid's own Fortran entry of that name, to be cast. Ends the job if there is none. */
 typedef void wtl_mpi_fortran(void);
 wtl_mpi_fortran *wtl_mpi_fortran_of(const char *name);
