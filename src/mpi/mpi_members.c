@@ -171,7 +171,8 @@ static int started_here(void)
     const char *text = getenv(names[i]);
     if (text && atoi(text) > 0) return atoi(text);
   }
-  return tasks_by_slurm();
+  int tasks = tasks_by_slurm();
+  return tasks ? tasks : wtl_ancestor_count_job(); /* such as PRRTE's prterun */
 }
 
 /* Writes ranks as "0, 2-5": those in the list, or the others of 0..n-1. */
@@ -258,7 +259,7 @@ static int *close_count(int me, int *members)
 
 void wtl_mpi_members_join(wtl_mpi_rank *rank)
 {
-  int n = rank->record.n, members, here = started_here();
+  int n = rank->record.n, members;
   if (n > 1 && !self.roll && !self.is_late) {
     await_all(rank->record.me == 0);
     PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank->record.me, MPI_INFO_NULL, &rank->node);
@@ -267,6 +268,7 @@ void wtl_mpi_members_join(wtl_mpi_rank *rank)
   int *ranks = close_count(rank->record.me, &members);
   if (!ranks || members == 1 || make_comm(ranks, members, &rank->node) != MPI_SUCCESS)
     PMPI_Comm_dup(MPI_COMM_SELF, &rank->node);
+  int here = members < n ? started_here() : n; /* all processes are still in MPI_Init, or have left it */
   rank->is_partial = here > 0 && here <= n && members < here;
   bool is_first = ranks && ranks[0] == rank->record.me;
   if (rank->is_partial && is_first) report(ranks, members, here, n);

@@ -8,4 +8,8 @@
  * launcher, or its daemon on this node. Returns 0 if no launcher started this process. */
 pid_t wtl_ancestor_launcher(void);
 
+/* Returns how many processes of this one's job that launcher has on this node, by PMIx's variables in their
+ * environments: those that run and that this user may read. Returns 0 if PMIx numbers no process here. */
+int wtl_ancestor_count_job(void);
+
 #endif

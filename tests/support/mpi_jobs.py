@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from jobs import HOME, OSHCC
 from tree import ROOT
-from wattle.run.mpi import OVERSUBSCRIBED
+from wattle.run.mpi import AS_ROOT, OVERSUBSCRIBED
 
 SOURCE = ROOT / "tests/node/programs/boot_mpi.c"
 
@@ -49,7 +49,6 @@ class Mpi:
 
 MPICH = Mpi("mpich", "mpicc.mpich", "mpiexec.mpich")
 OPEN_MPI = Mpi("openmpi", "mpicc.openmpi", "mpirun.openmpi", ("--oversubscribe",))
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def _one_sided() -> dict[str, str]:
@@ -58,6 +57,17 @@ def _one_sided() -> dict[str, str]:
         return {}
     said = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False).stdout
     return {"OMPI_MCA_osc": "^rdma"} if re.search(r"\(Open(RTE| MPI)\) 4\.", said) else {}
+
+
+@cache
+def loses_codes(name: str) -> bool:
+    """Whether the launcher of this MPI may end with code 0 after a rank failed. MPICH 4.2.1's does in some jobs of
+    plain programs, too: in 2 of 25 on Debian 13."""
+    launcher = shutil.which(MPICH.launcher) if name == MPICH.name else None
+    if not launcher:
+        return False
+    said = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False).stdout
+    return bool(re.search(r"Version: +4\.2\.1\s", said))
 
 
 # Plain MPI jobs: root may start them, and there may be more processes than cores.
