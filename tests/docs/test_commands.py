@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import shown
+from jobs import complaints
 from wattle.run.mpi import AS_ROOT, OVERSUBSCRIBED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +74,7 @@ def run(commands: list[shown.Command], folder: Path) -> list[tuple[int, str]]:
     found = []
     for number in range(len(commands)):
         code = results / f"{number}.code"
-        text = (results / str(number)).read_text(encoding="utf-8", errors="replace") if code.exists() else ""
+        text = complaints((results / str(number)).read_text(errors="replace")) if code.exists() else ""
         found.append((int(code.read_text()) if code.exists() else -1, text))
     return found
 

@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from jobs import HOME, clean_environment, default_signals
+from jobs import HOME, clean_environment, complaints, default_signals
+from mpi_jobs import loses_codes
 from preload import BOTH, ENVIRONMENT, Mpi, profiles
 from tree import PACKAGE
 from wattle.leftovers import End
@@ -61,7 +62,7 @@ class Run:
 
     def end(self) -> str:
         _, err = self.process.communicate(timeout=SECONDS)
-        return " ".join(err.split())
+        return " ".join(complaints(err).split())
 
     @property
     def pes(self) -> list[dict]:
@@ -110,7 +111,7 @@ WAYS = {
 def test_a_rank_that_fails_leaves_the_figures_of_all(mpi: Mpi, way: str, tmp_path: Path) -> None:
     run = Run(mpi, tmp_path, way)
     err = run.end()
-    assert run.process.returncode != 0
+    assert run.process.returncode != 0 or loses_codes(mpi.name)
     check_counts(run.pes)
     assert "The job was ended before it finished" in err, err
     assert not kept() & {name for name in kept() if int(name.split(".")[2]) in [pe["pid"] for pe in run.pes]}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from jobs import END_S, HOME, Job, Result, program, run
-from mpi_jobs import AS_ROOT, MPICH, OPEN_MPI, Mpi, mixed_program
+from mpi_jobs import AS_ROOT, MPICH, OPEN_MPI, Mpi, loses_codes, mixed_program
 
 BY_MPI = {"WATTLE_BOOT": "mpi", **AS_ROOT}
 
@@ -135,7 +135,8 @@ def test_mpi_and_shmem_under_open_mpi_by_mpi_where_mpi_comes_first_or_never(orde
 @pytest.mark.parametrize("mpi", [MPICH, OPEN_MPI], ids=lambda mpi: mpi.name)
 def test_shmem_after_the_end_of_mpi_is_an_error_that_says_so(mpi: Mpi, folder: Path) -> None:
     result = start(mpi, 2, mixed_program(mpi, folder), "MdmSds", WATTLE_BOOT="mpi")
-    assert result.code == 69 and "PE" not in result.out, result
+    assert result.code == 69 or (result.code == 0 and loses_codes(mpi.name)), result
+    assert "PE" not in result.out, result
     assert "call shmem_init before MPI_Finalize" in result.err, result
 
 
@@ -200,7 +201,8 @@ def test_status_of_a_program_with_mpi_is_kept_wherever_mpi_stands(order: str, fo
 def ends_badly(job: Job) -> None:
     begin = time.monotonic()
     job.all_gone(END_S)
-    assert job.wait(max(0.1, END_S - (time.monotonic() - begin))).code != 0
+    code = job.wait(max(0.1, END_S - (time.monotonic() - begin))).code
+    assert code != 0 or loses_codes(Path(job.command[0]).suffix[1:])
 
 
 @pytest.mark.parametrize("place", ["before", "compute", "barrier", "wait", "finalize", "after"])

@@ -79,7 +79,8 @@ OF_OPEN_MPI = re.compile(
 
 def complaints(err: str) -> str:
     """A job's standard error without warnings that Open MPI prints in good jobs."""
-    return OF_OPEN_MPI.sub("", err)
+    rest, count = OF_OPEN_MPI.subn("", err)
+    return re.sub(r"^\n", "", rest, flags=re.MULTILINE) if count else err  # ranks may print a line's end later
 
 
 @dataclass
@@ -243,10 +244,10 @@ def shared_memory_names() -> set[str]:
 
 
 def is_kept(name: str) -> bool:
-    """Whether a file holds the counts of a process. Those of a killed process stay until a command collects them,
-    so jobs beside this one leave some. tests/mpi/test_ended.py tests when they stay.
+    """Whether a file holds the counts of a process, or is one of Open MPI 5. Those of a killed process stay: counts
+    until a command collects them. So jobs beside this one leave some. tests/mpi/test_ended.py tests when counts stay.
     """
-    return Path(name).name.startswith("wattle-profile.")
+    return Path(name).name.startswith(("wattle-profile.", "sm_segment."))
 
 
 def unused(names: set[str]) -> set[str]:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jobs import clean_environment
+from jobs import clean_environment, complaints
 from mpi_jobs import AS_ROOT, MPICH, OPEN_MPI, Mpi
 from tree import ROOT
 
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(not (BUILD / "bin/oshrun").exists(), reason="bui
 
 
 def run(*command: object, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    done = subprocess.run(
         list(map(str, command)),
         env=clean_environment() | AS_ROOT | env,
         capture_output=True,
@@ -44,6 +44,8 @@ def run(*command: object, **env: str) -> subprocess.CompletedProcess[str]:
         timeout=600,
         check=False,
     )
+    done.stderr = complaints(done.stderr)
+    return done
 
 
 def is_expected(library: str) -> bool:
