@@ -223,7 +223,20 @@ def test_polling_in_long_waits_costs_joules_and_no_time(tmp_path, wattle):
     assert "saves no time and" in " ".join(wattle("advise", directory).stdout.split())
     done = wattle("advise", directory, "--check", 1)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "finding 1 saves no time" in done.stderr
+    assert "a replay shows no wait policy" in done.stderr
+
+
+def test_polling_also_costs_time_where_pes_share_cores(tmp_path):
+    directory = polls(tmp_path, "spin", LONG)
+    for path in (directory / "profile").glob("pe-*.json"):
+        lacked = {"wall_s": 3.0, "no_core": CORES}
+        profile = json.loads(path.read_text()) | lacked
+        profile["state_s"]["no_core"] = profile["time_s"]["no_core"] = 1.0
+        path.write_text(json.dumps(profile))
+    (finding,) = advise(directory).findings
+    saved = finding.saved
+    assert (saved.seconds.as_list(), saved.share.hi) == ([0.0, 1.0], 0.5)
+    assert saved.joules is not None and saved.joules.lo > 0
 
 
 @pytest.mark.parametrize(("wait", "waited"), [("adaptive", LONG), ("", LONG), ("spin", [0, 0, 100])])

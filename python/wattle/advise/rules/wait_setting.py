@@ -1,12 +1,15 @@
-"""Long waits that poll to their end, as the wait policy says: `adaptive` sleeps in them. It saves joules, no time."""
+"""Long waits that poll to their end, as the wait policy says: `adaptive` sleeps in them. It saves joules, and time only
+where PEs share cores.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from wattle import units
 from wattle.advise.evidence import Evidence
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Saved, Sure
+from wattle.advise.finding import Advice, Effort, Finding, Interval, Saved, Sure, saved_of_pes
 from wattle.pe import PE
 from wattle.provenance import Provenance
 from wattle.waited import Waits
@@ -43,7 +46,19 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     rests = "The joules of waiting in this run. A sleep prolongs a wait by its wake-up, some 50 µs."
     none = Interval(0.0, 0.0)
     saved = Saved(none, none, {}, interval, Provenance.MODELLED, whole.source, [])
+    if evidence.is_starved:  # a PE that polls may have the core that the late one needs
+        rests += " A PE that polls may have the core of another one."
+        saved = _with_time(evidence, interval)
     yield Finding(NAME, where, Advice(title, seen, CHANGE, rests, Effort.LINE, Sure.MEDIUM), saved)
+
+
+def _with_time(evidence: Evidence, joules: Interval) -> Saved:
+    """A saving of no more than all waits, with these joules and, at most, those of the nodes in that time."""
+    waits = {pe.pe: evidence.waited_s(pe) for pe in evidence.profile.pes}
+    saved = saved_of_pes(evidence, {pe: Interval(0.0, s) for pe, s in waits.items()})
+    share = max(waits[pe.pe] / (waits[pe.pe] + (pe.state_s["active"] or 0.0) or 1.0) for pe in evidence.profile.pes)
+    most = max(joules.hi, saved.joules.hi if saved.joules else 0.0)
+    return replace(saved, share=Interval(0.0, share), joules=Interval(joules.lo, most))
 
 
 def _polled_s(evidence: Evidence, pe: PE) -> float:
