@@ -1,5 +1,5 @@
-/* neighbours.c - exchanges borders with both neighbours, and waits for all PEs before and after that. One PE in four has
- * more work in each round, another one each time. */
+/* neighbours.c - exchanges borders with both neighbours, and waits for all PEs before and after that. One PE in four
+ * has more work in each round, another one each time. */
 #include <shmem.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -401,7 +401,8 @@ uint64_t wtl_profile_bytes(const wtl_profile *p);
 double wtl_site_ticks(const wtl_site *site);
 
 /* Adds up the tables of all threads. Returns an array that the caller frees, with its length in *n; NULL and 0 if it is
- * empty. `shift`: of the classes of wtl_waited, which have all calls that waited. One call of a thread that is still running may be absent. */
+ * empty. `shift`: of the classes of wtl_waited, which have all calls that waited. One call of a thread that is still
+ * running may be absent. */
 wtl_site *wtl_profile_merge(wtl_profile *p, unsigned shift, uint64_t *n);
 
 #endif
