@@ -112,6 +112,20 @@ def test_for_a_program_that_needs_an_mpi_the_message_names_its_package(wrapper: 
             assert not (tmp_path / "a b.o").exists() and not (tmp_path / "a").exists()
 
 
+@pytest.mark.parametrize(("wrapper", "variable"), [("oshcc", "OSHCC_CC"), ("oshc++", "OSHCXX_CXX")])
+def test_a_compiler_that_is_not_there_is_named(wrapper: str, variable: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [HOME / "bin" / wrapper, ROOT / "examples/hello.c", "-o", tmp_path / "hello"],
+        env=os.environ | {variable: "no-such-compiler -m64"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 127
+    assert done.stderr.startswith(f"{wrapper}: there is no compiler no-such-compiler; install one")
+    assert f"{variable}=NAME" in done.stderr and done.stderr.count("\n") == 1
+
+
 def test_a_program_that_needs_an_mpi_compiles_with_the_mpi_s_compiler(tmp_path: Path) -> None:
     if not shutil.which("mpicc"):
         pytest.skip("no mpicc here (libopenmpi-dev)")
