@@ -254,7 +254,7 @@ def test_figures_without_space_for_them_are_written_later(
 @BOTH
 def test_a_job_without_wattle_run_is_collected_from_its_folder(mpi: Mpi, tmp_path: Path) -> None:
     done = mpi.run(RANKS, mpi.compile("ended.c", tmp_path), "SIGKILL", profile=tmp_path / "profile")
-    assert done.returncode != 0
+    assert done.returncode != 0 or loses_codes(mpi.name)
     assert not profiles(tmp_path / "profile")
     words = [HOME / "bin/wattle-profiles", "collect", tmp_path / "profile"]
     until, running = time.monotonic() + SECONDS, RANKS

@@ -12,7 +12,7 @@ from pathlib import Path
 import fakes
 import pytest
 from jobs import HOME, clean_environment
-from mpi_jobs import AS_ROOT
+from mpi_jobs import AS_ROOT, returns_from_abort
 from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, Mpi, profiles
 from tree import PACKAGE
 
@@ -116,7 +116,7 @@ def test_a_program_that_aborts_leaves_its_own_profile_and_exit_code(mpi: Mpi, tm
     assert done.returncode == plain.returncode != 0
     left = profiles(tmp_path / "profile")
     assert [pe["pe"] for pe in left][-1:] == [1]
-    assert left[-1]["joules"] == []
+    assert left[-1]["joules"] == [] or returns_from_abort(mpi.name)
 
 
 @BOTH

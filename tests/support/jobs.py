@@ -224,9 +224,10 @@ class Job:
         assert not left, f"left behind: {left}\n{self.err}"
 
     def signal(self, pid: int, number: int = signal.SIGKILL) -> None:
-        """Only to a process of this job."""
+        """Only to a process of this job. It may end before the signal comes."""
         if pid in self.alive():
-            os.kill(pid, number)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def __enter__(self) -> Job:
         return self
