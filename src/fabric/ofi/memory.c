@@ -12,11 +12,8 @@ enum { SHORT_BYTES = 4096, N_SHORT = 96, LONG_BYTES = WTL_NET_MOST, N_LONG = 25 
 void wtl_ofi_memory_open(wtl_ofi_memory *m, struct fid_domain *domain, struct fid_ep *ep, const struct fi_info *info)
 {
   uint64_t mr_mode = (uint64_t)info->domain_attr->mr_mode;
-  *m = (wtl_ofi_memory){.domain = domain,
-                        .ep = ep,
-                        .mr_mode = mr_mode,
-                        .next_key = 1,
-                        .is_needed = (mr_mode & FI_MR_LOCAL) || (info->mode & FI_LOCAL_MR)};
+  *m = (wtl_ofi_memory){
+      .domain = domain, .ep = ep, .mr_mode = mr_mode, .next_key = 1, .is_needed = (mr_mode & FI_MR_LOCAL) != 0};
 }
 
 int wtl_ofi_memory_register(wtl_ofi_memory *m, void *start, size_t n, uint64_t access, struct fid_mr **mr)
