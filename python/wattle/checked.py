@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -264,12 +264,7 @@ def _check_limits(file: object, value: Any, trail: Any, depth: int) -> None:
         return
     if depth == limits.DEPTH:
         raise DamagedFile(file, DEEPER)
-    if (
-        isinstance(value, list)
-        and value
-        and set(map(type, value)) <= PLAIN
-        and -SMALL <= min(value) <= max(value) <= SMALL
-    ):
+    if _is_plain(value if isinstance(value, list) else value.values()) and all(map(str.isascii, _keys(value))):
         return
     for key, each in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(key, str) and not key.isascii():
@@ -278,6 +273,15 @@ def _check_limits(file: object, value: Any, trail: Any, depth: int) -> None:
         if each is None or (kind in PLAIN and -SMALL <= each <= SMALL) or (kind is str and each.isascii()):
             continue
         _check_limits(file, each, (trail, key), depth + 1)
+
+
+def _is_plain(values: Collection[Any]) -> bool:
+    """Whether all values are numbers within the limits."""
+    return bool(values) and set(map(type, values)) <= PLAIN and -SMALL <= min(values) <= max(values) <= SMALL
+
+
+def _keys(value: Any) -> Collection[str]:
+    return value if isinstance(value, dict) else ()
 
 
 def _place(trail: Any) -> str:

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
+
+
+def without_preload(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment, this process's by default, without the libraries that are preloaded for a program. Some of them
+    print on standard output.
+    """
+    given = os.environ if environment is None else environment
+    return {name: value for name, value in given.items() if name != "LD_PRELOAD"}
 
 
 def run_quietly(
@@ -15,13 +24,13 @@ def run_quietly(
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command and returns its output and exit code. A non-zero exit code is not an error here.
 
-    `environment` replaces this process's environment. `words` is the standard input, empty by default. `holding` are
-    open descriptors that the command inherits. Raises OSError where the command cannot be started, and
-    subprocess.TimeoutExpired where it takes more than `limit_s` seconds.
+    `environment` replaces this process's environment, of which LD_PRELOAD is left out. `words` is the standard input,
+    empty by default. `holding` are open descriptors that the command inherits. Raises OSError where the command cannot
+    be started, and subprocess.TimeoutExpired where it takes more than `limit_s` seconds.
     """
     return subprocess.run(
         list(command),
-        env=environment,
+        env=without_preload() if environment is None else environment,
         input=words or "",
         capture_output=True,
         text=True,

@@ -10,7 +10,7 @@ from typing import Any
 
 from wattle import paths
 from wattle.checked import parse_json
-from wattle.commands import run_quietly
+from wattle.commands import run_quietly, without_preload
 from wattle.errors import DamagedFile, WattleError
 
 TOOL = "wattle-info"
@@ -57,7 +57,7 @@ def ask(environment: Mapping[str, str] | None = None) -> Info:
     """Runs wattle-info in an environment. Raises WattleError with the tool's message where a setting is wrong."""
     tool = paths.tool(TOOL)
     try:
-        result = run_quietly([str(tool)], environment, LIMIT_S)
+        result = run_quietly([str(tool)], without_preload(environment), LIMIT_S)
     except subprocess.TimeoutExpired:
         raise WattleError(f"{tool} did not answer within {LIMIT_S} s") from None
     except OSError as error:

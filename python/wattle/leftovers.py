@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wattle import paths
+from wattle.commands import without_preload
 from wattle.errors import WattleError
 
 KEPT = Path("/dev/shm")
@@ -57,11 +58,6 @@ def any_kept() -> bool:
     return any(KEPT.glob(f"{PREFIX}{os.geteuid()}.*"))
 
 
-def _settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment without the library that is for the job's processes."""
-    return {name: value for name, value in environment.items() if name != "LD_PRELOAD"}
-
-
 def collect(
     folder: Path, environment: Mapping[str, str], ends: Iterable[End] = (), job_has_ended: bool = False
 ) -> Collected:
@@ -73,7 +69,7 @@ def collect(
     if not folder.is_dir() or not any_kept() or not tool.exists():
         return Collected()
     command = [str(tool), "collect", str(folder), *(["now"] if job_has_ended else [])]
-    done = subprocess.run([*command, *map(str, ends)], env=_settings(environment), capture_output=True, text=True)
+    done = subprocess.run([*command, *map(str, ends)], env=without_preload(environment), capture_output=True, text=True)
     try:
         found = json.loads(done.stdout)
         return Collected(found["written"], found["failed"], int(found["running"]), done.stderr.strip())

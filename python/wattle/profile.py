@@ -191,14 +191,15 @@ def load(
 
 @contextmanager
 def _without_searches() -> Iterator[None]:
-    """Reads without searches for garbage, which would find none among the objects of a large job, and take a third of
-    the time.
+    """Reads without searches for garbage, which would find none among the objects of a large job and take a third of
+    the time. Later searches leave these objects out.
     """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         if was_enabled:
             gc.enable()
 

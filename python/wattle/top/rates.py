@@ -14,6 +14,7 @@ from pathlib import Path
 
 from wattle import limits, paths
 from wattle.checked import Checked, parse_json
+from wattle.commands import without_preload
 from wattle.errors import WattleError
 from wattle.leftovers import KEPT, PREFIX
 from wattle.pe import NO_CORE, PE, Numbers, Site, add, find
@@ -74,7 +75,8 @@ def read(found: Iterable[Live]) -> dict[int, Reading]:
         return {}
     pes: dict[int, Reading] = {}
     for first in range(0, len(words), AT_ONCE):
-        done = subprocess.run([tool, "live", *words[first : first + AT_ONCE]], capture_output=True, check=False)
+        command = [tool, "live", *words[first : first + AT_ONCE]]
+        done = subprocess.run(command, env=without_preload(), capture_output=True, check=False)
         if done.returncode != 0:
             raise WattleError(f"wattle-profiles: {done.stderr.decode(errors='replace').strip() or 'failed'}")
         for entry in _documents(done.stdout):

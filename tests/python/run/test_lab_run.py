@@ -56,6 +56,19 @@ def test_streams_pass_through_and_the_tables_go_to_standard_error(wattle, progra
         assert words in result.stderr
 
 
+def test_a_preloaded_library_that_prints_disturbs_no_tool_of_the_lab(wattle, program, profiles, tmp_path):
+    source = tmp_path / "prints.c"
+    source.write_text(
+        '#include <unistd.h>\n__attribute__((constructor)) static void say(void) { write(1, "here\\n", 5); }'
+    )
+    library = tmp_path / "prints.so"
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True, stderr=subprocess.DEVNULL)
+    result = wattle("run", "-n", 2, "--", program("true"), env=profiles | {"LD_PRELOAD": str(library)})
+    assert result.returncode == 0, result.stderr
+    assert "here\n" in result.stdout  # the job's processes have it
+    assert "By PE" in result.stderr
+
+
 def test_the_table_fits_80_columns_and_has_no_colour_when_piped(wattle, program, profiles):
     result = wattle("run", "-n", 2, program("true"), env=profiles | {"FORCE_COLOR": "", "NO_COLOR": "1"})
     lines = [line for line in result.stderr.splitlines() if "Kept in" not in line and "start to end" not in line]
