@@ -6,9 +6,10 @@
  * for the MPI of the process. It passes the program's calls on by wtl_mpi_functions. This room calls MPI only by its
  * PMPI_ names, which bind to the library that the process has loaded.
  *
- * No message is added to those of the program. A blocking call becomes its non-blocking counterpart, followed by tests
- * of that request alone. Some counterparts fail or give other bits; such a call stays unchanged (calls.toml, column
- * `keeps`). At MPI_Init and MPI_Finalize the processes of a node synchronize once, to split the node's joules.
+ * No message is added to those of the program. Where the MPI shows that it is idle inside a blocking call, the call
+ * stays unchanged (yield_hook.c). Elsewhere it becomes its non-blocking counterpart, followed by tests of that request
+ * alone. Some counterparts fail or give other bits; such a call stays unchanged, too (calls.toml, column `unchanged`).
+ * At MPI_Init and MPI_Finalize the processes of a node synchronize once, to split the node's joules.
  *
  * A call that MPI or this library makes inside a call is not the program's, and goes straight to MPI.
  */
@@ -58,7 +59,7 @@ typedef struct wtl_mpi_rank {
   wtl_settings settings;
   _Atomic bool plain_waitall; /* MPI_Waitall stays unchanged (wtl_mpi_keep_waitall) */
   _Atomic bool abandoned;     /* the profile is written; the program ends without MPI_Finalize */
-  bool plain_reductions;      /* a reduction stays unchanged if its result may depend on the order */
+  bool keeps_calls;           /* blocking calls stay unchanged: the MPI shows where it is idle (yield_hook.c) */
   bool is_partial;            /* processes of the node lack this library (mpi_members.c) */
   bool has_outsiders;         /* communicators may have processes of another MPI_COMM_WORLD */
   MPI_Comm node;              /* the processes of this node with this library, which made it */
@@ -225,6 +226,9 @@ static inline void wtl_mpi_keep_waitall(void)
 void wtl_mpi_begin_unchanged(wtl_mpi_frame *f);
 void wtl_mpi_end_unchanged(wtl_mpi_frame *f);
 
+/* Returns whether the MPI shows that it is idle in a call of this thread. Needs wtl_mpi_self. */
+bool wtl_mpi_shows_idle(void);
+
 /* Called when MPI is idle: when Open MPI would yield the core, and when MPICH's progress found no event. Returns
  * false if the caller must yield the core. */
 bool wtl_mpi_idle(void);
@@ -352,6 +356,12 @@ bool wtl_mpi_order_matters(MPI_Op op, MPI_Datatype type, MPI_Comm comm, uint64_t
 /* Writes the calls that this module does not know and that passed unchanged, as a JSON list (module.c). */
 void wtl_mpi_passed_write(FILE *f, const void *arg);
 
+/* Returns whether blocking calls stay as the program makes them. All processes of the job answer alike. */
+static inline bool wtl_mpi_keeps_calls(void)
+{
+  return wtl_mpi_self->keeps_calls;
+}
+
 /* --- processes with this library (mpi_members.c) --- */
 
 /* Counts this process among those of its node that have the library. Precedes MPI's start. */
@@ -366,6 +376,7 @@ void wtl_mpi_members_join(wtl_mpi_rank *self);
 bool wtl_mpi_members_lack(MPI_Comm comm);
 static inline bool wtl_mpi_keeps_collectives(MPI_Comm comm)
 {
+  if (WTL_LIKELY(wtl_mpi_keeps_calls())) return true;
 #ifdef WTL_SIM
   (void)comm;
   return false;

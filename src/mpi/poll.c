@@ -21,7 +21,7 @@ void wtl_mpi_end_polling(void)
 uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, wtl_origin at)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
-  uint64_t now = wtl_ticks();
+  uint64_t now = t->polling.idle || t->loop.times > 0 ? wtl_ticks() : 0; /* a program that computes needs no time */
   const wtl_stages *s = &wtl_mpi_self->door.stages;
   double between = t->polling.slept || s->yields ? BETWEEN_COLD_NS : BETWEEN_NS;
   if (t->polling.idle && (double)(now - t->polled) * s->ns_per_tick > between) wtl_mpi_end_polling();
@@ -46,7 +46,7 @@ void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found)
   } else if (state == WTL_MPI_LOOP_COMPUTES) {
     wtl_mpi_end_polling();
   }
-  t->polled = wtl_ticks();
+  if (t->polling.idle) t->polled = wtl_ticks();
   if (in_chain) { /* its time is recorded as waiting */
     f->site->exact_calls++;
     t->inside = false;

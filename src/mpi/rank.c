@@ -149,6 +149,18 @@ static void start_record(wtl_mpi_rank *self)
 #endif
 }
 
+/* Agrees on wtl_mpi_rank.keeps_calls. Where processes lack the library, collective calls stay unchanged anyway. */
+static void agree_on_calls(wtl_mpi_rank *self)
+{
+#ifdef WTL_SIM
+  self->keeps_calls = false;
+#else
+  int mine = !self->door.is_shared && wtl_mpi_shows_idle(), all = mine;
+  if (!self->is_partial) PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  self->keeps_calls = all;
+#endif
+}
+
 void wtl_mpi_start(int thread_level)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -174,7 +186,6 @@ void wtl_mpi_start(int thread_level)
   wtl_mpi_wakeup_start(self);
   if (all) wtl_mpi_govern(self, all);
   free(all);
-  self->plain_reductions = self->settings.mpi_reductions.number == 0;
   wtl_profile_start(&self->profile, self->settings.profile.on, (int)self->settings.call_paths.number);
   wtl_profile_keep(&self->profile, self->settings.profile_dir.text);
   if (self->slot == 0 && !(self->record.meter = wtl_meter_open(&self->settings, error, sizeof error)))
@@ -187,6 +198,7 @@ void wtl_mpi_start(int thread_level)
   wtl_record_register(&self->record);
   wtl_record_start(&self->record);
   wtl_mpi_self = self;
+  agree_on_calls(self);
 }
 
 /* --- end --- */

@@ -43,7 +43,7 @@ bool wtl_mpi_order_matters(MPI_Op op, MPI_Datatype type, MPI_Comm comm, uint64_t
 {
   int n = 0;
   if (wtl_mpi_is_inter(comm) || bytes > LONG_BYTES) return true;
-  if (!wtl_mpi_self->plain_reductions || comm == MPI_COMM_NULL || !comm) return false;
+  if (comm == MPI_COMM_NULL || !comm) return false;
   if (!is_predefined(op)) return true;
   PMPI_Comm_size(comm, &n);
   return n > 2 && !is_integer(type);

@@ -1,15 +1,19 @@
 /*
- * yield_hook.c - lets the wait door control the core in blocking calls that stay unchanged. These have no counterpart
- * (MPI_Win_flush), or are reductions whose result may depend on the order.
+ * yield_hook.c - lets the wait door control the core in blocking calls that stay unchanged.
  *
- * Inside such a call only the MPI itself knows that it is idle. Open MPI shows it: with mpi_yield_when_idle, which
+ * Inside such a call only the MPI itself knows that it is idle. Where it shows this, all blocking calls stay unchanged.
+ * Elsewhere only those stay that have no counterpart (MPI_Win_flush), or whose counterpart may give other bits. In
+ * MPI_Init each process tests a request that cannot end, to find out which of the two holds, and all agree.
+ *
+ * Open MPI shows it: with mpi_yield_when_idle, which
  * mpi_life.c sets, it calls sched_yield when progress finds no event. The preload library replaces sched_yield, and
  * each such call is one turn of the wait door. In a test of Open MPI it means that the test found nothing at all. A
  * test without it found something. MPICH over UCX is observed at its progress (ucx_progress.c). Algorithm, messages and
  * bits stay those of the program.
  *
  * Another MPICH, or one with MPI_THREAD_MULTIPLE, shows nothing. There such a call is a single wait for the governor,
- * which can only use the length of the last waits at its site.
+ * which can only use the length of the last waits at its site. Open MPI with MPI_THREAD_MULTIPLE shows it in one thread
+ * for all that wait. A sleep of that thread would delay the others, so there a call becomes its counterpart, too.
  */
 #include "mpi/mpi_front.h"
 
@@ -49,6 +53,23 @@ static bool door_controls_core(void)
 {
   const wtl_stages *s = &wtl_mpi_self->door.stages;
   return s->policy != WTL_WAIT_SPIN || !s->crowded;
+}
+
+bool wtl_mpi_shows_idle(void)
+{
+  enum { TAG = 1, MOST_TESTS = 1000 }; /* some find events that are left from MPI_Init */
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  MPI_Request request; /* of a message that does not come */
+  int buffer, flag;
+  if (PMPI_Irecv(&buffer, 1, MPI_INT, wtl_mpi_self->slot, TAG, wtl_mpi_self->node, &request) != MPI_SUCCESS)
+    return false;
+  t->inside = t->is_unchanged = true;
+  t->idle_reports = 0;
+  for (int i = 0; i < MOST_TESTS && t->idle_reports == 0; i++) PMPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  t->inside = t->is_unchanged = false;
+  PMPI_Cancel(&request);
+  PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  return t->idle_reports > 0;
 }
 
 bool wtl_mpi_idle(void)

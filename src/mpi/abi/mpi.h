@@ -173,6 +173,7 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value);
 int PMPI_Info_free(MPI_Info *info);
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
 int PMPI_Session_finalize(MPI_Session *session);
+int PMPI_Cancel(MPI_Request *request);
 int PMPI_Request_free(MPI_Request *request);
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count);
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);

@@ -1,8 +1,9 @@
-/* refused.c - calls with counts below zero, which MPI refuses: prints how many it did. */
+/* refused.c - calls with counts below zero, which MPI refuses: prints how many it did. (MPICH 4.0's MPI_Allreduce does
+ * not: it ends the program.) */
 #include <mpi.h>
 #include <stdio.h>
 
-enum { CALLS = 6 };
+enum { CALLS = 5 };
 
 int main(int argc, char **argv)
 {
@@ -15,7 +16,6 @@ int main(int argc, char **argv)
   refused += MPI_Send(sent, -1, MPI_INT, me, 0, MPI_COMM_WORLD) != MPI_SUCCESS;
   refused += MPI_Isend(sent, -1, MPI_INT, me, 0, MPI_COMM_WORLD, &request) != MPI_SUCCESS;
   refused += MPI_Bcast(sent, -1, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS;
-  refused += MPI_Allreduce(sent, got, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS;
   refused += MPI_Alltoallv(sent, counts, starts, MPI_INT, got, counts, starts, MPI_INT, MPI_COMM_WORLD) != MPI_SUCCESS;
   refused += MPI_Alltoallw(sent, counts, bytes, types, got, counts, bytes, types, MPI_COMM_WORLD) != MPI_SUCCESS;
   printf("refused %d of %d\n", refused, CALLS);
