@@ -156,8 +156,8 @@ bool wtl_net_has_space(const wtl_net *net);
 wtl_net_flow *wtl_net_flow_open(const wtl_net *net);
 void wtl_net_flow_close(wtl_net_flow *flow); /* no operation may be pending */
 
-/* From now on small operations of `flow` (NULL: the PE's own) may be HELD in any mode, and puts of up to WTL_NET_BATCHED
- * go by messages although hardware could take them. With `batches` false this ends. */
+/* From now on small operations of `flow` (NULL: the PE's own) may be HELD in any mode, and puts of up to
+ * WTL_NET_BATCHED go by messages although hardware could take them. With `batches` false this ends. */
 void wtl_net_batch(wtl_net *net, wtl_net_flow *flow, bool batches);
 
 /* The bins of `flow` for PE `pe`, or for all PEs if `pe` is -1. With flow NULL: of the PE's own operations on `pe`. */

@@ -1,7 +1,8 @@
 /*
  * timeline.h - keeps the actions of a thread as spans of ticks in a buffer of fixed size.
  *
- * DESIGN. Spans are waits by stage, timed calls, regions of the program, and changes of clock. Adjacent spans of one kind and site are merged.
+ * DESIGN. Spans are waits by stage, timed calls, regions of the program, and changes of clock. Adjacent spans of one
+ * kind and site are merged.
  * A full buffer gives up its shortest spans: those below `least`, which doubles until half of the buffer is free. If
  * those are nearly all, every second one goes. So a timeline never grows and covers the whole time. It counts what it
  * left out.
@@ -17,8 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CLOCK has no length: `addr` is kHz, `call` the clock domain. REGION: `addr` is its number (user_region.h). `COLLECTIVE` is a collective call, or a part of one,
- * that no PE leaves before all have arrived; its waits and calls are spans of their own. */
+/* CLOCK has no length: `addr` is kHz, `call` the clock domain. REGION: `addr` is its number (user_region.h). COLLECTIVE
+ * is a collective call, or a part of one, that no PE leaves before all have arrived. Its waits and calls are spans of
+ * their own. */
 enum wtl_span {
   WTL_SPAN_SPIN,
   WTL_SPAN_YIELD,

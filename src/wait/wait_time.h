@@ -38,7 +38,7 @@ static inline void wtl_door_keep_sleep(wtl_door *d)
   atomic_store_explicit(&k->asleep, 1, memory_order_relaxed);
 }
 
-/* Reads the time without a core in a long wait that began `ticks` ago, or at its end, and keeps it for these readers. */
+/* Reads the time without a core in a long wait that began `ticks` ago, or at its end, and keeps it for readers. */
 static inline void wtl_door_note_no_core(wtl_door *d, uint64_t ticks, bool is_over)
 {
   wtl_kept_waits *k = d->kept;

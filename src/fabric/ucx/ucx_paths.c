@@ -1,4 +1,4 @@
-/* ucx_paths.c - the paths of an endpoint: by UCX's query from UCX 1.14 on, before that from UCX's description in text. */
+/* ucx_paths.c - the paths of an endpoint: by UCX's query from 1.14 on, before that from its description in text. */
 #include "fabric/ucx/ucx_paths.h"
 
 #include <stdio.h>
