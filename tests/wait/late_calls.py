@@ -11,6 +11,7 @@ from pathlib import Path
 import pe_job
 
 STAGES = {"sleep": {"asleep"}, "spin": {"spin"}, "yield": {"yield"}, "adaptive": {"spin", "yield", "asleep"}}
+TRIES = 3  # an answer may be there before the wait if another program had the core
 LOOKS = {"sleep": "asleep", "spin": "busy", "yield": "busy", "adaptive": "either"}
 
 # Waits that no late PE can bring about: clear_lock waits only while its successor is between two instructions of
@@ -61,6 +62,19 @@ def calls_made(command: list[str]) -> Counter[str]:
     return Counter(said.stdout.split())
 
 
+def judge(profile: dict, listed: Counter[str], policy: str) -> tuple[list[str], list[str]]:
+    """The calls that did not wait, and those that waited in a stage which the policy does not have."""
+    missing, wrong = [], []
+    for name, places in listed.items():
+        sites = [s for s in profile["sites"] if s["call"] == name and s["waits"] > 0]
+        seconds = {stage: sum(s["wait_s"][stage] for s in sites) for stage in ("spin", "yield", "asleep")}
+        if len(sites) < places or not any(seconds[stage] > 0 for stage in STAGES[policy]):
+            missing.append(f"{name} waited in {len(sites)} of {places} places, {seconds}")
+        if any(seconds[stage] > 0 for stage in seconds.keys() - STAGES[policy]):
+            wrong.append(f"{name} waited in a stage its policy does not have: {seconds}")
+    return missing, wrong
+
+
 def main() -> int:
     parser = pe_job.parser(__doc__)
     parser.add_argument("--policy", choices=STAGES, required=True)
@@ -72,17 +86,18 @@ def main() -> int:
     else:
         blocking = blocking_families(args.api)
     problems = [f"the program does not make {name} wait" for name in blocking - {family(name) for name in listed}]
-    code, profiles = pe_job.run(args.launcher, args.pes, [*args.command, LOOKS[args.policy]], WATTLE_WAIT=args.policy)
-    if code != 0 or len(profiles) != args.pes:
-        print(f"exit code {code}, {len(profiles)} profiles")
-        return 1
-    for name, places in listed.items():
-        sites = [s for s in profiles[1]["sites"] if s["call"] == name and s["waits"] > 0]
-        seconds = {stage: sum(s["wait_s"][stage] for s in sites) for stage in ("spin", "yield", "asleep")}
-        if len(sites) < places or not any(seconds[stage] > 0 for stage in STAGES[args.policy]):
-            problems.append(f"{name} waited in {len(sites)} of {places} places, {seconds}")
-        if any(seconds[stage] > 0 for stage in seconds.keys() - STAGES[args.policy]):
-            problems.append(f"{name} waited in a stage its policy does not have: {seconds}")
+    missing: list[str] = []
+    for _ in range(TRIES):
+        command = [*args.command, LOOKS[args.policy]]
+        code, profiles = pe_job.run(args.launcher, args.pes, command, WATTLE_WAIT=args.policy)
+        if code != 0 or len(profiles) != args.pes:
+            print(f"exit code {code}, {len(profiles)} profiles")
+            return 1
+        missing, wrong = judge(profiles[1], listed, args.policy)
+        problems += wrong
+        if not missing or problems:
+            break
+    problems += missing
     print("\n".join(problems) or f"{listed.total()} calls waited")
     return bool(problems)
 
