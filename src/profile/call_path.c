@@ -415,8 +415,9 @@ bool wtl_path_libraries_stay(const wtl_path_library *library, size_t n)
 
 wtl_path_node wtl_path_node_of(uint32_t node)
 {
+  wtl_path_node found = {.parent = WTL_NO_PATH, .module = -1};
   pthread_mutex_lock(&lock);
-  wtl_path_node found = nodes[node];
+  if (node < n_nodes) found = nodes[node]; /* a simulated PE has none, and a wait of the runtime's own has node 0 */
   pthread_mutex_unlock(&lock);
   return found;
 }

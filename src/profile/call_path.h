@@ -115,7 +115,8 @@ uint32_t wtl_path_find(wtl_origin origin, int depth, wtl_path_stack stack, uint3
 /* Returns whether the same files are loaded at these addresses. */
 bool wtl_path_libraries_stay(const wtl_path_library *library, size_t n);
 
-/* Returns the node with that number, which must be one that was returned. */
+/* Returns the node with that number, which must be one that was returned. A node without a parent or module stands for
+ * one that is not there, as in a simulated PE. */
 wtl_path_node wtl_path_node_of(uint32_t node);
 
 /* Returns a file of nodes; NULL for -1. Valid until the process ends. */
