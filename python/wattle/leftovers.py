@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from wattle.errors import WattleError
 
 KEPT = Path("/dev/shm")
 PREFIX = "wattle-profile."
+OF_LAUNCHERS = (signal.SIGTERM, signal.SIGKILL)  # by which launchers end the other processes after a failure
 
 
 @dataclass(frozen=True)

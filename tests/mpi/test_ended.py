@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -118,7 +119,10 @@ def test_a_rank_that_fails_leaves_the_figures_of_all(mpi: Mpi, way: str, tmp_pat
     first = run.manifest.get("first_end")
     if first is None:
         pytest.skip("the ranks ended together, or the kernel does not say how they ended")
-    assert way == "MPI_Abort" or f"rank 1 ended first, {WAYS[way]}" in err, err
+    if way == "SIGKILL":  # so launchers end the other ranks, and on a busy machine one of those may be seen first
+        assert re.search(r"rank \d was seen to end first, by SIGKILL", err), err
+    else:
+        assert way == "MPI_Abort" or f"rank 1 ended first, {WAYS[way]}" in err, err
 
 
 def test_the_first_failure_is_only_named_where_it_is_known() -> None:

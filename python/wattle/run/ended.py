@@ -9,6 +9,7 @@ from typing import Any
 
 from wattle import symbols, units
 from wattle.console import styled
+from wattle.leftovers import OF_LAUNCHERS
 from wattle.manifest import Manifest
 from wattle.pe import PE, Ended
 from wattle.profile import RunProfile
@@ -56,7 +57,9 @@ def _cause(profile: RunProfile, manifest: Manifest) -> str:
     first = manifest.extra.get("first_end") or {}
     numbers = [pe.pe for pe in profile.pes if pe.pid == first.get("pid")]
     if numbers:
-        return f": {profile.noun} {numbers[0]} ended first, {_by(first.get('signal'), first.get('exit_code'))}"
+        # A launcher may notice the end of a process before the kernel shows it, and end the others meanwhile.
+        seen = "was seen to end" if first.get("signal") in OF_LAUNCHERS else "ended"
+        return f": {profile.noun} {numbers[0]} {seen} first, {_by(first.get('signal'), first.get('exit_code'))}"
     return ""
 
 

@@ -14,17 +14,15 @@ import ctypes
 import fcntl
 import os
 import select
-import signal
 import struct
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from wattle.leftovers import KEPT, PREFIX, End
+from wattle.leftovers import KEPT, OF_LAUNCHERS, PREFIX, End
 
 IN_CREATE = 0x100
-OF_LAUNCHERS = (signal.SIGTERM, signal.SIGKILL)
 PIDFD_GET_INFO = 0xC040FF0B  # _IOWR(0xFF, 11, struct pidfd_info of 64 bytes)
 PIDFD_INFO_EXIT = 1 << 3
 INFO = struct.Struct("=Q52xi")  # mask ... exit_code
