@@ -82,17 +82,18 @@ typedef struct wtl_mpi_test_loop {
   uint32_t pause, unseen; /* tests of the last pause of the search; those still to come */
 } wtl_mpi_test_loop;
 
+struct wtl_mpi_frame;
 typedef struct wtl_mpi_thread {
-  bool inside;             /* in a call of the program */
-  bool is_unchanged;       /* in an unchanged call, in which the MPI reports that it is idle */
-  wtl_test_result result;  /* of a test, as the MPI reports it (ucx_progress.c, yield_hook.c) */
-  uint64_t entered;        /* tick at which the unchanged call began, if there is a governor */
-  wtl_site *site;          /* of that call */
-  uint8_t idle_reports;    /* idle reports of that call, up to REPORTS_OF_A_WAIT */
-  uint64_t last_report;    /* tick of the last report, from then on */
-  wtl_test_wait call_wait; /* the wait of that call */
-  wtl_test_wait polling;   /* the wait that the program's own tests form */
-  uint64_t polled;         /* tick at which the last of these tests ended */
+  const struct wtl_mpi_frame *inside; /* of the program's call in which the thread is; NULL: it is in none */
+  bool is_unchanged;                  /* in an unchanged call, in which the MPI reports that it is idle */
+  wtl_test_result result;             /* of a test, as the MPI reports it (ucx_progress.c, yield_hook.c) */
+  uint64_t entered;                   /* tick at which the unchanged call began, if there is a governor */
+  wtl_site *site;                     /* of that call */
+  uint8_t idle_reports;               /* idle reports of that call, up to REPORTS_OF_A_WAIT */
+  uint64_t last_report;               /* tick of the last report, from then on */
+  wtl_test_wait call_wait;            /* the wait of that call */
+  wtl_test_wait polling;              /* the wait that the program's own tests form */
+  uint64_t polled;                    /* tick at which the last of these tests ended */
   wtl_mpi_test_loop loop;
 } wtl_mpi_thread;
 
@@ -109,14 +110,23 @@ typedef struct wtl_mpi_frame {
   uint64_t arrived;  /* tick at which this process arrived */
   int awaited;       /* the rank in MPI_COMM_WORLD that it waits for; -1: not known */
   MPI_Comm comm;     /* its handler gets an error; MPI_COMM_NULL: MPI has called the handler */
+  const void *self;  /* its own address, as long as the call lasts */
 } wtl_mpi_frame;
 
 extern const wtl_call_info wtl_mpi_calls[];
 
+/* Ends the call that the thread is in, which will not end by itself (yield_hook.c). */
+void wtl_mpi_end_left(void);
+
+/* Returns whether the call that the thread is in lasts. Ends it if an error handler has left it by longjmp or by an
+ * exception, so that its frame is no longer on the stack. `at`: the frame address of the caller. */
+bool wtl_mpi_is_inside(const void *at);
+
 /* Returns whether the call is not counted: outside MPI_Init to MPI_Finalize, inside another call, or on a companion. */
 static inline bool wtl_mpi_is_uncounted(void)
 {
-  return !wtl_os_is_thread_of_pe() || WTL_UNLIKELY(!wtl_mpi_self || wtl_mpi_here.inside);
+  if (!wtl_os_is_thread_of_pe() || WTL_UNLIKELY(!wtl_mpi_self)) return true;
+  return WTL_UNLIKELY(wtl_mpi_here.inside != NULL) && wtl_mpi_is_inside(__builtin_frame_address(0));
 }
 
 /* Ends the wait that the program's own tests formed until now (poll.c). */
@@ -132,7 +142,7 @@ static inline int wtl_mpi_partner(MPI_Comm comm, int rank)
 
 static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes, int to)
 {
-  wtl_mpi_here.inside = true;
+  wtl_mpi_here.inside = f->self = f;
   f->site = wtl_profile_enter_to(&wtl_mpi_self->profile, from, call, bytes, WTL_TARGET_PE(to), false);
   f->awaited = -1;
   f->bytes = bytes;
@@ -179,7 +189,7 @@ static inline void wtl_mpi_close(wtl_mpi_frame *f)
   if (WTL_UNLIKELY(f->synchronizes)) wtl_mpi_depart(f);
   if (f->awaited >= 0) wtl_profile_awaited(f->awaited, wtl_site_waited(f->site) - f->waited);
   if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
-  wtl_mpi_here.inside = false;
+  wtl_mpi_here.inside = NULL;
 }
 
 /* Ends a call. Processes that wait for a message which the call sent or received may be asleep, so it wakes them. */

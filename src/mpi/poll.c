@@ -49,7 +49,7 @@ void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found)
   if (t->polling.idle) t->polled = wtl_ticks();
   if (in_chain) { /* its time is recorded as waiting */
     f->site->exact_calls++;
-    t->inside = false;
+    t->inside = NULL;
   } else {
     wtl_mpi_close(f);
   }

@@ -86,7 +86,7 @@ void wtl_mpi_refuse(const char *reasons, int status)
 static void in_child(void)
 {
   wtl_mpi_self = NULL;
-  wtl_mpi_here = (wtl_mpi_thread){.inside = false}; /* state of its only thread */
+  wtl_mpi_here = (wtl_mpi_thread){.inside = NULL}; /* state of its only thread */
 }
 
 static void at_exit(int status, void *arg)
@@ -298,6 +298,7 @@ void wtl_mpi_stop(wtl_origin from)
   wtl_mpi_rank *self = wtl_mpi_self;
   wtl_mpi_frame f;
   if (!self) return;
+  if (wtl_mpi_here.inside) wtl_mpi_end_left(); /* an error handler may call it, or have left a call */
   wtl_mpi_enter(&f, WTL_MPI_Finalize, from, 0);
   wtl_record_unregister();
   close_together(self, &f);

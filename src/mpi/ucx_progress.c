@@ -35,7 +35,7 @@ static unsigned observed_progress(void *worker)
     wtl_mpi_progressed();
   else if (events)
     wtl_mpi_here.result = WTL_TEST_PROGRESS;
-  else if (WTL_MPI_IS_MPICH && wtl_mpi_here.is_unchanged && !wtl_mpi_self->door.is_shared)
+  else if (WTL_MPI_IS_MPICH && wtl_mpi_here.is_unchanged && wtl_mpi_self && !wtl_mpi_self->door.is_shared)
     wtl_mpi_idle();
   return events;
 }

@@ -47,6 +47,23 @@ void wtl_mpi_end_unchanged(wtl_mpi_frame *f)
     wtl_governor_continue_unrecorded(g, f->site, t->entered, wtl_ticks());
 }
 
+void wtl_mpi_end_left(void)
+{
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  wtl_mpi_frame left = {.site = t->site};
+  if (t->is_unchanged) wtl_mpi_end_unchanged(&left);
+  t->inside = NULL;
+}
+
+/* The stack grows down, so a call inside has a lower address. The memory of a frame that was left may hold others. */
+__attribute__((no_sanitize("address"))) bool wtl_mpi_is_inside(const void *at)
+{
+  const wtl_mpi_frame *f = wtl_mpi_here.inside;
+  if ((uintptr_t)f > (uintptr_t)at && f->self == f) return true;
+  wtl_mpi_end_left();
+  return false;
+}
+
 /* Returns whether the door controls the core. With WATTLE_WAIT=spin the MPI does: it yields where processes
  * outnumber cores. */
 static bool door_controls_core(void)
@@ -60,13 +77,16 @@ bool wtl_mpi_shows_idle(void)
   enum { TAG = 1, MOST_TESTS = 1000 }; /* some find events that are left from MPI_Init */
   wtl_mpi_thread *t = &wtl_mpi_here;
   MPI_Request request; /* of a message that does not come */
+  wtl_mpi_frame probe;
   int buffer, flag;
   if (PMPI_Irecv(&buffer, 1, MPI_INT, wtl_mpi_self->slot, TAG, wtl_mpi_self->node, &request) != MPI_SUCCESS)
     return false;
-  t->inside = t->is_unchanged = true;
+  t->inside = probe.self = &probe;
+  t->is_unchanged = true;
   t->idle_reports = 0;
   for (int i = 0; i < MOST_TESTS && t->idle_reports == 0; i++) PMPI_Test(&request, &flag, MPI_STATUS_IGNORE);
-  t->inside = t->is_unchanged = false;
+  t->inside = NULL;
+  t->is_unchanged = false;
   PMPI_Cancel(&request);
   PMPI_Wait(&request, MPI_STATUS_IGNORE);
   return t->idle_reports > 0;
@@ -75,8 +95,8 @@ bool wtl_mpi_shows_idle(void)
 bool wtl_mpi_idle(void)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
-  if (!t->inside) return false;
-  if (!t->is_unchanged) { /* inside a test, whose caller decides how to wait */
+  if (!t->inside || !wtl_mpi_self) return false; /* an error handler may have called MPI_Finalize inside */
+  if (!t->is_unchanged) {                        /* inside a test, whose caller decides how to wait */
     if (t->result == WTL_TEST_UNKNOWN) t->result = WTL_TEST_IDLE;
     return door_controls_core();
   }
@@ -93,6 +113,7 @@ bool wtl_mpi_idle(void)
 void wtl_mpi_progressed(void)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
+  if (!wtl_mpi_self) return;
   wtl_door_test_wait_end(&wtl_mpi_self->door, t->site, &t->call_wait, true);
   t->idle_reports = 0;
 }

@@ -474,7 +474,10 @@ void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t 
     site->sampled_calls++;
     site->sampled_ticks += ticks;
   }
-  if (site->calls >= site->timed_at) site->timed_at = next_timed(site->calls);
+  if (ticks > WTL_HELD_UP)
+    site->timed_at = site->calls + 1; /* the calls may be long by themselves */
+  else if (site->calls >= site->timed_at)
+    site->timed_at = next_timed(site->calls);
   open_window(wtl_thread_sites.table, site);
 }
 

@@ -234,6 +234,21 @@ def test_an_error_reaches_the_same_handler_as_in_the_plain_program(mpi: Mpi, whi
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
 
 
+@BOTH
+@pytest.mark.parametrize("how", ["jump", "finalize"])
+def test_an_error_handler_may_leave_the_call_that_failed(mpi: Mpi, how: str, tmp_path: Path) -> None:
+    program = mpi.compile("left_call.c", tmp_path)
+    plain = mpi.run(2, program, how, preload=False)
+    done = mpi.run(2, program, how, profile=tmp_path / "profile")
+    assert done.returncode == plain.returncode, done.stderr
+    if how == "jump":
+        assert done.returncode == 0, plain.stderr
+        for pe in profiles(tmp_path / "profile"):
+            (barrier,) = (site for site in pe["sites"] if site["call"] == "MPI_Barrier")
+            assert barrier["calls"] == 20
+        assert barrier["waits"] > 0  # of rank 1
+
+
 def test_mpich_has_calls_with_large_counts() -> None:
     assert len([row for row in table() if row["large"] and row["since"] <= MPICH.version]) > 50
 
