@@ -217,7 +217,9 @@ def parse_json(source: object, text: str | bytes) -> Checked:
     except UnicodeDecodeError:
         raise DamagedFile(source, "is not text (UTF-8)") from None
     except json.JSONDecodeError as error:
-        raise DamagedFile(source, f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+        raise DamagedFile(
+            source, f"is not JSON: {error.msg.removesuffix(' at')} at line {error.lineno}, column {error.colno}"
+        ) from None
     except RecursionError:
         raise DamagedFile(source, DEEPER) from None
     except _Refused as error:

@@ -14,7 +14,8 @@
  * Every call is counted. Always timed are the first WTL_FIRST_CALLS of a site, those that move at least WTL_LONG_BYTES,
  * and all waiting. Of the other calls one in WTL_OFTEN is timed up to the WTL_OFTEN_UNTILth, and one in WTL_SELDOM
  * after it. A sample of more than WTL_HELD_UP ticks was interrupted (another process had the core), or its call is long
- * by itself. It counts once and does not represent calls that were not timed, and the next call is timed, too. Waiting inside a call is not part of its time.
+ * by itself. It counts once and does not represent calls that were not timed, and the next call is timed, too. Waiting
+ * inside a call is not part of its time.
  *
  * After the first timed calls of a site and after one in eight of the others, the next calls of the thread are noted
  * with their order (sequence.h).

@@ -89,7 +89,7 @@ def test_of_an_mpi_program_the_calls_of_all_processes_are_the_collectives(tmp_pa
     done = simulate(folder / "run", folder / "mpi_parts", "20", n=8, options=options)
     assert done.returncode == 0 and done.stdout == "sum 8\n", done
     found = answer(folder / "run")
-    assert found["trace"].startswith("from timelines: 20 barriers of all PEs and each")
+    assert found["trace"].startswith("from timelines: 20 barriers of all ranks and each")
     assert found["against"]["time_s"] == pytest.approx(20e-3, rel=0.05)  # the even ones' waits are for the odd ones
 
 

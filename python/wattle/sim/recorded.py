@@ -62,13 +62,14 @@ def read(profile: RunProfile) -> Recorded:
         own, meeting = _beside(trace, profile)
         return Recorded(trace, own, meeting, how, 0.0, messages, moved)
     trace = Trace(found.computing_s, np.append(found.barrier_s, 0.0))
-    how = _described(found.synchronizations, len(found.barrier_s))
+    how = _described(profile.noun, found.synchronizations, len(found.barrier_s))
     return Recorded(trace, found.own_s, trace.barrier, how, found.elsewhere, messages, moved)
 
 
-def _described(total: int, kept: int) -> str:
+def _described(noun: str, total: int, kept: int) -> str:
     some = f", one in {total / kept:.0f} of all," if kept and total > kept else ""
-    return f"from timelines: {units.several(kept, 'barrier')} of all PEs{some} and each PE's own computing between them"
+    barriers = f"{units.several(kept, 'barrier')} of all {noun}s{some}"
+    return f"from timelines: {barriers} and each {noun}'s own computing between them"
 
 
 def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:

@@ -18,7 +18,7 @@ LONG = 1.1  # a PE that computes so many times the mean is named
 SAVED = Interval(0.3, 1.0)  # of the time that perfect balance would save
 
 CHANGE = """\
-/* give the named PEs less work; or, where the work cannot move, slow the others: */
+/* give the named processes less work; or, where the work cannot move, slow the others: */
 wattle plan DIR && wattle run --plan DIR/plan.yaml ..."""
 
 

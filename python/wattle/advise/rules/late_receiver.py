@@ -54,7 +54,9 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         f"{seconds(_seconds(spot, 'wait_s'))} of {seconds(_seconds(spot, 'most_s'))} waited"
         for spot in found
     ]
-    seen.append(f"waits in receives: {seconds(moved_s)}, so the receivers were late and not the bytes")
+    seen.append(
+        f"waits in receives: {seconds(moved_s)}, so the sends waited for late receivers, and not for their bytes"
+    )
     parts = [Part(spot, SAVED.scaled(late * _seconds(spot, "wait_s") / _seconds(spot, "most_s"))) for spot in found]
     advice = Advice(title, seen, CHANGE.at(found[0].place), RESTS, Effort.LINES, Sure.LOW)
     yield Finding(NAME, found, advice, saved_by(evidence, parts))
