@@ -68,6 +68,7 @@ test-matrix: ## Run demo and test on bare Debian 12 and 13, each in a folder (ro
 
 test-rdma: deps-test ## Run tests over RDMA in a virtual machine (root, QEMU); QUICK=1: some of them
 	@tools/apt-deps rdma
+	@tools/build release $(JOBS) -DWTL_TESTS=ON
 	@.venv/bin/python tests/rdma/suite.py $(if $(QUICK),--quick)
 
 soak: deps-test ## Run the long tests
