@@ -140,7 +140,9 @@ def test_the_search_finds_a_routine_and_a_page(site: Path, browser: Browser):
     for words, expected in (("shmem_team_split_2d", "teams.html"), ("doorbell", "html")):
         browser.open(site / "index.html")
         browser.run("document.querySelector('.md-search__input').focus()")
-        browser.driver.find_element("css selector", ".md-search__input").send_keys(words)
+        # All at once: a slow machine would search for the first letter alone, which the library reports as no query.
+        entered = f"const input = document.querySelector('.md-search__input'); input.value = '{words}'; "
+        browser.run(entered + "input.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}))")
         results = "[...document.querySelectorAll('.md-search-result__link')].map(a => a.href)"
         found = browser.until(f"const found = {results}; return found.length ? found : null")
         assert expected in found[0], found
