@@ -46,7 +46,9 @@ def problems_of(profile: dict, pe: int, pes: int, pes_a_node: int) -> list[str]:
     expect(all(s["module"] == 0 and int(s["offset"], 16) > 0 for s in sites), "a site outside the program")
     expect(len({s["addr"] for s in sites}) == len(sites), "two sites at one address")
     p = next(s for s in sites if s["call"] == "shmem_long_p")
-    expect(p["timed_calls"] == 8 + 63 + 4 and p["time_s"] > 0, f"{p['timed_calls']} of 5000 p timed")
+    # Each interrupted sample has the next call timed, too.
+    timed = 8 + 63 + 4
+    expect(timed <= p["timed_calls"] < 2 * timed and p["time_s"] > 0, f"{p['timed_calls']} of 5000 p timed")
     expect(profile["bytes"] == {"put": 40000 + 7 * 65536, "get": 400, "amo": 88}, f"bytes {profile['bytes']}")
     for parts in ("state_s", "time_s"):
         total = sum(profile[parts].values())
