@@ -1,7 +1,7 @@
 """Judges the bell's litmus test: no sleep may have been rescued by its time-out; in a mutant, some must have been.
 
-A game ends early where a wait was so long that it may have been lost. On a loaded machine it may not have been, so a
-mutant gets another one.
+A job ends early after a wait so long that its wake-up may be lost. On a busy machine the wake-up may only be late, so
+a mutant gets another job.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import sys
 import time
 
 import pe_job
+import unnoticed
 
 PATIENCE_S = 90.0  # for the first lost wake-up of a mutant
 
@@ -28,12 +29,13 @@ def main() -> int:
     parser.add_argument("--expect", choices=("none", "some"), required=True)
     args = parser.parse_args()
     until = time.monotonic() + PATIENCE_S
+    watch = unnoticed.Watch()
     found = rescues_of(args)
     if args.expect == "none":
         return found != 0
     while found == 0 and time.monotonic() < until:
         found = rescues_of(args)
-    return not found
+    return unnoticed.exit_code(watch) if found == 0 else found is None
 
 
 if __name__ == "__main__":
