@@ -18,7 +18,7 @@
 
 /* The other threads of this process. */
 typedef struct others {
-  uint64_t waited; /* ns without a core */
+  uint64_t ran, waited; /* ns with and without a core */
   int busy;
   cpu_set_t cores; /* of those that are busy */
 } others;
@@ -45,6 +45,7 @@ static void read_others(others *o, double busy_ns)
     cpu_set_t cores;
     long id = strtol(e->d_name, NULL, 10);
     if (id <= 0 || id == (long)gettid() || !read_thread(e->d_name, &ran, &waited)) continue;
+    o->ran += ran;
     o->waited += waited;
     if ((double)ran < busy_ns) continue;
     o->busy++;
@@ -57,6 +58,7 @@ void wtl_record_cores_start(wtl_cores_used *c)
 {
   others o;
   read_others(&o, INFINITY);
+  c->others_ran = o.ran;
   c->others_waited = o.waited;
   c->throttled_s = WTL_OS_IS_SIMULATED ? NAN : wtl_cores_throttled();
 }
@@ -96,7 +98,7 @@ void wtl_record_cores_write(const wtl_cores_used *c, const wtl_no_core *n, doubl
   cpu_set_t mine;
   others o;
   if (WTL_OS_IS_SIMULATED || sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);
-  read_others(&o, BUSY * wall_s * 1e9);
+  read_others(&o, (double)c->others_ran + BUSY * wall_s * 1e9);
   double quota = WTL_OS_IS_SIMULATED ? INFINITY : wtl_cores_quota();
   putc('{', f);
   wtl_json_text_field(f, "source", sources[n->source], 1);

@@ -13,8 +13,8 @@
 
 /* Figures of the other threads of the process and of its cgroups, at the start of the record. */
 typedef struct wtl_cores_used {
-  uint64_t others_waited; /* ns without a core, of all other threads */
-  double throttled_s;     /* NaN: not known */
+  uint64_t others_ran, others_waited; /* ns with and without a core, of all other threads */
+  double throttled_s;                 /* NaN: not known */
 } wtl_cores_used;
 
 /* Reads the figures at the start, in the thread that `n` of the next call measures. */

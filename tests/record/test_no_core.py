@@ -19,6 +19,7 @@ ROUNDS = 40
 # Each PE uses as much CPU time as its share says, in rounds that end with a barrier. So its computing time is known,
 # also beside other programs.
 PROGRAM = r"""
+#include <pthread.h>
 #include <shmem.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -33,8 +34,24 @@ static double cpu_s(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static volatile int ended;
+
+/* Uses CPU time before shmem_init alone. */
+static void *early(void *unused)
+{
+  for (double since = cpu_s(); cpu_s() - since < %CPU_S%;) continue;
+  ended = 1;
+  pause();
+  return unused;
+}
+
 int main(int argc, char **argv)
 {
+  if (argc > 2 && strcmp(argv[2], "early") == 0) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, early, NULL);
+    while (!ended) usleep(1000);
+  }
   shmem_init();
   int rounds = argc > 1 ? atoi(argv[1]) : 1, alone = argc > 2 && strcmp(argv[2], "alone") == 0;
   double each = %CPU_S% / rounds;
@@ -64,7 +81,7 @@ def program(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("program")
     source = folder / "uses_cpu.c"
     source.write_text(PROGRAM.replace("%CPU_S%", str(CPU_S)))
-    return jobs.compile_once([jobs.OSHCC, "-O1", source], folder / "uses_cpu")
+    return jobs.compile_once([jobs.OSHCC, "-O1", "-pthread", source], folder / "uses_cpu")
 
 
 def run(
@@ -185,3 +202,9 @@ def test_the_profile_names_cores_and_threads(tmp_path, program):
     assert written["cores"] == [min(os.sched_getaffinity(0))]
     assert written["source"] in ("schedstat", "cpu time")
     assert written["other_busy_threads"] == 0
+
+
+def test_a_thread_that_was_busy_before_the_start_is_not_the_cause(tmp_path, program):
+    (pe,) = run(tmp_path, program, 1, 1, "early").pes
+    assert pe.cores is not None
+    assert pe.cores.other_busy_threads == 0
