@@ -100,6 +100,11 @@ class Manifest:
         return self.n_pes > 0 and (not self.extra.get("mpi") or "nodes" in self.extra)
 
     @property
+    def noun(self) -> str:
+        """The word for a process of the job, where no profile tells: `rank`, or `PE`."""
+        return "rank" if self.extra.get("mpi") else "PE"
+
+    @property
     def repeats(self) -> list[str]:
         """Names of the run directories inside this one, where `wattle run --repeat` wrote several."""
         return list(self.extra.get("repeats") or [])

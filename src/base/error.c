@@ -2,6 +2,7 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,18 +14,33 @@
 
 static _Thread_local int thread_pe = -1; /* threads build: each PE is a thread */
 static _Atomic int process_pe = -1;
+static _Atomic bool names_ranks;
 
 void wtl_message_pe(int pe)
 {
   thread_pe = pe;
   process_pe = pe;
+  names_ranks = false;
+}
+
+void wtl_message_rank(int rank)
+{
+  if (process_pe >= 0) return;
+  wtl_message_pe(rank);
+  names_ranks = true;
+}
+
+const char *wtl_message_noun(void)
+{
+  return names_ranks ? "rank" : "PE";
 }
 
 void wtl_message_print(const char *format, ...)
 {
   char line[2048];
   int pe = thread_pe >= 0 ? thread_pe : process_pe;
-  int at = pe >= 0 ? snprintf(line, sizeof line, "wattle: PE %d: ", pe) : snprintf(line, sizeof line, "wattle: ");
+  int at = pe >= 0 ? snprintf(line, sizeof line, "wattle: %s %d: ", wtl_message_noun(), pe)
+                   : snprintf(line, sizeof line, "wattle: ");
   va_list args;
   va_start(args, format);
   vsnprintf(line + at, sizeof line - (size_t)at - 1, format, args);

@@ -1,4 +1,5 @@
-/* error.h - writes the messages of all rooms: one line, "wattle: PE 3: ...", on standard error, in one write. */
+/* error.h - writes the messages of all rooms: one line, "wattle: PE 3: ..." (MPI: "wattle: rank 3: ..."), on
+ * standard error, in one write. */
 #ifndef WTL_BASE_ERROR_H
 #define WTL_BASE_ERROR_H
 
@@ -13,6 +14,12 @@ enum {
 
 /* Sets the PE that messages of this process (in the threads build: of this thread) name; negative: none yet. */
 void wtl_message_pe(int pe);
+
+/* The same for a process of MPI, whose messages name its rank. A process that has a PE's number keeps it. */
+void wtl_message_rank(int rank);
+
+/* Returns the word for a process of this job: "rank" after wtl_message_rank, otherwise "PE". Async-signal-safe. */
+const char *wtl_message_noun(void);
 
 /* Writes one line to standard error. `format` needs no newline. Not async-signal-safe. */
 void wtl_message_print(const char *format, ...) __attribute__((format(printf, 1, 2)));

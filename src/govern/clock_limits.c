@@ -59,8 +59,8 @@ void wtl_clocks_report_limits(const wtl_knob *knob, const wtl_votes *votes, int 
     }
   for (size_t i = 0; i < n; i++) {
     const wtl_clock_domain *d = all[i].limits;
-    wtl_message_print("WATTLE_CLOCKS: %g GHz cannot be set for PE %s, only %g to %g GHz: %g GHz is used", all[i].ghz,
-                      all[i].pes, d->min_khz * 1e-6, d->max_khz * 1e-6,
+    wtl_message_print("WATTLE_CLOCKS: %g GHz cannot be set for %s %s, only %g to %g GHz: %g GHz is used", all[i].ghz,
+                      wtl_message_noun(), all[i].pes, d->min_khz * 1e-6, d->max_khz * 1e-6,
                       wtl_knob_clock_at_least(d, 1e6 * all[i].ghz) * 1e-6);
   }
 }

@@ -239,8 +239,8 @@ int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, si
   c->settings = node->settings;
   c->leads = node->slot == 0;
   if (isnan(planned_ghz)) {
-    snprintf(error, size, "WATTLE_CLOCKS=%.100s is not a value; expected PEs and clocks in GHz, as in 0-3=1.2,4-7=2.6",
-             list);
+    snprintf(error, size, "WATTLE_CLOCKS=%.100s is not a value; expected %ss and clocks in GHz, as in 0-3=1.2,4-7=2.6",
+             list, wtl_message_noun());
     return WTL_EXIT_CONFIG;
   }
   int rc = wtl_packages_read(node->settings, &asked, error, size);

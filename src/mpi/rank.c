@@ -172,7 +172,7 @@ void wtl_mpi_start(int thread_level)
   }
   if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) wtl_mpi_refuse(error, WTL_EXIT_CONFIG);
   start_record(self);
-  wtl_message_pe(self->record.me);
+  wtl_message_rank(self->record.me);
 #ifdef WTL_SIM
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, self->record.me, MPI_INFO_NULL, &self->node);
 #else

@@ -276,7 +276,7 @@ static int start_as_creator(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *sh
    * job. */
   while (rc == 0 && atomic_load(opened(a)) + 1 < (uint32_t)b->n_local) serve_client(&d);
   if (d.listener >= 0) close(d.listener);
-  if (rc) snprintf(error, size, "boot by %s: the PEs could not synchronize", b->ops->name);
+  if (rc) snprintf(error, size, "boot by %s: the %ss could not synchronize", b->ops->name, wtl_message_noun());
   return rc;
 }
 
@@ -288,7 +288,8 @@ static int start_as_guest(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shap
   int rc;
   key_of(shape->name, key, sizeof key);
   if (b->ops->fence(b) != 0 || b->ops->lookup(b, b->local_pe[0], key, handle, sizeof handle) != 0) {
-    snprintf(error, size, "boot by %s: PE %d did not publish where the node's arena is", b->ops->name, b->local_pe[0]);
+    snprintf(error, size, "boot by %s: %s %d did not publish where the node's arena is", b->ops->name,
+             wtl_message_noun(), b->local_pe[0]);
     return WTL_EXIT_UNAVAILABLE;
   }
   if ((rc = open_from(a, b, handle, shape_text, &base, error, size)) != 0) return rc;

@@ -361,7 +361,7 @@ void write_report(const char *end)
 void write_deadlock()
 {
   size_t waits = 0;
-  std::string first;
+  std::string first, noun = "PE";
   write_report("deadlock");
   fprintf(out, ",\"waits\":[");
   for (auto &pe : pes)
@@ -372,14 +372,15 @@ void write_deadlock()
       unsigned long offset = 0;
       if (t->site && dladdr(reinterpret_cast<void *>(t->site), &where))
         offset = t->site - reinterpret_cast<uintptr_t>(where.dli_fbase);
-      if (!waits) first = "PE " + std::to_string(pe->number) + " waits in " + call;
+      if (!waits) noun = strncmp(call, "MPI_", 4) == 0 ? "rank" : "PE";
+      if (!waits) first = noun + " " + std::to_string(pe->number) + " waits in " + call;
       fprintf(out, "%s\n{\"pe\":%d,\"call\":\"%s\",\"offset\":%lu}", waits ? "," : "", pe->number, call, offset);
       waits++;
     }
   fprintf(out, "\n]");
   char at[64];
   snprintf(at, sizeof at, "%.9g", sim::now());
-  sim::last_words("wattle-simulator: deadlock at " + std::string(at) + " s: no PE can continue; " + first +
+  sim::last_words("wattle-simulator: deadlock at " + std::string(at) + " s: no " + noun + " can continue; " + first +
                   (waits > 1 ? ", and " + std::to_string(waits - 1) + " more wait\n" : "\n"));
 }
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/memory_file.h"
 #include "base/sigpipe.h"
 #include "os/os.h"
@@ -50,7 +51,9 @@ static void print_wait(const wtl_live *l)
 {
   text t = {.n = 0};
   uint64_t ms = (wtl_clock_ns() - l->since_ns) / 1000000;
-  put_text(&t, "wattle: PE ");
+  put_text(&t, "wattle: ");
+  put_text(&t, wtl_message_noun());
+  put_text(&t, " ");
   put_number(&t, (uint64_t)l->pe, 10);
   put_text(&t, !l->mark[0] ? ": has been finalized" : l->addr ? ": waits in " : ": does not wait");
   if (l->addr) {

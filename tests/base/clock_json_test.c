@@ -138,21 +138,24 @@ static void numbers_have_a_point_in_any_locale(void)
 }
 
 /* Standard error goes to a pipe for one message. */
-static void a_message_is_one_line_with_the_pe(void)
+static void a_message_is_one_line_with_the_rank_or_pe(void)
 {
   int ends[2], saved = dup(STDERR_FILENO);
   char got[4096];
   CHECK(pipe(ends) == 0);
   dup2(ends[1], STDERR_FILENO);
   wtl_message_print("%s %d", "number", 7);
+  wtl_message_rank(3);
+  wtl_message_print("%s", "of MPI");
   wtl_message_pe(12);
+  wtl_message_rank(3);
   wtl_message_print("%s", "hello");
   wtl_message_print("%5000s", "x");
   dup2(saved, STDERR_FILENO);
   ssize_t n = read(ends[0], got, sizeof got - 1);
   CHECK(n > 0);
   got[n > 0 ? n : 0] = '\0';
-  CHECK(strstr(got, "wattle: number 7\nwattle: PE 12: hello\nwattle: PE 12:  ") == got);
+  CHECK(strstr(got, "wattle: number 7\nwattle: rank 3: of MPI\nwattle: PE 12: hello\nwattle: PE 12:  ") == got);
   CHECK(n < 2200 && got[n - 1] == '\n');
   close(saved);
   close(ends[0]);
@@ -161,4 +164,5 @@ static void a_message_is_one_line_with_the_pe(void)
 
 TESTS(TEST(ticks_never_go_back), TEST(ticks_and_nanoseconds_agree), TEST(any_thread_may_ask_for_its_rate),
       TEST(text_is_escaped), TEST(bytes_that_are_no_characters_are_replaced), TEST(nan_is_null),
-      TEST(numbers_keep_nine_digits), TEST(numbers_have_a_point_in_any_locale), TEST(a_message_is_one_line_with_the_pe))
+      TEST(numbers_keep_nine_digits), TEST(numbers_have_a_point_in_any_locale),
+      TEST(a_message_is_one_line_with_the_rank_or_pe))

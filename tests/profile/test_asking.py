@@ -85,7 +85,8 @@ def end(job: subprocess.Popen[str]) -> None:
 
 def check(job: subprocess.Popen[str], program: Path, call: str, go: Path, whole: bool = False) -> None:
     """`go`: the file that lets PE 1 go on. `whole`: `job` is `wattle run`, and gets the signal itself."""
-    words = [f"wattle: PE 0: waits in {call} at program+0x"] + ["wattle: PE 1: does not wait, for"] * whole
+    noun = "rank" if call.startswith("MPI_") else "PE"
+    words = [f"wattle: {noun} 0: waits in {call} at program+0x"] + [f"wattle: {noun} 1: does not wait, for"] * whole
     err = ""
     try:
         pes = ask(f"/{program.name}", call)
@@ -111,7 +112,7 @@ def check(job: subprocess.Popen[str], program: Path, call: str, go: Path, whole:
         end(job)
     assert job.returncode == 0, err
     assert all(word in err for word in words), err
-    assert ("wattle: PE 1: does not wait, for" in err) == whole, err
+    assert (f"wattle: {noun} 1: does not wait, for" in err) == whole, err
 
 
 def stands(compiler: object, folder: Path, name: str, *options: str) -> Path:

@@ -39,7 +39,7 @@ def late(where: Path, programs: Path, cluster: Path, *arguments: str, settings: 
 def test_a_wrong_call_ends_the_job_with_its_name_and_place(programs: Path, tmp_path: Path) -> None:
     done = simulate(tmp_path / "run", programs / "mpi_wrong", n=2)
     assert done.returncode != 0
-    assert re.search(r"PE 1: MPI_Send at program\+0x[0-9a-f]{1,8}: MPI_ERR_RANK", done.stderr), done
+    assert re.search(r"rank 1: MPI_Send at program\+0x[0-9a-f]{1,8}: MPI_ERR_RANK", done.stderr), done
     done = simulate(tmp_path / "returned", programs / "mpi_wrong", "returns", n=2)
     assert done.returncode == 0 and done.stdout == "returned\n", done
 
@@ -127,8 +127,8 @@ def test_the_same_run_has_the_same_result_bit_for_bit(programs: Path, tmp_path: 
 def test_a_deadlock_names_the_call_and_the_line_of_each_rank(programs: Path, tmp_path: Path) -> None:
     done = simulate(tmp_path / "run", programs / "mpi_deadlock", n=3)
     assert done.returncode != 0
-    assert re.search(r"MPI_Recv at mpi_deadlock\.c:9: PE 0$", done.stderr, re.M), done.stderr
-    assert re.search(r"MPI_Barrier at mpi_deadlock\.c:10: PE 1-2$", done.stderr, re.M), done.stderr
+    assert re.search(r"MPI_Recv at mpi_deadlock\.c:9: rank 0$", done.stderr, re.M), done.stderr
+    assert re.search(r"MPI_Barrier at mpi_deadlock\.c:10: rank 1-2$", done.stderr, re.M), done.stderr
 
 
 def test_the_profile_counts_calls_bytes_and_waits_by_line(programs: Path, tmp_path: Path) -> None:

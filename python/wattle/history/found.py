@@ -140,7 +140,7 @@ def _program(run: Run) -> str:
     """`halo 64, 4 PEs, WATTLE_WAIT=spin`. The program's folder does not count: each build may have its own."""
     record = run.manifest
     words = [Path(record.command[0]).name, *record.command[1:]] if record.command else ["?"]
-    noun = next((s.profile.noun for s in run.samples if s.profile is not None), "PE")
+    noun = next((s.profile.noun for s in run.samples if s.profile is not None), record.noun)
     size = units.several(record.n_pes, noun) if record.knows_n_pes else ""
     chosen = record.extra.get("set") or {}
     changed = [f"{name}={value}" for name, value in sorted(chosen.items()) if name not in LEFT_OUT]

@@ -66,7 +66,7 @@ def plan(
     found = runs.load(directory)
     sample = found.middle.profile
     if sample is None or not sample.complete:
-        which = sample.noun if sample is not None and sample.pes else "PE"
+        which = sample.noun if sample is not None and sample.pes else found.manifest.noun
         raise WattleError(f"{directory}: {which}s left no profile, so nothing is known of their waiting")
     _check_cores(directory, sample, force)
     if by == "sim":

@@ -312,8 +312,8 @@ def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:
     planned, n = clocks.n_pes, record.n_pes
     if "nodes" not in record.extra or n == planned:
         return
-    left = f"; not in the plan, so at the base clock: PE {plans.ranges(list(range(planned, n)))}"
-    console.note(f"--plan: is for {units.several(planned, 'PE')}, this run had {n}{left if n > planned else ''}")
+    left = f"; not in the plan, so at the base clock: {record.noun} {plans.ranges(list(range(planned, n)))}"
+    console.note(f"--plan: is for {units.several(planned, record.noun)}, this run had {n}{left if n > planned else ''}")
 
 
 def _clocks_of(file: Path, found: plans.Plan, n: int | None, chosen: dict[str, str]) -> dict[str, str]:

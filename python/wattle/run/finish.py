@@ -117,7 +117,9 @@ def all_finished(where: Path, profile: bool) -> bool:
 def write_timeline(where: Path, record: Manifest, machine: dict[str, Any]) -> None:
     """Writes the timeline. A failure is reported and does not change the program's exit code."""
     if not any((where / "profile").glob("timeline-*.bin")):
-        console.note("timeline: no PE left one (killed, aborted, ended without finalize, or never initialised)")
+        console.note(
+            f"timeline: no {record.noun} left one (killed, aborted, ended without finalize, or never initialised)"
+        )
         return
     from wattle.timeline import written  # imported after the job, because it starts threads
 

@@ -153,7 +153,7 @@ def view(run: Run) -> View:
     nodes = len(profile.nodes) if profile is not None else 0
     extent = f" on {nodes} nodes" if nodes > 1 else ""
     extent += record.on_cluster + (f", {units.several(len(run.samples), 'repeat')}" if record.repeats else "")
-    noun = profile.noun if profile is not None and profile.pes else "rank" if record.extra.get("mpi") else "PE"
+    noun = profile.noun if profile is not None and profile.pes else record.noun
     repeats = [(m.label, spread(m, run.samples)) for m in metrics(run.samples)] if record.repeats else []
     facts = {
         "run": run,

@@ -161,12 +161,14 @@ def _show_deadlock(found: Result, program: str) -> None:
     for pe, call, offset in found.waits:
         label = places[path, build_id, offset].label if offset else "-"
         together.setdefault((call, label), []).append(pe)
-    console.error("deadlock: no PE can continue")
+    of_mpi = bool(found.waits) and all(call.startswith("MPI_") for _, call, _ in found.waits)
+    noun = "rank" if of_mpi else "PE"
+    console.error(f"deadlock: no {noun} can continue")
     for (call, label), pes in together.items():
-        console.err.print(f"  {call} at {label}: PE {_ranges(pes)}", soft_wrap=True)
+        console.err.print(f"  {call} at {label}: {noun} {_ranges(pes)}", soft_wrap=True)
     for status in sorted({status for _, status in found.ended}):
         pes = [pe for pe, its in found.ended if its == status]
-        console.err.print(f"  ended, with exit code {status}: PE {_ranges(pes)}", soft_wrap=True)
+        console.err.print(f"  ended, with exit code {status}: {noun} {_ranges(pes)}", soft_wrap=True)
 
 
 def _ranges(pes: list[int]) -> str:

@@ -41,18 +41,19 @@ class Recorded:
     elsewhere: float
     messages: float
     bytes: float
+    noun: str = "PE"  # the word for a process, or `rank`
 
     @property
     def with_omissions(self) -> str:
         """`how`, with the time that the trace leaves out."""
         if self.elsewhere <= REPORTED_FROM:
             return self.how
-        return f"{self.how}; waits elsewhere, {units.share(self.elsewhere)} of the PEs' time, are left out"
+        return f"{self.how}; waits elsewhere, {units.share(self.elsewhere)} of the {self.noun}s' time, are left out"
 
 
 def read(profile: RunProfile) -> Recorded:
     if not profile.complete or not profile.pes:
-        raise WattleError(f"{profile.directory}: PEs left no profile, so there is nothing to replay")
+        raise WattleError(f"{profile.directory}: {profile.noun}s left no profile, so there is nothing to replay")
     messages = float(sum(s.calls for pe in profile.pes for s in pe.sites if s.kind == "transfer"))
     moved = float(sum(s.bytes for pe in profile.pes for s in pe.sites))
     try:
@@ -60,10 +61,10 @@ def read(profile: RunProfile) -> Recorded:
     except Unfit as why:
         trace, how = _of_sums(profile, str(why))
         own, meeting = _beside(trace, profile)
-        return Recorded(trace, own, meeting, how, 0.0, messages, moved)
+        return Recorded(trace, own, meeting, how, 0.0, messages, moved, profile.noun)
     trace = Trace(found.computing_s, np.append(found.barrier_s, 0.0))
     how = _described(profile.noun, found.synchronizations, len(found.barrier_s))
-    return Recorded(trace, found.own_s, trace.barrier, how, found.elsewhere, messages, moved)
+    return Recorded(trace, found.own_s, trace.barrier, how, found.elsewhere, messages, moved, profile.noun)
 
 
 def _described(noun: str, total: int, kept: int) -> str:
@@ -77,8 +78,8 @@ def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:
     collectives = _count(pes)
     if collectives > limits.COLLECTIVES:
         raise WattleError(
-            f"{profile.directory}: all PEs synchronized {collectives} times, and at most {limits.COLLECTIVES} times "
-            "can be replayed; `wattle run --timeline` keeps fewer"
+            f"{profile.directory}: all {profile.noun}s synchronized {collectives} times, and at most "
+            f"{limits.COLLECTIVES} times can be replayed; `wattle run --timeline` keeps fewer"
         )
     wall = profile.wall_s or 0.0
     active = np.array([min(wall, wall - sum(pe.state_s[stage] or 0.0 for stage in STAGES)) for pe in pes])

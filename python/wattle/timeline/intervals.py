@@ -57,14 +57,14 @@ def read(profile: RunProfile) -> Intervals:
         raise Unfit("`wattle run --timeline` records them one by one")
     found = timelines.load(folder)
     if len(found) != len(profile.pes):
-        raise Unfit(f"only {len(found)} of {len(profile.pes)} PEs left a timeline")
+        raise Unfit(f"only {len(found)} of {len(profile.pes)} {profile.noun}s left a timeline")
     same = len({pe.boot_id for pe in profile.pes}) <= 1
     recorded = [spans_of(t, same) for t in found]
     if any(pe.total is None for pe in recorded):
-        raise Unfit("its timelines are of an earlier version, which did not mark the barriers of all PEs")
+        raise Unfit(f"its timelines are of an earlier version, which did not mark the barriers of all {profile.noun}s")
     fewest, most = min(len(pe.collectives) for pe in recorded), max(len(pe.collectives) for pe in recorded)
     if fewest != most:
-        raise Unfit(f"the timelines have {fewest} to {most} barriers of all PEs, so they cannot be matched")
+        raise Unfit(f"the timelines have {fewest} to {most} barriers of all {profile.noun}s, so they cannot be matched")
     computed = [computing(pe) for pe in recorded]
     compute = 1e-9 * np.array([computing for computing, _ in computed]).T
     begins, ends = (np.array([pe.collectives[:, k] for pe in recorded]) for k in range(2))

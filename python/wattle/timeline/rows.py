@@ -98,7 +98,7 @@ def load(folder: Path) -> list[Timeline]:
         if number := re.fullmatch(r"timeline-([0-9]{5})\.bin", path.name):
             found.append(read(path, int(number[1])))
     if not found:
-        raise WattleError(f"{folder}: no PE left a timeline; run it with `wattle run --timeline`")
+        raise WattleError(f"{folder}: the run left no timeline; run it with `wattle run --timeline`")
     return found
 
 

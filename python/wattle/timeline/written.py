@@ -26,7 +26,7 @@ def write(directory: Path, machine: Mapping[str, Any]) -> dict[str, Any]:
     price = cost(timelines, folder)
     trace, archive = _write(directory, timelines, found, machine, [])
     share = _share(price, found)
-    _say(trace, archive, price, share)
+    _say(trace, archive, price, share, found.noun)
     return {
         "perfetto": perfetto.NAME,
         "otf2": f"{otf2_trace.FOLDER}/{archive.name}",
@@ -72,11 +72,11 @@ def _share(price: Cost, found: RunProfile) -> float | None:
     return price.price_s / whole if price.price_s is not None and whole else None
 
 
-def _say(trace: Path, archive: Path, price: Cost, share: float | None) -> None:
+def _say(trace: Path, archive: Path, price: Cost, share: float | None, noun: str) -> None:
     console.note(f"timeline: {trace} (open it at ui.perfetto.dev), {archive} (OTF2)")
     kept = f"{units.count(price.kept)} of {units.count(price.seen)} spans kept"
     if price.left_out:
         kept += f", the shortest left out, {units.seconds(price.left_out_s)} together"
     if share is not None:
-        kept += f"; keeping them took about {significant(100 * share, 2)} % of the PEs' time"
+        kept += f"; keeping them took about {significant(100 * share, 2)} % of the {noun}s' time"
     console.note(f"timeline: {kept}; {units.size(price.bytes)} of raw spans")

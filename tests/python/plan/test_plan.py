@@ -199,9 +199,9 @@ def test_an_mpi_run_takes_a_plan_of_as_many_as_its_launcher_starts(tmp_path, une
 @pytest.mark.parametrize(
     ("n", "said"),
     [
-        (1, "wattle: --plan: is for 2 PEs, this run had 1\n"),
+        (1, "wattle: --plan: is for 2 ranks, this run had 1\n"),
         (2, ""),
-        (3, "wattle: --plan: is for 2 PEs, this run had 3; not in the plan, so at the base clock: PE 2\n"),
+        (3, "wattle: --plan: is for 2 ranks, this run had 3; not in the plan, so at the base clock: rank 2\n"),
     ],
 )
 def test_an_mpi_run_of_another_size_than_its_plan_is_reported(tmp_path, unequal, home, wattle, n, said):

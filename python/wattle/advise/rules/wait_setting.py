@@ -47,7 +47,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     none = Interval(0.0, 0.0)
     saved = Saved(none, none, {}, interval, Provenance.MODELLED, whole.source, [])
     if evidence.is_starved:  # a PE that polls may have the core that the late one needs
-        rests += " A PE that polls may have the core of another one."
+        rests += f" A {noun} that polls may have the core of another one."
         saved = _with_time(evidence, interval)
     yield Finding(NAME, where, Advice(title, seen, CHANGE, rests, Effort.LINE, Sure.MEDIUM), saved)
 
