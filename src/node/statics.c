@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/sigpipe.h"
 #include "os/os.h"
+#include "os/sparse_memory.h"
 
 /* A process has one data segment, so this state cannot belong to a PE's context. */
 static struct {
@@ -189,11 +190,6 @@ static void copy_touched(char *to)
   }
 }
 
-static void *private_memory(size_t length)
-{
-  return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-}
-
 /* Moves `from` to the address of the segment in one atomic step, as other threads see it. Calls the kernel directly:
  * once UCX before 1.14 runs in this process, it replaces mremap by a version that loses the address. */
 static bool move_into_place(void *from)
@@ -205,11 +201,8 @@ static bool move_into_place(void *from)
 static void before_fork(void)
 {
   if (!shared.segment.start) return;
-  snapshot = private_memory(shared.segment.length);
-  if (snapshot == MAP_FAILED)
-    snapshot = NULL;
-  else
-    copy_touched(snapshot);
+  snapshot = wtl_os_reserve(shared.segment.length);
+  if (snapshot) copy_touched(snapshot);
 }
 
 static void after_fork_in_parent(void)
@@ -294,8 +287,8 @@ void wtl_statics_unshare(void)
 {
   char *copy;
   if (!shared.segment.start) return;
-  copy = private_memory(shared.segment.length);
-  if (copy == MAP_FAILED) return; /* the segment stays on the arena's memory, which lives as long as its mapping */
+  copy = wtl_os_reserve(shared.segment.length);
+  if (!copy) return; /* the segment stays on the arena's memory, which lives as long as its mapping */
   copy_touched(copy);
   if (!move_into_place(copy)) munmap(copy, shared.segment.length);
   memset(&shared, 0, sizeof shared);

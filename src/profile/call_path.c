@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "os/atomic.h"
 #include "os/os.h"
+#include "os/sparse_memory.h"
 #include "profile/elf_files.h"
 #include "profile/frame_rule.h"
 #include "profile/python_code.h"
@@ -32,19 +32,11 @@ static uint32_t index_mask;
 
 /* --- the tree --- */
 
-/* Returns zeroed memory, of which only the pages that are used take space; NULL: there is none. calloc would write all
- * of it if it lay among memory that was freed. */
-static void *allocate_sparse(size_t bytes)
-{
-  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return at == MAP_FAILED ? NULL : at;
-}
-
 static bool start(void)
 {
   if (nodes) return true;
   uint32_t *index = calloc(FIRST_INDEX, sizeof *index);
-  void *space = index ? allocate_sparse(WTL_PATH_NODES * sizeof *nodes) : NULL;
+  void *space = index ? wtl_os_reserve(WTL_PATH_NODES * sizeof *nodes) : NULL;
   if (!space) {
     free(index);
     return false;
@@ -133,7 +125,7 @@ static void forget_rules(void)
 static const known *rule_of(uintptr_t addr)
 {
   static known unkept;
-  if (!rules) rules = allocate_sparse(RULES * sizeof *rules);
+  if (!rules) rules = wtl_os_reserve(RULES * sizeof *rules);
   known *k = &unkept;
   if (rules) {
     if (n_rules * 2 > RULES) forget_rules();

@@ -4,7 +4,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "os/sparse_memory.h"
 
 enum { SEEN = 1 << 12, MOST_TEXT = 1024 };
 
@@ -155,17 +156,11 @@ typedef struct seen {
 
 static seen *instructions; /* of SEEN */
 
-static void *reserve(size_t bytes)
-{
-  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return at == MAP_FAILED ? NULL : at;
-}
-
 static bool start(void)
 {
-  if (!places) places = reserve(WTL_PYTHON_PLACES * sizeof *places);
-  if (!index_of) index_of = reserve(2 * WTL_PYTHON_PLACES * sizeof *index_of);
-  if (!instructions) instructions = reserve(SEEN * sizeof *instructions);
+  if (!places) places = wtl_os_reserve(WTL_PYTHON_PLACES * sizeof *places);
+  if (!index_of) index_of = wtl_os_reserve(2 * WTL_PYTHON_PLACES * sizeof *index_of);
+  if (!instructions) instructions = wtl_os_reserve(SEEN * sizeof *instructions);
   return places && index_of && instructions;
 }
 
