@@ -32,10 +32,7 @@ void wtl_record_start(wtl_record *r)
   r->door->rings = 0;
   r->door->calls = r->calls;
   r->door->live = wtl_live_start(r->me, r->n);
-  wtl_no_core_start(&r->door->no_core, NULL, r->door->stages.ns_per_tick);
-  /* Among PEs that yield a core to each other a reading in each turn would make all turns longer. */
-  if (r->door->stages.yields)
-    r->door->no_core.long_ticks = (uint64_t)(WTL_COMPUTES_S * 1e9 / r->door->stages.ns_per_tick);
+  wtl_no_core_start(&r->door->no_core, NULL, r->door->stages.ns_per_tick, r->door->stages.yields);
   wtl_record_cores_start(&r->cores);
   if (r->profile->on) wtl_profile_keep_partners(r->profile, r->n);
   wtl_record_keep(r);

@@ -10,11 +10,14 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "os/yielder.h"
 #include "profile/profile.h"
 
 /* A wait of this length is read at its end even if the door did not find it long before: a core that is taken away is
- * away for longer. A reading takes about 0.25 us. */
+ * away for longer. A reading takes about 0.25 us. Among PEs that yield a core to each other, a reading in each turn
+ * would make all turns longer. */
 enum { LONG_NS = 50000 };
+static const double long_among_yielders_ns = WTL_COMPUTES_S * 1e9;
 
 bool wtl_no_core_parse(const char *text, uint64_t *ran, uint64_t *waited)
 {
@@ -65,12 +68,12 @@ static bool open_file(wtl_no_core *n, const char *path)
   return false;
 }
 
-void wtl_no_core_start(wtl_no_core *n, const char *schedstat, double ns_per_tick)
+void wtl_no_core_start(wtl_no_core *n, const char *schedstat, double ns_per_tick, bool yields)
 {
   memset(n, 0, sizeof *n);
   n->thread = &wtl_thread_sites;
   n->ns_per_tick = ns_per_tick;
-  n->long_ticks = (uint64_t)(LONG_NS / ns_per_tick);
+  n->long_ticks = (uint64_t)((yields ? long_among_yielders_ns : LONG_NS) / ns_per_tick);
   if (WTL_OS_IS_SIMULATED)
     n->source = WTL_NO_CORE_SIMULATED;
   else if (open_file(n, schedstat ? schedstat : "/proc/thread-self/schedstat"))

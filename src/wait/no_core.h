@@ -37,8 +37,9 @@ typedef struct wtl_no_core {
   uint64_t yields; /* in waits that were not read, since the last reading */
 } wtl_no_core;
 
-/* Starts to measure the calling thread. `schedstat`: the path of its file; NULL: that of the kernel. */
-void wtl_no_core_start(wtl_no_core *n, const char *schedstat, double ns_per_tick);
+/* Starts to measure the calling thread. `schedstat`: the path of its file; NULL: that of the kernel. `yields`: PEs
+ * yield a core to each other, so a wait is read at its end only from the length of a time slice on. */
+void wtl_no_core_start(wtl_no_core *n, const char *schedstat, double ns_per_tick, bool yields);
 
 /* Closes the file. The figures stay as they were last read. */
 void wtl_no_core_stop(wtl_no_core *n);

@@ -24,7 +24,7 @@ static void start(wtl_no_core *n, const char *text)
   if (file < 0) file = memfd_create("schedstat", MFD_CLOEXEC);
   snprintf(path, sizeof path, "/proc/self/fd/%d", file);
   write_stat(text);
-  wtl_no_core_start(n, path, NS_PER_TICK);
+  wtl_no_core_start(n, path, NS_PER_TICK, false);
 }
 
 static void a_kernel_that_does_not_count_is_known_by_its_zeroes(void)
@@ -123,7 +123,7 @@ static void without_figures_of_the_kernel_the_cpu_time_serves(void)
     CHECK(wtl_no_core_outside_waits(&n) >= before - 1e-6);
     wtl_no_core_stop(&n);
   }
-  wtl_no_core_start(&n, "/nonexistent", NS_PER_TICK);
+  wtl_no_core_start(&n, "/nonexistent", NS_PER_TICK, false);
   CHECK(n.source == WTL_NO_CORE_CPU_TIME);
 }
 
@@ -143,11 +143,21 @@ static void a_file_of_the_program_is_not_closed(void)
   fclose(own);
 }
 
+static void among_processes_that_yield_only_long_waits_are_read(void)
+{
+  wtl_no_core alone, among;
+  wtl_no_core_start(&alone, NULL, NS_PER_TICK, false);
+  wtl_no_core_start(&among, NULL, NS_PER_TICK, true);
+  CHECK(among.long_ticks > alone.long_ticks && alone.long_ticks > 0);
+  wtl_no_core_stop(&alone);
+  wtl_no_core_stop(&among);
+}
+
 /* The kernel's own file. */
 static void the_kernels_own_file_can_be_read(void)
 {
   wtl_no_core n;
-  wtl_no_core_start(&n, NULL, NS_PER_TICK);
+  wtl_no_core_start(&n, NULL, NS_PER_TICK, false);
   CHECK(n.source == WTL_NO_CORE_SCHEDSTAT || n.source == WTL_NO_CORE_CPU_TIME);
   CHECK(wtl_no_core_outside_waits(&n) >= 0);
   wtl_no_core_stop(&n);
@@ -156,4 +166,5 @@ static void the_kernels_own_file_can_be_read(void)
 TESTS(TEST(a_kernel_that_does_not_count_is_known_by_its_zeroes), TEST(time_without_a_core_lies_outside_short_waits),
       TEST(time_before_a_wait_is_told_from_that_in_it), TEST(a_wait_in_which_the_core_was_taken_away_counts),
       TEST(yields_of_short_waits_count_without_a_reading), TEST(without_figures_of_the_kernel_the_cpu_time_serves),
-      TEST(a_file_of_the_program_is_not_closed), TEST(the_kernels_own_file_can_be_read))
+      TEST(a_file_of_the_program_is_not_closed), TEST(among_processes_that_yield_only_long_waits_are_read),
+      TEST(the_kernels_own_file_can_be_read))
