@@ -17,7 +17,6 @@ from wattle import units
 from wattle.advise.evidence import Spot
 from wattle.advise.finding import Finding, Interval
 from wattle.advise.given import Given
-from wattle.advise.rules import wait_setting
 from wattle.advise.show import wrapped
 from wattle.advise.words import percents
 from wattle.console import Console
@@ -116,11 +115,11 @@ def _less(seconds: np.ndarray, saved: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 def check(given: Given, number: int, cluster: str) -> Checked:
     """Replays finding `number`, from 1, on a described cluster. Raises WattleError if the run cannot be replayed, or if
-    the finding is on the wait policy.
+    a replay does not show the finding's change.
     """
     finding, profile = given.findings[number - 1], given.evidence.profile
-    if finding.rule == wait_setting.NAME:
-        raise WattleError(f"--check {number}: a replay shows no wait policy; `wattle sim --what-if` compares them")
+    if finding.not_replayed:
+        raise WattleError(f"--check {number}: {finding.not_replayed}")
     facts = recorded.read(profile)
     core = replay.core_of(simulation.to_replay(cluster))
     pes = [pe.pe for pe in profile.pes]

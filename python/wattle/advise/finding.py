@@ -80,10 +80,13 @@ class Advice:
 
 @dataclass(frozen=True)
 class Finding:
+    """`not_replayed`: why a replay of the run does not show the change, and what does; empty: it shows it."""
+
     rule: str
     spots: list[Spot]
     advice: Advice
     saved: Saved
+    not_replayed: str = ""
 
     @property
     def rank(self) -> tuple[float, float]:

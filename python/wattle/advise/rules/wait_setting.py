@@ -21,6 +21,7 @@ FROM = 0.01  # of the PEs' time, polled in such waits
 SAVED = Interval(0.5, 1.0)  # of the joules of this polling, which are beyond those of the idle node
 
 CHANGE = "WATTLE_WAIT=adaptive wattle run ..."
+NOT_REPLAYED = "a replay shows no wait policy; `wattle sim --what-if` compares them"
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -49,7 +50,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     if evidence.is_starved:  # a PE that polls may have the core that the late one needs
         rests += f" A {noun} that polls may have the core of another one."
         saved = _with_time(evidence, interval)
-    yield Finding(NAME, where, Advice(title, seen, CHANGE, rests, Effort.LINE, Sure.MEDIUM), saved)
+    yield Finding(NAME, where, Advice(title, seen, CHANGE, rests, Effort.LINE, Sure.MEDIUM), saved, NOT_REPLAYED)
 
 
 def _with_time(evidence: Evidence, joules: Interval) -> Saved:
