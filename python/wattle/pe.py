@@ -388,6 +388,7 @@ class PE:
     sequence: Sequence | None = None  # None in files of earlier versions, and of killed processes
     served: list[Served] = field(default_factory=list)  # for each PE that asked; empty in files of earlier versions
     waited_from_s: float | None = None  # seconds up to which the first class of Site.waited reaches
+    shows_idle: bool | None = None  # whether the MPI shows where it is idle; None: no MPI, or not known
     api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
 
     def module_of(self, site: Site) -> Module | None:

@@ -80,6 +80,7 @@ def pe_of(document: Checked) -> PE:
         pid=document.integer("pid"),
         program=document.text("program"),
         api=document.text("api") if document.has("api") else "",
+        shows_idle=_shows_idle(document.get("mpi")) if document.has("mpi") else None,
         build_id=document.text("build_id"),
         wall_s=document.number("wall_s"),
         cpu_s=document.number("cpu_s"),
@@ -124,6 +125,11 @@ def pe_of(document: Checked) -> PE:
         waited_from_s=document.number("waited_from_s") if document.has("waited_from_s") else None,
         nested=_figures(document.get("node"), "nested") if has_node and document.get("node").has("nested") else [],
     )
+
+
+def _shows_idle(mpi: Checked) -> bool | None:
+    """None in files of earlier versions."""
+    return mpi.flag("shows_idle") if mpi.has("shows_idle") else None
 
 
 def _plain_numbers(parent: Checked, key: str) -> list[Any]:

@@ -59,7 +59,8 @@ typedef struct wtl_mpi_rank {
   wtl_settings settings;
   _Atomic bool plain_waitall; /* MPI_Waitall stays unchanged (wtl_mpi_keep_waitall) */
   _Atomic bool abandoned;     /* the profile is written; the program ends without MPI_Finalize */
-  bool keeps_calls;           /* blocking calls stay unchanged: the MPI shows where it is idle (yield_hook.c) */
+  bool shows_idle;            /* the MPI shows where it is idle (yield_hook.c) */
+  bool keeps_calls;           /* blocking calls stay unchanged, because all processes' MPI does */
   bool is_partial;            /* processes of the node lack this library (mpi_members.c) */
   bool has_outsiders;         /* communicators may have processes of another MPI_COMM_WORLD */
   MPI_Comm node;              /* the processes of this node with this library, which made it */

@@ -155,7 +155,8 @@ static void agree_on_calls(wtl_mpi_rank *self)
 #ifdef WTL_SIM
   self->keeps_calls = false;
 #else
-  int mine = !self->door.is_shared && wtl_mpi_shows_idle(), all = mine;
+  self->shows_idle = wtl_mpi_shows_idle();
+  int mine = !self->door.is_shared && self->shows_idle, all = mine;
   if (!self->is_partial) PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   self->keeps_calls = all;
 #endif

@@ -204,5 +204,5 @@ void wtl_mpi_transport_write(FILE *f, const void *sysfs)
   wtl_json_text_field(f, "transport", *c.above ? transport : NULL, 0);
   wtl_json_text_field(f, "why", *c.above ? "" : "no component of a known name is loaded, as in a static build", 0);
   wtl_json_text_field(f, "paths", paths, 0);
-  putc('}', f);
+  fprintf(f, ",\"shows_idle\":%s}", wtl_mpi_self->shows_idle ? "true" : "false");
 }

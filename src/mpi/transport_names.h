@@ -17,8 +17,8 @@ void wtl_mpi_transport_start(void);
 
 /* Writes a JSON object: `library` with its version; `transport`, such as "ob1 (self, tcp, vader)", "ob1" or "UCX", null
  * where nothing shows it, with the reason in `why`; `paths`, such as "tcp/eth0,verbs/mlx5_0": connections and devices
- * to other nodes, "" for none. To be called before MPI_Finalize. `sysfs`: the root of the tree that names InfiniBand
- * devices. */
+ * to other nodes, "" for none; `shows_idle` of the calling process (mpi_front.h). To be called before MPI_Finalize.
+ * `sysfs`: the root of the tree that names InfiniBand devices. */
 void wtl_mpi_transport_write(FILE *f, const void *sysfs);
 
 #endif

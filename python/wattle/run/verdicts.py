@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 from wattle import call_paths, pop, units
 from wattle.no_core import Shortage
@@ -14,6 +15,9 @@ from wattle.sites import MergedSite
 
 NOTHING = 0.02  # share of waiting below which a change of waiting gains nothing
 OF_CPU = ("cpu", "dram")
+NOT_BLOCKING = re.compile(r"MPI_(I|Start|Test|Request_|Win_test)")  # of the calls of the kinds in MAY_WAIT
+MAY_WAIT = ("transfer", "wait")
+LONG_S = 50e-6  # s, the mean of a call: shorter ones gain nothing from a sleep, which has about this price
 
 
 def verdict(profile: RunProfile, sites: Sequence[MergedSite], short: Shortage | None, factors: Factors | None) -> str:
@@ -25,11 +29,43 @@ def verdict(profile: RunProfile, sites: Sequence[MergedSite], short: Shortage | 
         return short.words if short is not None else ""
     share, of = found
     text = f"Waiting is {units.share(share)} of {of}"
-    if share < NOTHING:
-        text += ": there is nothing to gain here by waiting in another way."
+    hidden = _hidden(profile, sites)
+    if share >= NOTHING:
+        text += f"{_where(sites, profile.program, _waiting_s)}{_why(factors, profile.noun)}."
     else:
-        text += f"{_where(sites, profile.program)}{_why(factors, profile.noun)}."
-    return f"{text} {short.words}" if short is not None else text
+        text += "." if hidden else ": there is nothing to gain here by waiting in another way."
+    return " ".join(part for part in (text, hidden, short.words if short is not None else "") if part)
+
+
+def _hidden(profile: RunProfile, sites: Sequence[MergedSite]) -> str:
+    """A sentence on the time in calls in which the MPI polls and does not show it, so that it counts as transfer. Empty
+    where this time is known to be little.
+    """
+    wall = add(pe.wall_s for pe in profile.pes)
+    if not wall or all(pe.shows_idle is not False for pe in profile.pes):
+        return ""
+    unseen = [site for site in sites if _hidden_s(site)]
+    share = sum(map(_hidden_s, unseen)) / wall
+    if share < NOTHING:
+        return ""
+    where = _where(unseen, profile.program, _hidden_s)
+    return (
+        f"Another {units.share(share)} of the {profile.noun}s' time is in calls in which this MPI does not show "
+        f"whether it waits{where}."
+    )
+
+
+def _hidden_s(site: MergedSite) -> float:
+    """The time in the calls of a site if they may have waited and none was seen to wait. A blocking call that becomes
+    its counterpart waits by tests, which are seen.
+    """
+    may_wait = site.kind in MAY_WAIT and not site.waits and not NOT_BLOCKING.match(site.call)
+    seconds = site.time_s or 0.0
+    return seconds if may_wait and seconds >= LONG_S * site.calls else 0.0
+
+
+def _waiting_s(site: MergedSite) -> float:
+    return site.waiting_s or 0.0
 
 
 def waiting(profile: RunProfile) -> tuple[float, str] | None:
@@ -50,12 +86,12 @@ def _of_cpu(figures: Sequence[Joules]) -> Joules:
     return total(j for j in figures if j.scope != "device")
 
 
-def _where(sites: Sequence[MergedSite], program: str) -> str:
-    """The call with the most waiting, at the nearest frame in the program, if it has a third of all waiting."""
+def _where(sites: Sequence[MergedSite], program: str, seconds_of: Callable[[MergedSite], float]) -> str:
+    """The call with the most of these seconds, at the nearest frame in the program, if it has a third of all."""
     rows = call_paths.rows(sites, program, depth=0)
-    waits = [(row.site.waiting_s or 0.0, row) for row in rows]
-    whole = sum(waited for waited, _ in waits)
-    most, row = max(waits, key=lambda pair: pair[0], default=(0.0, None))
+    found = [(seconds_of(row.site), row) for row in rows]
+    whole = sum(seconds for seconds, _ in found)
+    most, row = max(found, key=lambda pair: pair[0], default=(0.0, None))
     if row is None or not whole or most < whole / 3:
         return ""
     return f", {units.share(most / whole)} of it in {row.site.call} at {row.place.label}"

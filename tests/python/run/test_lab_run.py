@@ -397,6 +397,33 @@ def test_a_launcher_that_cannot_be_started_leaves_no_directory(wattle, tmp_path,
     assert list((tmp_path / "work").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("shows_idle", "calls", "known"),
+    [(False, 10, False), (True, 10, True), (False, 1_000_000, True)],  # the last are too short for a sleep
+)
+def test_the_first_sentence_names_calls_that_do_not_show_whether_they_wait(
+    wattle, program, tmp_path, shows_idle, calls, known
+):
+    fence = fakes.site(call="MPI_Win_fence", kind="wait", calls=calls, time_s=1.0)
+    start = fakes.site(0x1300, "MPI_Isend", calls=10, time_s=0.5)
+    changes = {
+        "api": "mpi",
+        "mpi": {"library": "an MPI", "transport": None, "why": "", "paths": "", "shows_idle": shows_idle},
+        "state_s": {"active": 2.0, "spin": 0.0, "yield": 0.0, "asleep": 0.0},
+        "time_s": {"compute": 0.5, "transfer": 1.5, "wait": 0.0},
+        "sites": [fence, start],
+    }
+    folder = fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(pe) | changes for pe in range(2)])
+    result = wattle("run", "-n", 2, program("true"), env={"FAKE_PROFILES": str(folder)})
+    said = " ".join(result.stderr.split())
+    assert "Waiting is 0.0 % of the ranks' time" in said
+    assert ("there is nothing to gain" in said) == known
+    hidden = (
+        "Another 50.0 % of the ranks' time is in calls in which this MPI does not show whether it waits, 100 % of it"
+    )
+    assert (f"{hidden} in MPI_Win_fence at" in said) != known
+
+
 def test_tables_of_mpi_programs_say_rank(wattle, program, tmp_path):
     pes = [fakes.pe_profile(0) | {"api": "mpi"}, fakes.pe_profile(1) | {"api": "mpi"}]
     folder = fakes.write_profiles(tmp_path / "ready", pes)
