@@ -69,7 +69,7 @@ def run(program: Path, name: str, directory: Path, job_of: tuple[int, int]) -> f
     pes, rounds = job_of
     launcher = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", str(pes)]
     job = ["--mpi", "--", *launcher] if is_mpi(name) else ["-n", str(pes), "--"]
-    command = [sys.executable, "-m", "wattle", "run", "--meter", "model", "-o", directory, *job]
+    command = [sys.executable, "-m", "wattle", "run", "--meter", "model", "-o", str(directory), *job]
     environment = {**os.environ, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(ROOT / "python")}
     subprocess.run([*command, program, str(rounds)], env=environment, capture_output=True, check=True)
     return Evidence(load(directory), str(program)).wall_s

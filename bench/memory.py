@@ -6,6 +6,7 @@ import argparse
 import statistics
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy
 from wattle import tables
@@ -62,7 +63,7 @@ def median_of(samples: list[dict], side: str, pes: int, *path: str) -> float:
     values = []
     for sample in samples:
         if sample["side"] == side and sample["pes"] == pes:
-            value = sample
+            value: Any = sample
             for word in path:
                 value = value[word]
             values.append(value)

@@ -81,7 +81,7 @@ def names() -> list[str]:
 def record(run: Path, name: str, words: str) -> None:
     from wattle import runs
     from wattle.sim import recorded
-    from wattle.timeline import rows
+    from wattle.timeline import intervals, rows
     from wattle.timeline.file import Span
 
     profile = runs.load(run).middle.profile
@@ -89,7 +89,7 @@ def record(run: Path, name: str, words: str) -> None:
         raise SystemExit(f"{run}: the run has no profile")
     trace = recorded.read(profile).trace
     timeline = rows.load(run / "profile")[0]
-    begins = recorded.spans_of(timeline, True).collectives[:, 0]
+    begins = intervals.spans_of(timeline, True).collectives[:, 0]
     site_at: dict[float, int] = {}
     for events in timeline.events:
         some = events[events["span"] == Span.COLLECTIVE]

@@ -146,12 +146,12 @@ def merge_with_members(profile: RunProfile) -> list[tuple[MergedSite, list[tuple
     place_of = {(pe.pe, id(site)): i for pe in several for i, site in enumerate(pe.sites)}
     merged = []
     for (keys, end, region, _), members in groups.items():
-        first, *callers = [places[key] if isinstance(key, tuple) else key for key in keys]
-        path = [*first.around, *(frame for caller in callers for frame in (caller, *caller.around))]
-        site = _merged((first, tuple(path), end), members, None if profile.counted_twice else wholes)
+        first, *above = [places[key] if isinstance(key, tuple) else key for key in keys]
+        path = [*first.around, *(frame for caller in above for frame in (caller, *caller.around))]
+        whole = _merged((first, tuple(path), end), members, None if profile.counted_twice else wholes)
         if place_of:
-            site = _with_elsewhere(site, assigned.of((pe.pe, place_of[pe.pe, id(s)]) for pe, s in members))
-        merged.append((replace(site, region=region), members))
+            whole = _with_elsewhere(whole, assigned.of((pe.pe, place_of[pe.pe, id(s)]) for pe, s in members))
+        merged.append((replace(whole, region=region), members))
     return sorted(merged, key=lambda found: found[0].cost, reverse=True)
 
 
@@ -232,7 +232,9 @@ def _sum(members: list[tuple[PE, Site]], domain: str, wholes: Wholes) -> Joules:
     """The sum of the sites' shares of their PEs' figures, as `provenance.total` adds `Joules.share`. It is computed in
     one step, because a large job has a million of them.
     """
-    joules, doubts, sources, scopes = [], [], {}, {}
+    joules, doubts = [], []
+    sources: dict[str, None] = {}
+    scopes: dict[str, None] = {}
     for pe, site in members:
         whole, own = wholes[pe.pe, domain], site.joules.get(domain)
         own = 0.0 if own is None and whole.joules == 0 else own  # a share of zero joules

@@ -91,8 +91,8 @@ def _sizes(pes: Sequence[PE], noun: str) -> list[Figure]:
     """Calls by size, stacked by routine."""
     counts: dict[str, Counter[int]] = {}
     for pe in pes:
-        for call, by_class in pe.sizes.items():
-            counts.setdefault(call, Counter()).update({k: n for k, n in enumerate(by_class) if n})
+        for call, sizes in pe.sizes.items():
+            counts.setdefault(call, Counter()).update({k: n for k, n in enumerate(sizes) if n})
     if not counts:
         return []
     by_calls = sorted(counts, key=lambda call: -counts[call].total())

@@ -106,9 +106,9 @@ def _show_counts(view: View, console: Console) -> None:
         console.print()
         rows = [([str(pe.pe)], cells) for pe, cells in found]
         _show_table(console, f"Counters by {view.noun}, user mode", [view.noun], counts.HEADS, rows)
-    if found := counts.interface_rows(view):
+    if seen := counts.interface_rows(view):
         console.print()
-        named = [([host, one.name], cells) for host, one, cells in found]
+        named = [([host, one.name], cells) for host, one, cells in seen]
         title = "Network interfaces, all programs of the node"
         _show_table(console, title, ["node", "interface"], counts.WAYS_HEADS, named)
     said = view.intensity.why if view.intensity else ""

@@ -32,8 +32,8 @@ def site_table(view: View, width: int, depth: int | None = None, by: str = "path
     result.add_column(styled("\ncall site"), overflow="fold")
     for name in ("calls", "bytes", "time"):
         result.add_column(styled("\n{}", name), justify="right", no_wrap=True)
-    for name in (("wait:", "spin"), ("wait:", "yield"), ("wait:", "asleep")) if wide else (("", "waiting"),):
-        result.add_column(styled("{}\n{}", *name), justify="right", no_wrap=True)
+    for over, name in (("wait:", "spin"), ("wait:", "yield"), ("wait:", "asleep")) if wide else (("", "waiting"),):
+        result.add_column(styled("{}\n{}", over, name), justify="right", no_wrap=True)
     words = provenance_words(total(s.joules) for s in shown)
     both = words != Provenance.UNAVAILABLE and any(site.elsewhere for site in sites)
     if words != Provenance.UNAVAILABLE:

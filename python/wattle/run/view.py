@@ -24,6 +24,7 @@ from wattle.pop import Factors
 from wattle.profile import RunProfile
 from wattle.provenance import Joules
 from wattle.run import ended, verdicts
+from wattle.run.ended import Row as EndedRow
 from wattle.run.summary import node_domains
 from wattle.runs import Run
 from wattle.sites import MergedSite, merge
@@ -129,7 +130,7 @@ class View:
     pop: Factors | None = None
     verdict: str = ""  # the most important fact of the run, in one sentence or two
     ended: str = ""  # how the job ended, where processes could not write their profiles
-    ends: list[ended.Row] = field(default_factory=list)
+    ends: list[EndedRow] = field(default_factory=list)
     end_remarks: list[str] = field(default_factory=list)
 
     @property

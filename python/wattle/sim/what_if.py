@@ -235,13 +235,13 @@ def show(answer: Answer, most: int = 12) -> None:
             units.percent(100 * (1 - choice.oracle.joules / base.joules)),
         )
     console.out.print(shown)
-    base = f"spinning at the base clock ({units.seconds(answer.base.seconds)}, {si(answer.base.joules, 'J')})"
+    first = f"spinning at the base clock ({units.seconds(answer.base.seconds)}, {si(answer.base.joules, 'J')})"
     hidden = (
         f"The first {most} of {len(answer.choices)} choices; --json has all. " if len(answer.choices) > most else ""
     )
     words = (
         f"{hidden}Joules are modelled. Slower, {'EDP saved' if of_edp else 'saved'}, and joules that the oracle "
-        f"would save: against {base}. !: slower than allowed; ?: the profile's numbers leave the sign open. "
+        f"would save: against {first}. !: slower than allowed; ?: the profile's numbers leave the sign open. "
         f"{answer.how[0].upper() + answer.how[1:]}."
     )
     console.out.print(plain(words, "faint"))

@@ -192,8 +192,8 @@ class Place:
     def open(self) -> Iterator[Start]:
         """Makes the place and gives the function that starts a job there. Removes the place at the end in any case."""
         if self.simulated:
-            with tempfile.TemporaryDirectory() as scratch:
-                yield Start(lambda _, n: self.simulated_job(Path(scratch), n, False), self)
+            with tempfile.TemporaryDirectory() as folder:
+                yield Start(lambda _, n: self.simulated_job(Path(folder), n, False), self)
             return
         with ExitStack() as stack:
             made = stack.enter_context(Nodes(2, self.link)) if self.name == TWO_NODES else None

@@ -239,7 +239,8 @@ class _Kept:
     """The items of an iterator, made when the first row needs them and kept for the others."""
 
     def __init__(self, items: Iterator[Any]) -> None:
-        self.rest, self.made = items, []
+        self.rest = items
+        self.made: list[Any] = []
 
     def __iter__(self) -> Iterator[Any]:
         yield from self.made
@@ -260,8 +261,8 @@ def _outcome(figure: Published[Analysis], analysis: Analysis, evidence: Evidence
         return _certain(figure, corners, found)
     if judged and evidence.external_meter and evidence.uses_joules(figure.judge):
         meter = evidence.external_meter
-        why = f"Joules are those of the external meter ({meter}): all that it measures, idle draw included."
-        return replace(found, why=(*found.why, why))
+        remark = f"Joules are those of the external meter ({meter}): all that it measures, idle draw included."
+        return replace(found, why=(*found.why, remark))
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -94,7 +94,7 @@ def _first_thread(pid: int) -> tuple[float | None, float | None]:
         return None, None
 
 
-def _documents(text: bytes) -> list[Checked]:
+def _documents(text: bytes) -> Iterator[Checked]:
     if len(text) > limits.JSON_BYTES:
         raise WattleError("the PEs keep more counts than can be read at once; choose a job by its PID")
     return parse_json("wattle-profiles", b'{"pes":' + text + b"}").items("pes")

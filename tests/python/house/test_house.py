@@ -258,6 +258,12 @@ def test_links_inside_the_docs_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
 
 
+def test_python_sources_pass_mypy() -> None:
+    pytest.importorskip("mypy")
+    done = subprocess.run([sys.executable, "-m", "mypy"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_python_sources_pass_ruff() -> None:
     ruff = Path(sys.executable).with_name("ruff")
     if not ruff.exists():

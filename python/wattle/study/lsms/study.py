@@ -80,7 +80,7 @@ def _sync(plan: Plan, program: str) -> list[Job]:
 
 
 def _transfers(plan: Plan, program: str) -> list[Job]:
-    parameters = QUICK_PARAMETERS if plan.quick else PARAMETERS
+    parameters: tuple[int, ...] = QUICK_PARAMETERS if plan.quick else PARAMETERS
     if plan.simulated:  # a simulated message takes longer than a real one
         parameters = tuple(n for n in parameters if n <= QUICK_PARAMETERS[-1])
     pes = SIMULATED_PES if plan.simulated else PES

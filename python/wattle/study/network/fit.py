@@ -252,7 +252,7 @@ def fit(
     """
     from scipy.optimize import Bounds, least_squares, minimize
 
-    values = begin | BEGIN | NONE
+    values = {**begin, **BEGIN, **NONE}
     first = run(values)
     for key, name in ALONE.items():
         case = next(c for c in real if c.name == name)

@@ -89,7 +89,7 @@ def run(file: Path, directory: Path, command: list[str]) -> tuple[Manifest, Anal
         base = simulator.base.cluster
         begin = {key: base.value(key) for key in (*network.FITTED, *network.ALONE)}
         fitted = network.fit(lambda values: simulator.run(jobs[0], values), of_fit, begin)
-        simulated = {}
+        simulated: dict[network.Case, float] = {}
         for job in jobs:
             advance(f"{job.program} in simulation")
             simulated |= simulator.run(job, fitted.values)

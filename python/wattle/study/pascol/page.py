@@ -54,7 +54,7 @@ def _sections(a: Analysis) -> list[Section]:
         )
     )
     ways = " ".join(f"{name[0].upper()}{name[1:]}: {words}" for name, words in WORDS.items())
-    found = []
+    found: list[Section] = []
     for op in OPS:
         here = crossover(a, op)
         words = f"The dashed line is the paper's crossover, {units.size(OPS[op])}; "

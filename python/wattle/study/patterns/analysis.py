@@ -235,10 +235,10 @@ def savings_table(analysis: Analysis) -> list[dict[str, object]]:
     for t in TRANSFORMATIONS.values():
         for label, before, after in t.forms:
             rows += _rows(t.name, label, before, after, analysis.fragments, _pattern_saving(analysis, before, after))
-    for before, after in pairwise(analysis.payloads):
-        label = f"{before} B to {after} B"
-        saving = _payload_saving(analysis, before, after)
-        rows += _rows("payload", label, str(before), str(after), analysis.payload_fragments(), saving)
+    for small, large in pairwise(analysis.payloads):
+        label = f"{small} B to {large} B"
+        saving = _payload_saving(analysis, small, large)
+        rows += _rows("payload", label, str(small), str(large), analysis.payload_fragments(), saving)
     return rows
 
 
