@@ -52,6 +52,15 @@ def test_a_run_shows_processes_sites_and_modelled_joules(mpi: Mpi, tmp_path: Pat
         assert abs(sum(parts) + idle["joules"] - all_of_it["joules"]) <= 1e-6 * all_of_it["joules"]
 
 
+@BOTH
+@pytest.mark.parametrize("words", [["-n", 2, "./nope"], ["-n", 2, "./data"], ["--nonsense", "true"], ["-n", 0, "true"]])
+def test_a_slip_leaves_no_directory(mpi: Mpi, tmp_path: Path, words: list[object]) -> None:
+    (tmp_path / "data").write_text("no program\n")
+    done = wattle("run", "--mpi", "--", mpi.tool("mpirun"), *words, cwd=tmp_path)
+    assert "No rank left a profile" in done.stderr, done
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
 def test_the_launchers_own_options_are_asked_for(tmp_path: Path) -> None:
     done = wattle("run", "--mpi", "-n", 2, "--", "mpirun", "true", cwd=tmp_path)
     assert done.returncode != 0

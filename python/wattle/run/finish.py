@@ -131,18 +131,18 @@ def write_timeline(where: Path, record: Manifest, machine: dict[str, Any]) -> No
 
 def present(where: Path, exit_code: int, json: bool, is_slip: bool, depth: int | None = None) -> int:
     """Shows the figures of a run, as JSON or as tables on standard error. Returns the exit code of the command.
-    `is_slip`: removes the directory, because it holds none.
+    `is_slip`: removes the directory, because it holds none; the JSON then names no directory.
     """
     try:
         found = runs.load(where, allow_damaged=True)
         if json:
-            console.print_json(document(found))
+            console.print_json(document(found) | ({"directory": None} if is_slip else {}))
         else:
             show(found, console.err, depth)
+        if is_slip:
+            directories.drop(where)
+        elif not json:
             drawn = found.middle.manifest.extra.get("timeline")
-            if is_slip:
-                directories.drop(where)
-                return exit_code
             console.err.print(styled("\n[faint]Kept in[/faint] {}", short(where)), soft_wrap=True)
             if isinstance(drawn, dict) and (name := drawn.get("perfetto")):
                 file = short(found.middle.directory / str(name))

@@ -381,6 +381,14 @@ def test_a_run_without_a_profile_leaves_no_directory(wattle, program, tmp_path, 
     assert list((tmp_path / "work").iterdir()) == []
 
 
+@pytest.mark.parametrize("options", [[], ["--repeat", 2]])
+def test_the_json_of_a_run_without_a_profile_names_no_directory(wattle, program, tmp_path, options):
+    result = wattle("run", "--json", *options, program("exit 3"))
+    document = json.loads(result.stdout)
+    assert (result.returncode, document["exit_code"], document["directory"]) == (3, 3, None)
+    assert list((tmp_path / "work").iterdir()) == []
+
+
 def test_a_directory_with_a_name_from_the_user_or_without_a_profile_by_wish_is_kept(wattle, program, tmp_path):
     assert "Kept in" in wattle("run", "-o", "mine", program("exit 3")).stderr
     assert "Kept in" in wattle("run", "--no-profile", program("exit 3")).stderr
