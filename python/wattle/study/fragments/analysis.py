@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from statistics import median
 from typing import Any
 
@@ -14,27 +15,12 @@ from wattle.checked import parse_json
 from wattle.provenance import Joules
 from wattle.study import energy, samples
 from wattle.study.fragments.samples import interface
+from wattle.study.metric import Metric
 from wattle.study.place import Place
 from wattle.study.published import Evidence
 
 Row = dict[str, Any]
 Cell = tuple[int, int]  # payload in bytes, number of fragments
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A figure of a sample. `energy`: the domains whose joules it uses. `counted`: whether it is a counter's."""
-
-    name: str
-    label: str
-    unit: str
-    value: Callable[[Row], float | None]
-    energy: tuple[str, ...] = ()
-    counted: bool = False
-
-
-def _column(name: str) -> Callable[[Row], float | None]:
-    return lambda row: row[name]
 
 
 def _watts(*domains: str) -> Callable[[Row], float | None]:
@@ -54,17 +40,17 @@ def _watts(*domains: str) -> Callable[[Row], float | None]:
 METRICS = {
     m.name: m
     for m in (
-        Metric("cpu", "CPU energy", "J", _column("cpu_J"), ("cpu",)),
-        Metric("dram", "DRAM energy", "J", _column("dram_J"), ("dram",)),
+        Metric("cpu", "CPU energy", "J", itemgetter("cpu_J"), ("cpu",)),
+        Metric("dram", "DRAM energy", "J", itemgetter("dram_J"), ("dram",)),
         Metric("cpu_power", "CPU power", "W", _watts("cpu"), ("cpu",)),
         Metric("dram_power", "DRAM power", "W", _watts("dram"), ("dram",)),
         Metric("power", "CPU + DRAM power", "W", _watts("cpu", "dram"), ("cpu", "dram")),
-        Metric("latency", "Time", "s", _column("latency_s")),
-        Metric("bandwidth", "Bandwidth", "B/s", _column("bandwidth_Bps")),
-        Metric("instructions", "Instructions", "", _column("instructions"), (), True),
-        Metric("misses", "Last-level cache misses", "", _column("cache_misses"), (), True),
-        Metric("sent", "Packets sent", "", _column("packets_sent")),
-        Metric("received", "Packets received", "", _column("packets_received")),
+        Metric("latency", "Time", "s", itemgetter("latency_s")),
+        Metric("bandwidth", "Bandwidth", "B/s", itemgetter("bandwidth_Bps")),
+        Metric("instructions", "Instructions", "", itemgetter("instructions"), (), True),
+        Metric("misses", "Last-level cache misses", "", itemgetter("cache_misses"), (), True),
+        Metric("sent", "Packets sent", "", itemgetter("packets_sent")),
+        Metric("received", "Packets received", "", itemgetter("packets_received")),
     )
 }
 

@@ -10,33 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 
 import polars as pl
 
 from wattle.provenance import Joules
 from wattle.study import energy
+from wattle.study.metric import Metric
 from wattle.study.patterns.samples import PATTERNS
 from wattle.study.place import Place
 from wattle.study.published import Evidence
 from wattle.study.stats import Center, center, savings
 
 PAPER_PAYLOAD = 512 * 1024
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A figure of a sample. `energy`: the domains whose joules it uses."""
-
-    name: str
-    label: str
-    unit: str
-    lower_is_better: bool
-    value: Callable[[dict[str, float | None]], float | None]
-    energy: tuple[str, ...] = ()
-
-
-def _column(name: str) -> Callable[[dict[str, float | None]], float | None]:
-    return lambda row: row[name]
 
 
 def _edp(row: dict[str, float | None]) -> float | None:
@@ -47,14 +33,14 @@ def _edp(row: dict[str, float | None]) -> float | None:
 METRICS = {
     m.name: m
     for m in (
-        Metric("cpu", "CPU energy", "J", True, _column("cpu_J"), ("cpu",)),
-        Metric("dram", "DRAM energy", "J", True, _column("dram_J"), ("dram",)),
-        Metric("energy", "CPU + DRAM energy", "J", True, energy.whole, ("cpu", "dram")),
-        Metric("latency", "Latency", "s", True, _column("latency_s")),
-        Metric("bandwidth", "Bandwidth", "B/s", False, _column("bandwidth_Bps")),
-        Metric("rate", "Message rate", "/s", False, _column("message_rate_per_s")),
-        Metric("edp", "Energy-delay product", "J·s", True, _edp, ("cpu", "dram")),
-        Metric("unpack", "Receiver's unpacking", "s", True, _column("unpack_s")),
+        Metric("cpu", "CPU energy", "J", itemgetter("cpu_J"), ("cpu",)),
+        Metric("dram", "DRAM energy", "J", itemgetter("dram_J"), ("dram",)),
+        Metric("energy", "CPU + DRAM energy", "J", energy.whole, ("cpu", "dram")),
+        Metric("latency", "Latency", "s", itemgetter("latency_s")),
+        Metric("bandwidth", "Bandwidth", "B/s", itemgetter("bandwidth_Bps"), lower_is_better=False),
+        Metric("rate", "Message rate", "/s", itemgetter("message_rate_per_s"), lower_is_better=False),
+        Metric("edp", "Energy-delay product", "J·s", _edp, ("cpu", "dram")),
+        Metric("unpack", "Receiver's unpacking", "s", itemgetter("unpack_s")),
     )
 }
 

@@ -4,41 +4,25 @@ ratios between versions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 
 import polars as pl
 
 from wattle.study import energy
+from wattle.study.metric import Metric
 from wattle.study.place import Place
 from wattle.study.published import Evidence
 from wattle.study.stats import Center, center
 
 STAGES = ("active", "spin", "yield", "asleep")
-Row = dict[str, float | None]
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A figure of a sample. `energy`: the domains whose joules it uses."""
-
-    name: str
-    label: str
-    unit: str
-    value: Callable[[Row], float | None]
-    energy: tuple[str, ...] = ()
-
-
-def _column(name: str) -> Callable[[Row], float | None]:
-    return lambda row: row[name]
-
 
 METRICS = {
     m.name: m
     for m in (
-        Metric("seconds", "Time", "s", _column("seconds")),
-        Metric("cpu_s", "CPU seconds, all PEs", "s", _column("cpu_s")),
+        Metric("seconds", "Time", "s", itemgetter("seconds")),
+        Metric("cpu_s", "CPU seconds, all PEs", "s", itemgetter("cpu_s")),
         Metric("energy", "CPU + DRAM energy", "J", energy.whole, ("cpu", "dram")),
     )
 }
