@@ -9,7 +9,7 @@ import sys
 from tree import ROOT
 
 sys.path.append(str(ROOT))
-from bench.load import Watch 
+from bench.load import Watch
 
 BUSY = 0.1  # share of the machine's CPU time
 SKIPPED = 77
