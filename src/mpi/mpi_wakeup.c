@@ -16,15 +16,15 @@
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
-/* The first process broadcasts this to the others. */
+/* The first process tells this to the others. */
 typedef struct notice {
-  long pid;
-  int fd;
-  uint64_t tick; /* at which it was made; a process in another container may have the same number */
+  int64_t pid, fd;
+  int64_t tick; /* at which it was made; a process in another container may have the same number */
 } notice;
+enum { NOTICE_WORDS = sizeof(notice) / sizeof(int64_t) };
 
 typedef struct segment {
-  uint64_t tick;
+  int64_t tick;
   wtl_wakeup_node node;
 } segment;
 
@@ -37,9 +37,9 @@ static segment *map(int fd, size_t bytes)
 static segment *make(size_t bytes, notice *n)
 {
   segment *s = NULL;
-  *n = (notice){.pid = (long)getpid(), .fd = wtl_memory_file_make("wattle-ring", bytes, SEALS)};
-  n->tick = wtl_ticks();
-  if (n->fd >= 0) s = map(n->fd, bytes);
+  *n = (notice){.pid = getpid(), .fd = wtl_memory_file_make("wattle-ring", bytes, SEALS)};
+  n->tick = (int64_t)wtl_ticks();
+  if (n->fd >= 0) s = map((int)n->fd, bytes);
   if (s) s->tick = n->tick;
   return s;
 }
@@ -48,7 +48,7 @@ static segment *open_from(const notice *n, size_t bytes)
 {
   char path[64];
   segment *s = NULL;
-  snprintf(path, sizeof path, "/proc/%ld/fd/%d", n->pid, n->fd);
+  snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)n->pid, (long long)n->fd);
   int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) return NULL;
   int seals = fcntl(fd, F_GET_SEALS); /* -1: the file cannot be sealed */
@@ -61,6 +61,18 @@ static segment *open_from(const notice *n, size_t bytes)
   return s;
 }
 
+/*
+ * Passes the notice from the first process to the others. It is no broadcast, because in a reduction each process sends
+ * as many messages as it receives. Open MPI writes the short messages for a process into a ring of half cache lines.
+ * With one message more in one direction, both processes would later write to other halves at the same time, and
+ * MPI_Allreduce and MPI_Barrier would take 1.15 times as long (2 ranks, AMD EPYC).
+ */
+static bool tell_all(const wtl_mpi_rank *self, notice *n)
+{
+  notice mine = self->slot == 0 ? *n : (notice){INT64_MIN, INT64_MIN, INT64_MIN};
+  return PMPI_Allreduce(&mine, n, NOTICE_WORDS, MPI_INT64_T, MPI_MAX, self->node) == MPI_SUCCESS;
+}
+
 void wtl_mpi_wakeup_start(wtl_mpi_rank *self)
 {
   notice n = {0};
@@ -68,10 +80,10 @@ void wtl_mpi_wakeup_start(wtl_mpi_rank *self)
   size_t bytes = offsetof(segment, node) + wtl_wakeup_bytes(self->n_local);
   if (self->n_local < 2) return;
   if (self->slot == 0) s = make(bytes, &n);
-  if (PMPI_Bcast(&n, sizeof n, MPI_BYTE, 0, self->node) != MPI_SUCCESS) return;
+  if (!tell_all(self, &n)) return;
   if (self->slot != 0) s = open_from(&n, bytes);
   PMPI_Barrier(self->node); /* all have opened it */
-  if (self->slot == 0 && n.fd >= 0) close(n.fd);
+  if (self->slot == 0 && n.fd >= 0) close((int)n.fd);
   if (!s) return;
   self->ring_bytes = bytes;
   self->door.ring = (wtl_wakeup){.node = &s->node,
