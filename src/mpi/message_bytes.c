@@ -1,11 +1,50 @@
 /* message_bytes.c - counts the bytes that a call passes to MPI. */
 #include "mpi/mpi_front.h"
 
+/*
+ * The datatypes that most programs use, and their sizes. They exist as long as the MPI, so a handle keeps its size. A
+ * call of the MPI for each size would take as long as the rest of the wrapper of a short call.
+ */
+enum { TYPE_BITS = 7, TYPE_SLOTS = 1 << TYPE_BITS };
+static struct known_type {
+  MPI_Datatype type;     /* 0: free */
+  _Atomic uint32_t size; /* 0: not asked yet */
+} known_types[TYPE_SLOTS];
+
+/* Returns the slot of the datatype, or a free one. Less than half of the slots are in use. */
+static struct known_type *slot_of(MPI_Datatype type)
+{
+  uint32_t i = (uint32_t)((uint64_t)(uintptr_t)type * 0x9e3779b97f4a7c15u >> (64 - TYPE_BITS));
+  while (known_types[i].type && known_types[i].type != type) i = (i + 1) % TYPE_SLOTS;
+  return &known_types[i];
+}
+
+void wtl_mpi_note_types(void)
+{
+  /* clang-format off */
+  const MPI_Datatype types[] = {
+#ifndef WTL_MPI_ABI /* its header has those that this library uses */
+    MPI_PACKED, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_FLOAT, MPI_DOUBLE, MPI_C_BOOL,
+    MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_AINT, MPI_OFFSET, MPI_COUNT, MPI_2INT, MPI_DOUBLE_INT,
+    MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
+    MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_CHARACTER, MPI_LOGICAL, MPI_INTEGER, MPI_REAL, MPI_DOUBLE_PRECISION,
+    MPI_COMPLEX, MPI_DOUBLE_COMPLEX,
+#endif
+    MPI_BYTE, MPI_CHAR, MPI_INT, MPI_UNSIGNED, MPI_INT64_T, MPI_UINT64_T};
+  /* clang-format on */
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (types[i] != MPI_DATATYPE_NULL) slot_of(types[i])->type = types[i];
+}
+
 uint64_t wtl_mpi_type_size(MPI_Datatype type)
 {
   MPI_Count size = 0;
   if (type == MPI_DATATYPE_NULL || !type) return 0;
+  struct known_type *known = slot_of(type);
+  uint32_t bytes = known->type ? atomic_load_explicit(&known->size, memory_order_relaxed) : 0;
+  if (WTL_LIKELY(bytes)) return bytes;
   PMPI_Type_size_x(type, &size);
+  if (known->type && size > 0) atomic_store_explicit(&known->size, (uint32_t)size, memory_order_relaxed);
   return size > 0 ? (uint64_t)size : 0;
 }
 

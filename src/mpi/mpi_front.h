@@ -90,8 +90,8 @@ typedef struct wtl_mpi_thread {
   wtl_test_result result;             /* of a test, as the MPI reports it (ucx_progress.c, yield_hook.c) */
   uint64_t entered;                   /* tick at which the unchanged call began, if there is a governor */
   wtl_site *site;                     /* of that call */
-  uint8_t idle_reports;               /* idle reports of that call, up to REPORTS_OF_A_WAIT */
-  uint64_t last_report;               /* tick of the last report, from then on */
+  uint8_t idle_reports;               /* idle reports of that call; from a wait on, those since its last turn, too */
+  uint64_t last_turn;                 /* tick of the last turn of its wait; before the first, of the wait's begin */
   wtl_test_wait call_wait;            /* the wait of that call */
   wtl_test_wait polling;              /* the wait that the program's own tests form */
   uint64_t polled;                    /* tick at which the last of these tests ended */
@@ -141,14 +141,12 @@ static inline int wtl_mpi_partner(MPI_Comm comm, int rank)
   return rank < 0 ? -1 : comm == MPI_COMM_WORLD ? rank : wtl_mpi_world_rank(comm, rank);
 }
 
+/* Counts a call and begins its time. The other members of the frame are not set. */
 static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes, int to)
 {
   wtl_mpi_here.inside = f->self = f;
   f->site = wtl_profile_enter_to(&wtl_mpi_self->profile, from, call, bytes, WTL_TARGET_PE(to), false);
-  f->awaited = -1;
   f->bytes = bytes;
-  f->comm = MPI_COMM_NULL;
-  f->synchronizes = false;
   f->timed = wtl_profile_timed(f->site, bytes);
   if (WTL_UNLIKELY(f->timed)) {
     f->waited = wtl_site_waited(f->site);
@@ -161,6 +159,9 @@ static inline void wtl_mpi_enter_to(wtl_mpi_frame *f, uint32_t call, wtl_origin 
 {
   if (WTL_UNLIKELY(wtl_mpi_here.polling.idle)) wtl_mpi_end_polling();
   wtl_mpi_open(f, call, from, bytes, to);
+  f->awaited = -1;
+  f->comm = MPI_COMM_NULL;
+  f->synchronizes = false;
 }
 
 static inline void wtl_mpi_enter(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes)
@@ -185,10 +186,9 @@ static inline void wtl_mpi_synchronize(wtl_mpi_frame *f, MPI_Comm comm)
     wtl_mpi_arrive(f, comm);
 }
 
+/* Ends what wtl_mpi_open begins. */
 static inline void wtl_mpi_close(wtl_mpi_frame *f)
 {
-  if (WTL_UNLIKELY(f->synchronizes)) wtl_mpi_depart(f);
-  if (f->awaited >= 0) wtl_profile_awaited(f->awaited, wtl_site_waited(f->site) - f->waited);
   if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
   wtl_mpi_here.inside = NULL;
 }
@@ -197,6 +197,8 @@ static inline void wtl_mpi_close(wtl_mpi_frame *f)
 static inline void wtl_mpi_leave(wtl_mpi_frame *f)
 {
   wtl_wakeup_others(&wtl_mpi_self->door.ring);
+  if (WTL_UNLIKELY(f->synchronizes)) wtl_mpi_depart(f);
+  if (f->awaited >= 0) wtl_profile_awaited(f->awaited, wtl_site_waited(f->site) - f->waited);
   wtl_mpi_close(f);
 }
 
@@ -233,9 +235,26 @@ static inline void wtl_mpi_keep_waitall(void)
   atomic_store_explicit(&wtl_mpi_self->plain_waitall, true, memory_order_relaxed);
 }
 
+/* Of a call that stays unchanged: tells the governor that it begins; ends its wait, and tells the governor. */
+void wtl_mpi_govern_call(const wtl_mpi_frame *f);
+void wtl_mpi_end_call_wait(const wtl_mpi_frame *f);
+
 /* Called before and after a blocking call that stays unchanged (yield_hook.c). */
-void wtl_mpi_begin_unchanged(wtl_mpi_frame *f);
-void wtl_mpi_end_unchanged(wtl_mpi_frame *f);
+static inline void wtl_mpi_begin_unchanged(const wtl_mpi_frame *f)
+{
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  t->site = f->site;
+  t->idle_reports = 0;
+  t->is_unchanged = true;
+  if (WTL_UNLIKELY(wtl_mpi_self->door.governor != NULL)) wtl_mpi_govern_call(f);
+}
+
+static inline void wtl_mpi_end_unchanged(const wtl_mpi_frame *f)
+{
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  t->is_unchanged = false;
+  if (WTL_UNLIKELY(t->call_wait.idle != 0 || wtl_mpi_self->door.governor != NULL)) wtl_mpi_end_call_wait(f);
+}
 
 /* Returns whether the MPI shows that it is idle in a call of this thread. Needs wtl_mpi_self. */
 bool wtl_mpi_shows_idle(void);
@@ -290,10 +309,33 @@ typedef enum wtl_mpi_loop_state {
  * (test_loop.c). */
 wtl_mpi_loop_state wtl_mpi_test_loop_check(wtl_mpi_test_loop *loop);
 
+/* The rarer parts of the two functions below (poll.c): before a test that may belong to a wait, and after it or one
+ * whose state is looked at. */
+uint64_t wtl_mpi_continue_polling(void);
+void wtl_mpi_note_test(wtl_mpi_frame *f, uint64_t from, bool found);
+
 /* Called before and after a test of the program, in place of enter and leave. `from`: the tick that wtl_mpi_poll
- * returned (poll.c). */
-uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, wtl_origin at);
-void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found);
+ * returned. A program that computes between its tests may make millions of them, so they need no clock. */
+static inline uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, wtl_origin at)
+{
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  uint64_t now = WTL_UNLIKELY(t->polling.idle || t->loop.times) ? wtl_mpi_continue_polling() : 0;
+  t->result = WTL_TEST_UNKNOWN;
+  wtl_mpi_open(f, call, at, 0, -1);
+  return now;
+}
+
+static inline void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found)
+{
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  if (WTL_UNLIKELY(found || t->result == WTL_TEST_PROGRESS)) wtl_wakeup_others(&wtl_mpi_self->door.ring);
+  if (WTL_UNLIKELY(t->polling.idle || (!found && !t->loop.unseen))) {
+    wtl_mpi_note_test(f, from, found);
+  } else {
+    if (!found) t->loop.unseen--;
+    wtl_mpi_close(f);
+  }
+}
 
 /* --- Fortran --- */
 
@@ -344,6 +386,8 @@ static inline uint64_t wtl_mpi_count(MPI_Count count)
   return count > 0 ? (uint64_t)count : 0;
 }
 
+/* Prepares wtl_mpi_type_size. Until then it only takes longer. */
+void wtl_mpi_note_types(void);
 uint64_t wtl_mpi_type_size(MPI_Datatype type);
 bool wtl_mpi_is_inter(MPI_Comm comm);
 bool wtl_mpi_counterpart_may_fail(MPI_Comm comm); /* counterparts of vector and neighbourhood collectives may fail */

@@ -18,24 +18,21 @@ void wtl_mpi_end_polling(void)
   wtl_door_test_wait_end(&wtl_mpi_self->door, NULL, &wtl_mpi_here.polling, false);
 }
 
-uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, wtl_origin at)
+uint64_t wtl_mpi_continue_polling(void)
 {
-  wtl_mpi_thread *t = &wtl_mpi_here;
-  uint64_t now = t->polling.idle || t->loop.times > 0 ? wtl_ticks() : 0; /* a program that computes needs no time */
+  const wtl_mpi_thread *t = &wtl_mpi_here;
   const wtl_stages *s = &wtl_mpi_self->door.stages;
+  uint64_t now = wtl_ticks();
   double between = t->polling.slept || s->yields ? BETWEEN_COLD_NS : BETWEEN_NS;
   if (t->polling.idle && (double)(now - t->polled) * s->ns_per_tick > between) wtl_mpi_end_polling();
-  t->result = WTL_TEST_UNKNOWN;
-  wtl_mpi_open(f, call, at, 0, -1);
   return now;
 }
 
-void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found)
+void wtl_mpi_note_test(wtl_mpi_frame *f, uint64_t from, bool found)
 {
   wtl_mpi_rank *self = wtl_mpi_self;
   wtl_mpi_thread *t = &wtl_mpi_here;
   bool in_chain = t->polling.idle != 0;
-  if (found || t->result == WTL_TEST_PROGRESS) wtl_wakeup_others(&self->door.ring);
   wtl_mpi_loop_state state = found ? WTL_MPI_LOOP_COMPUTES : wtl_mpi_test_loop_check(&t->loop);
   if (found) {
     wtl_door_test_wait_end(&self->door, f->site, &t->polling, true);

@@ -178,6 +178,7 @@ void wtl_mpi_start(int thread_level)
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, self->record.me, MPI_INFO_NULL, &self->node);
 #else
   wtl_mpi_members_join(self);
+  wtl_mpi_note_types();
 #endif
   PMPI_Comm_size(self->node, &self->n_local);
   PMPI_Comm_rank(self->node, &self->slot);

@@ -17,28 +17,29 @@
  */
 #include "mpi/mpi_front.h"
 
-/* Open MPI polls for events once in each flush, even if it does not wait. A second poll without an event is a wait. */
-enum { REPORTS_OF_A_WAIT = 2 };
+/*
+ * Open MPI polls for events once in each flush, even if it does not wait. A second poll without an event is a wait.
+ *
+ * A turn of the door takes longer than such a poll, and a message that comes meanwhile is seen later. So one poll in
+ * REPORTS_OF_A_TURN is a turn, which is one in some microseconds. A wait that ends before its first turn is part of the
+ * call's own time. Where the door yields, and after a sleep, each poll is a turn.
+ */
+enum { REPORTS_OF_A_WAIT = 2, REPORTS_OF_A_TURN = 48 };
 
-void wtl_mpi_begin_unchanged(wtl_mpi_frame *f)
+void wtl_mpi_govern_call(const wtl_mpi_frame *f)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   wtl_governor *g = wtl_mpi_self->door.governor;
-  t->site = f->site;
-  t->idle_reports = 0;
-  t->is_unchanged = true;
-  if (WTL_LIKELY(!g)) return;
   t->entered = wtl_ticks();
   if (wtl_governor_wait(g, f->site, t->entered) == 0) wtl_governor_slack(g, t->entered);
 }
 
-void wtl_mpi_end_unchanged(wtl_mpi_frame *f)
+void wtl_mpi_end_call_wait(const wtl_mpi_frame *f)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   wtl_governor *g = wtl_mpi_self->door.governor;
   bool idled = t->call_wait.idle != 0,
        is_governed = idled && t->call_wait.governed; /* the governor knows of the wait */
-  t->is_unchanged = false;
   wtl_door_test_wait_end(&wtl_mpi_self->door, f->site, &t->call_wait, true);
   if (WTL_LIKELY(!g) || is_governed) return;
   if (idled)
@@ -92,21 +93,32 @@ bool wtl_mpi_shows_idle(void)
   return t->idle_reports > 0;
 }
 
+/* Returns whether this report is a turn of the door. */
+static bool is_turn(const wtl_mpi_thread *t)
+{
+  const wtl_test_wait *w = &t->call_wait;
+  return t->idle_reports >= REPORTS_OF_A_WAIT + REPORTS_OF_A_TURN || wtl_mpi_self->door.stages.yields ||
+         (w->idle && (w->slept || w->moving_signs));
+}
+
 bool wtl_mpi_idle(void)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
+  wtl_test_wait *w = &t->call_wait;
   if (!t->inside || !wtl_mpi_self) return false; /* an error handler may have called MPI_Finalize inside */
   if (!t->is_unchanged) {                        /* inside a test, whose caller decides how to wait */
     if (t->result == WTL_TEST_UNKNOWN) t->result = WTL_TEST_IDLE;
     return door_controls_core();
   }
-  if (t->idle_reports < REPORTS_OF_A_WAIT) {
-    if (++t->idle_reports == REPORTS_OF_A_WAIT) t->last_report = wtl_ticks();
+  if (++t->idle_reports <= REPORTS_OF_A_WAIT) {
+    if (t->idle_reports == REPORTS_OF_A_WAIT) t->last_turn = wtl_ticks();
     return door_controls_core() && !wtl_mpi_self->door.stages.yields;
   }
-  uint64_t now = wtl_ticks();
-  wtl_door_test_failed(&wtl_mpi_self->door, t->site, &t->call_wait, &wtl_mpi_self->unchanged, now - t->last_report);
-  t->last_report = wtl_ticks();
+  if (!is_turn(t)) return door_controls_core();
+  if (!w->idle) wtl_door_test_wait_begin(&wtl_mpi_self->door, t->site, w, t->last_turn);
+  wtl_door_test_failed(&wtl_mpi_self->door, t->site, w, &wtl_mpi_self->unchanged, wtl_ticks() - t->last_turn);
+  t->last_turn = wtl_ticks();
+  t->idle_reports = REPORTS_OF_A_WAIT;
   return door_controls_core();
 }
 

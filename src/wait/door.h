@@ -203,6 +203,9 @@ typedef struct wtl_test_wait {
 void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg,
                             wtl_test_result *result);
 
+/* Begins a wait whose tests the caller makes, at tick `at`. A failed test begins one by itself, at its end. */
+void wtl_door_test_wait_begin(wtl_door *d, wtl_site *site, wtl_test_wait *t, uint64_t at);
+
 /* Continues a wait whose tests the caller makes. The caller calls it after each failed test, which took `took`
  * ticks. Returns at once, or after a yield or a sleep. */
 void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pace *pace, uint64_t took);

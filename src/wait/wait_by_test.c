@@ -149,12 +149,12 @@ static void notify_governor(const wtl_door *d, const wtl_site *site, wtl_test_wa
   t->slack_at = is_slack || after == UINT64_MAX ? UINT64_MAX : t->began + after;
 }
 
-static void begin(wtl_door *d, wtl_site *site, wtl_test_wait *t)
+void wtl_door_test_wait_begin(wtl_door *d, wtl_site *site, wtl_test_wait *t, uint64_t at)
 {
   bool may_compute = t->may_compute;
   memset(t, 0, sizeof *t);
   t->may_compute = may_compute;
-  t->idle = t->recorded = t->began = wtl_ticks();
+  t->idle = t->recorded = t->began = at;
   t->slack_at = d->governor && !may_compute ? t->began + d->governor->moment : UINT64_MAX;
   t->limit = wtl_stages_limit(&d->stages, &site->history);
   t->may_have_progressed = true;
@@ -180,7 +180,7 @@ static bool yield_core(const wtl_door *d, wtl_test_wait *t)
 
 void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pace *pace, uint64_t took)
 {
-  if (!t->idle) begin(d, site, t);
+  if (!t->idle) wtl_door_test_wait_begin(d, site, t, wtl_ticks());
   wtl_door_record(d, site, wtl_door_polling_stage(d), &t->recorded);
   if (WTL_UNLIKELY(t->recorded - t->began >= d->no_core.long_ticks)) note_long(d, t);
   if (WTL_UNLIKELY(t->recorded >= t->slack_at) && d->governor) notify_governor(d, site, t);
@@ -245,7 +245,7 @@ void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*
     return;
   }
   take_result(result); /* progress before the wait does not count */
-  begin(d, site, &t);
+  wtl_door_test_wait_begin(d, site, &t, wtl_ticks());
   while (from = wtl_ticks(), !test(arg)) {
     t.result = take_result(result);
     wtl_door_test_failed(d, site, &t, pace, wtl_ticks() - from);
