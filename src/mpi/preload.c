@@ -91,11 +91,41 @@ static bool is_of_c(const char *name)
   return name[0] != 'm' && islower((unsigned char)strchr(name, '_')[2]);
 }
 
-/* Returns where the object with this function is in memory; NULL if that is not known. */
+/* The memory of a loaded object, and an address in it that is searched for. */
+typedef struct extent {
+  uintptr_t from, to, searched;
+} extent;
+
+static int extent_of(struct dl_phdr_info *object, size_t size, void *arg)
+{
+  extent *e = arg;
+  (void)size;
+  e->from = UINTPTR_MAX;
+  e->to = 0;
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+    uintptr_t from = object->dlpi_addr + part->p_vaddr, to = from + part->p_memsz;
+    if (part->p_type != PT_LOAD) continue;
+    if (from < e->from) e->from = from;
+    if (to > e->to) e->to = to;
+  }
+  return e->from <= e->searched && e->searched < e->to;
+}
+
+/* Returns where the object with this function is in memory; NULL if that is not known. Only `fill` calls it, some
+ * thousand times. dladdr also searches the object's symbols, which took ten milliseconds together. */
 static const void *object_of(const void *function)
 {
-  Dl_info where;
-  return function && dladdr(function, &where) ? where.dli_fbase : NULL;
+  enum { MOST_KNOWN = 8 }; /* the MPI, this library, the program, tools */
+  static extent known[MOST_KNOWN];
+  static size_t n_known;
+  extent e = {.searched = (uintptr_t)function};
+  if (!function) return NULL;
+  for (size_t i = 0; i < n_known; i++)
+    if (known[i].from <= e.searched && e.searched < known[i].to) return (const void *)known[i].from;
+  if (!dl_iterate_phdr(extent_of, &e)) return NULL;
+  if (n_known < MOST_KNOWN) known[n_known++] = e;
+  return (const void *)e.from;
 }
 
 /* Returns the MPI's function of that name. A tool before this library may define it, too, and calls this library. So
