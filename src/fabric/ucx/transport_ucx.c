@@ -9,6 +9,7 @@
  * UCX 1.13 also trusts the frames of its own protocol, enabled or not. So only the job's other nodes can reach its
  * ports (ports/port_filter.h), and it does not listen on public addresses (docs/security.md).
  */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -456,6 +457,19 @@ static void set_segments(ucp_config_t *config)
   set_default(config, "UCX_TCP_RX_SEG_SIZE", &"TCP_RX_SEG_SIZE"[skipped], RX_SEGMENT);
 }
 
+/*
+ * Over RDMA, UCX connects two processes by datagrams. If a datagram is not answered within 30 s, UCX takes the peer for
+ * lost, and 1.13.1 may then abort the process. A live peer can be busy for longer: 16 PEs on two emulated cores were.
+ * The heartbeat finds a lost node, so UCX waits longer than that, and at least five minutes.
+ */
+static void set_patience(ucp_config_t *config, double silence_s)
+{
+  enum { LEAST_S = 5 * 60, NEVER_S = 24 * 60 * 60 };
+  char text[32];
+  snprintf(text, sizeof text, "%.0fs", silence_s > 0 ? fmax(LEAST_S, 2 * silence_s) : NEVER_S);
+  set_default(config, "UCX_UD_TIMEOUT", "UD_TIMEOUT", text);
+}
+
 /* Chooses interfaces if the user names none. If there is hardware, TCP is not used, unless the user asks for it. */
 static void choose_devices(ucp_config_t *config, const wtl_ucx_devices *d)
 {
@@ -485,6 +499,7 @@ static ucs_status_t open_worker(ucx *u, const wtl_settings *settings, const wtl_
   choose_devices(config, devices);
   set_default(config, "UCX_ZCOPY_THRESH", "ZCOPY_THRESH", ZCOPY_THRESHOLD);
   set_segments(config);
+  if (devices->hardware) set_patience(config, settings->silence.seconds);
   status = ucp_init(&params, config, &u->context);
   ucp_config_release(config);
   return status == UCS_OK ? ucp_worker_create(u->context, &worker, &u->worker) : status;
