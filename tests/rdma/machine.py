@@ -22,6 +22,8 @@ PACKAGES = ("kmod", "rdma-core", "ibverbs-utils", "libibverbs1", "ibverbs-provid
 EARLY = ("virtio_pci", "virtio_rng", "9pnet_virtio", "9p", "overlay")  # before the host's files are there
 DRIVERS = ("net", "infiniband", "char", "virtio")  # of drivers/; other hardware is not in the machine
 KEPT = ("WATTLE_", "UCX_", "FI_", "OMPI_", "SHMEM_")
+OUT_OF_TIME = 124  # exit codes of a run
+NOT_REACHED = 125
 
 
 class Unavailable(Exception):
@@ -138,7 +140,7 @@ def share(tag: str, folder: Path, options: str) -> list[str]:
 
 def run(command: list[str], seconds: float, cpus: int = 2, memory_mib: int = 4096) -> int:
     """Boots the machine and runs `command` in the current folder. Prints the output as it comes. Returns the exit
-    code; 124: the time was up; 125: the machine did not come to the command.
+    code; OUT_OF_TIME, or NOT_REACHED: the machine did not come to the command.
     """
     with tempfile.TemporaryDirectory(prefix="wattle-rdma-") as folder:
         job = Path(folder)
@@ -165,7 +167,7 @@ def run(command: list[str], seconds: float, cpus: int = 2, memory_mib: int = 409
                 code = follow(job, qemu, time.monotonic() + seconds)
             finally:
                 qemu.kill()
-        if code == 125:
+        if code == NOT_REACHED:
             print("the machine did not come to the command; its last words:")
             print("\n".join((job / "console").read_text(errors="replace").splitlines()[-60:]))
         return code
@@ -177,6 +179,6 @@ def follow(job: Path, qemu: subprocess.Popen[bytes], deadline: float) -> int:
             ended = (job / "code").exists() or qemu.poll() is not None
             print(output.read(), end="", flush=True)
             if ended:
-                return int((job / "code").read_text()) if (job / "code").exists() else 125
+                return int((job / "code").read_text()) if (job / "code").exists() else NOT_REACHED
             time.sleep(0.2)
-    return 124 if (job / "output").stat().st_size else 125
+    return OUT_OF_TIME if (job / "output").stat().st_size else NOT_REACHED

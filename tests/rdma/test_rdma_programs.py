@@ -12,7 +12,7 @@ from tree import HOME
 
 HERE = Path(__file__).parent
 KEYS = {"name", "on", "program", "hardware", "quick", "exit", "one_network", "environment", "loss", "cut_off"}
-KEYS |= {"without_device"}
+KEYS |= {"without_device", "wakes"}
 PROGRAMS = tomllib.loads((HERE / "programs.toml").read_text())["program"]
 
 

@@ -2,7 +2,8 @@
 
 usage: jobs.py HOME LIST SECONDS
 
-HOME is the built project. LIST is a JSON file. The exit code is the number of programs that failed.
+HOME is the built project. LIST is a JSON file. SECONDS is the time limit of a program. Prints a line for each program,
+the output of those that fail, and a summary. The exit code is 0 if all passed, otherwise 1.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -97,7 +99,16 @@ def network_of(program: dict, made: Nodes) -> contextlib.AbstractContextManager[
     return two_devices(program["loss"]) if "loss" in program else contextlib.nullcontext()
 
 
-def failure_when_cut_off(command: list[str], settings: dict[str, str], seconds: float) -> str:
+def sleep_failure(profiles: Path) -> str:
+    """The reason why the sleeps of the PEs were not as they must be: some, and each ended by a wake-up."""
+    found = [json.loads(file.read_text()) for file in profiles.glob("pe-*.json")]
+    if not sum(profile["sleeps"] for profile in found):
+        return "no PE slept"
+    rescues = sum(profile["rescues"] for profile in found)
+    return f"{rescues} wake-ups were lost" if rescues else ""
+
+
+def failure_when_cut_off(command: list[str], settings: dict[str, str], seconds: float, output: IO[str]) -> str:
     """Cuts off the second node's RDMA device when the program says that it is under way. Returns the reason why the job
     did not end as it must; "" if it did.
 
@@ -113,24 +124,25 @@ def failure_when_cut_off(command: list[str], settings: dict[str, str], seconds: 
     time.sleep(5)  # the PEs that wait sleep by now
     lose_packets(100)
     _, errors = job.communicate()
+    output.write(errors)
     limit.cancel()
     if under_way and job.returncode and re.search(r"^wattle: PE (\d): .*\bPE (?!\1)\d\b", errors, re.M):
         return ""
-    return f"{'' if under_way else 'not under way, '}exit code {job.returncode}, standard error:\n{errors}"
+    return f"{'' if under_way else 'not under way, '}exit code {job.returncode}, and no PE named the other one"
 
 
-def failure(home: Path, program: dict, seconds: float, profiles: Path) -> str:
-    """The reason why the program failed; "" if it passed."""
+def failure(home: Path, program: dict, seconds: float, profiles: Path, output: IO[str]) -> str:
+    """The reason why the program failed; "" if it passed. Writes the output of the job to `output`."""
     nodes, pes = map(int, program["on"].split("x"))
     name, *arguments = program["program"].split()
     device = "on_own_device" if "loss" in program else "without_device" if program.get("without_device") else None
     by = [str(HERE / device)] if device else []
     with Nodes(nodes) as made, network_of(program, made):
         command = made.command(str(home / "bin/oshrun"), pes, *by, str(home / "bin" / name), *arguments)
-        settings = {"WATTLE_PROFILE_DIR": str(profiles), "WATTLE_SILENCE": "120s", **program.get("environment", {})}
+        settings = {"WATTLE_PROFILE_DIR": str(profiles), "WATTLE_SILENCE": "600s", **program.get("environment", {})}
         if program.get("cut_off"):
-            return failure_when_cut_off(command, settings, seconds)
-        job = subprocess.Popen(command, env=os.environ | settings)
+            return failure_when_cut_off(command, settings, seconds, output)
+        job = subprocess.Popen(command, env=os.environ | settings, stdout=output, stderr=output)
         try:
             code = job.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -144,24 +156,26 @@ def failure(home: Path, program: dict, seconds: float, profiles: Path) -> str:
         return "hardware moved no bytes"
     if program.get("without_device") and moved_by_hardware(profiles) != 0:
         return "hardware moved bytes, or there is no profile"
-    return ""
+    return sleep_failure(profiles) if program.get("wakes") else ""
 
 
 def main(home: Path, programs: list[dict], seconds: float) -> int:
-    failed = 0
+    failed = []
     for program in programs:
         begin = time.monotonic()
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+", errors="replace") as output:
             profiles = Path(folder)
-            why = failure(home, program, seconds, profiles)
+            why = failure(home, program, seconds, profiles, output)
             took, moved = time.monotonic() - begin, moved_by_hardware(profiles)
             by = f"{paths(profiles)}, {moved} bytes by hardware" if moved is not None else "no profile"
-        print(
-            f"{'FAILED' if why else 'passed'} {program['name']} ({program['on']}): {why or by}; {took:.0f} s",
-            flush=True,
-        )
-        failed += bool(why)
-    return failed
+            output.seek(0)
+            printed = output.read() if why else ""
+        name = f"{program['name']} ({program['on']})"
+        print(f"{'FAILED' if why else 'passed'} {name}: {why or by}; {took:.0f} s\n{printed}", end="", flush=True)
+        if why:
+            failed.append(f"    {name}: {why}")
+    print("\n".join([f"rdma: {len(programs) - len(failed)} of {len(programs)} programs passed", *failed]), flush=True)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
