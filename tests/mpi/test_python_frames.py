@@ -53,7 +53,7 @@ def run(folder: Path, python: str, api: str, library: str, *end: str, **settings
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGKILL if end else 0, "", ""), done
     if end:
         collect = [HOME / "bin/wattle-profiles", "collect", folder / "profile"]
-        subprocess.run(collect, env=environment, capture_output=True, timeout=60, check=True)
+        subprocess.run(collect, env=environment, capture_output=True, timeout=300, check=True)
     noted = json.loads(result.read_text())
     return {call: {tuple(map(_place, frames)): n for frames, n in of} for call, of in noted.items()}
 

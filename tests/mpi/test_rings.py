@@ -70,7 +70,7 @@ def test_processes_that_are_killed_leave_no_memory_of_ours(mpi: Mpi, tmp_path: P
         for pid in those():
             with contextlib.suppress(ProcessLookupError):  # the launcher may end the one that is left
                 os.kill(pid, signal.SIGKILL)
-        job.wait(timeout=60)
+        job.wait(timeout=300)
     finally:
         job.kill()
         job.wait()

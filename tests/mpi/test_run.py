@@ -106,7 +106,7 @@ def test_a_job_that_sigterm_ends_is_143_whatever_its_launcher_says(mpi: Mpi, tmp
     )
     fakes.until_there(ready)
     job.terminate()
-    _, err = job.communicate(timeout=60)
+    _, err = job.communicate(timeout=300)
     assert job.returncode == 143, err
 
 

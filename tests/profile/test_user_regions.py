@@ -149,7 +149,7 @@ def test_regions_of_a_killed_process_are_known(tmp_path: Path) -> None:
     environment = {**jobs.clean_environment(), "WATTLE_PROFILE_DIR": str(folder)}
     subprocess.run([program, "killed"], env=environment, capture_output=True, timeout=120, check=False)
     collect = [HOME / "bin/wattle-profiles", "collect", folder]
-    subprocess.run(collect, env=environment, capture_output=True, timeout=60, check=True)
+    subprocess.run(collect, env=environment, capture_output=True, timeout=300, check=True)
     judge(folder, OF_SHMEM, 1, ended=True)
 
 
@@ -168,5 +168,5 @@ def test_the_preload_library_offers_itself_to_nvtx_only_for_a_profile(tmp_path: 
     for folder in ("", str(tmp_path)):
         environment = {**jobs.clean_environment(), "LD_PRELOAD": str(LIBRARY), "WATTLE_PROFILE_DIR": folder}
         command = ["sh", "-c", "echo ${NVTX_INJECTION64_PATH-none}"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
         assert done.stdout.strip() == (str(LIBRARY) if folder else "none")

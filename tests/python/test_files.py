@@ -234,13 +234,13 @@ def test_a_directory_is_free_again_once_its_command_has_ended(tmp_path):
     script = "import sys, pathlib; from wattle.run import directory; directory.prepare(pathlib.Path(sys.argv[1]), 'p')"
     environment = os.environ | {"PYTHONPATH": str(LAB.parent)}
     for _ in range(2):
-        subprocess.run([sys.executable, "-c", script, str(tmp_path / "out")], env=environment, check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", script, str(tmp_path / "out")], env=environment, check=True, timeout=300)
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
 def test_no_file_takes_the_number_of_a_standard_stream_that_was_closed(environment, closed):
     script = "from wattle import console; console.fill_standard_streams(); import os; os._exit(os.open('/', 0))"
     done = subprocess.run(
-        ["sh", "-c", f'"$1" -c "$2" {closed}', "sh", sys.executable, script], env=environment, check=False, timeout=60
+        ["sh", "-c", f'"$1" -c "$2" {closed}', "sh", sys.executable, script], env=environment, check=False, timeout=300
     )
     assert done.returncode >= 3

@@ -103,7 +103,7 @@ def launcher_of_parts(mpi: Mpi) -> str:
     mpirun, prterun = mpi.tool("mpirun"), shutil.which("prterun")
     environment = {**clean_environment(), **ENVIRONMENT}
     plain = ["-n", "1", "true", ":", "-n", "1", "true"]
-    done = subprocess.run([mpirun, *plain], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([mpirun, *plain], env=environment, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode == 0:
         return mpirun
     if mpi.name != "openmpi" or not prterun:

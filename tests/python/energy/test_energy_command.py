@@ -141,7 +141,7 @@ def test_sigterm_is_passed_on_and_the_joules_are_shown(environment, tmp_path):
         time.sleep(0.05)
     time.sleep(0.2)
     process.terminate()
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 7
     assert "of CPU time" in said
 

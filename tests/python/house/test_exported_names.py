@@ -138,5 +138,5 @@ def test_a_library_that_is_too_old_is_refused_with_the_version_that_is_missing(t
     run("cc", tmp_path / "main.c", tmp_path / "newer/libnew.so.0", "-o", tmp_path / "main")
     for name, code in (("newer", 0), ("older", 1)):
         env = clean_environment() | {"LD_LIBRARY_PATH": str(tmp_path / name)}
-        done = subprocess.run([tmp_path / "main"], env=env, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([tmp_path / "main"], env=env, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == code and ("WATTLE_0.2" in done.stderr) == (code == 1), done

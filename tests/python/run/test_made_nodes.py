@@ -39,7 +39,7 @@ def pids_on(node: str) -> list[str]:
     return subprocess.run(["ip", "netns", "pids", node], capture_output=True, text=True, check=True).stdout.split()
 
 
-def until(holds, limit_s: float = 20.0) -> None:
+def until(holds, limit_s: float = 120.0) -> None:
     end = time.monotonic() + limit_s
     while not holds():
         assert time.monotonic() < end, "waited too long"
