@@ -12,7 +12,7 @@ find_program(WTL_LAB_PYTHON python NO_DEFAULT_PATH PATHS ${CMAKE_SOURCE_DIR}/.ve
 if(NOT WTL_LAB_PYTHON)
   set(WTL_LAB_PYTHON ${Python3_EXECUTABLE} CACHE FILEPATH "The Python that has the packages of the lab" FORCE)
 endif()
-execute_process(COMMAND ${WTL_LAB_PYTHON} -c "import polars, scipy, typer" RESULT_VARIABLE no_lab OUTPUT_QUIET ERROR_QUIET)
+execute_process(COMMAND ${WTL_LAB_PYTHON} -c "import msgspec, polars, scipy, typer" RESULT_VARIABLE no_lab OUTPUT_QUIET ERROR_QUIET)
 if(no_lab)
   message(STATUS "Man pages: ${WTL_LAB_PYTHON} has no packages of the lab, so there is no page of wattle")
 else()

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+
+import msgspec
 
 from wattle.pe import PE, Interfaces, find
 from wattle.provenance import Joules, Provenance, total, unavailable
@@ -84,7 +86,7 @@ class Node:
             "idle": [self.idle(d).as_dict() for d in self.domains],
             "nested": [figure.as_dict() for figure in self.nested],
             "others": [found.as_dict() for d in self.domains if (found := self.others(d)) is not None],
-            "interfaces": asdict(self.interfaces) if self.interfaces else None,
+            "interfaces": msgspec.to_builtins(self.interfaces) if self.interfaces else None,
         }
 
 

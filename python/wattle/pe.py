@@ -6,9 +6,11 @@ Any number that the runtime could not determine is None, never 0.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypedDict
 
+import msgspec
+
+from wattle import limits
 from wattle.provenance import Joules, unavailable
 
 STATES = ("active", "spin", "yield", "asleep")  # in which a process draws power
@@ -25,9 +27,22 @@ INTERFACES = ("net", "infiniband")
 
 Numbers = dict[str, float | None]
 
+# Types with limits. msgspec checks them while it reads the lists of which a large job has a million entries.
+Count = Annotated[int, msgspec.Meta(ge=0, le=limits.WHOLE[1])]
+Index = Annotated[int, msgspec.Meta(ge=-1, le=limits.WHOLE[1])]  # -1: none
+Whole = Annotated[int, msgspec.Meta(ge=limits.WHOLE[0], le=limits.WHOLE[1])]
+Amount = Annotated[float, msgspec.Meta(ge=0, le=limits.NUMBER)]
+Number = Annotated[float, msgspec.Meta(ge=-limits.NUMBER, le=limits.NUMBER)]
+StageSeconds = TypedDict("StageSeconds", dict.fromkeys(STAGES, Amount | None))
 
-@dataclass(frozen=True)
-class Module:
+
+class Address(int):
+    """An address or offset. The file has it in hexadecimal, such as "0x1f3"."""
+
+    __slots__ = ()
+
+
+class Module(msgspec.Struct, frozen=True):
     """One ELF file that was mapped into a PE."""
 
     path: str
@@ -35,34 +50,32 @@ class Module:
     build_id: str
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(msgspec.Struct, frozen=True, gc=False):
     """A call site: a place in the program that called the library. `offset` is an offset in the module's file for
     addr2line.
     """
 
-    addr: int
-    module: int  # index into the PE's modules; -1 where no module holds the address
-    offset: int
+    addr: Address
+    module: Index  # index into the PE's modules; -1 where no module holds the address
+    offset: Address
     call: str
     kind: str
-    calls: int
-    bytes: int
-    timed_calls: int
-    time_s: float | None
-    wait_s: Numbers
-    waits: int
-    joules: Numbers  # by domain; shares of the PE's joules, so always modelled
-    path: int = -1  # index of the node above the call; -1: it has no caller, or the paths are not known
-    mark: int = 0  # by which other PEs count what they do for it; 0: none, as in files of earlier versions
-    waited: list[int] = field(default_factory=list)  # calls by the time that each waited; empty without waits
+    calls: Count
+    bytes: Count
+    timed_calls: Count
+    time_s: Amount | None
+    wait_s: StageSeconds
+    waits: Count
+    joules: dict[str, Number | None]  # by domain; shares of the PE's joules, so always modelled
+    path: Index = -1  # index of the node above the call; -1: it has no caller, or the paths are not known
+    mark: Count = 0  # by which other PEs count what they do for it; 0: none, as in files of earlier versions
+    waited: list[Count] = []
 
 
 CUT, OTHER, SIGNAL, PYTHON, REGION = -2, -3, -4, -5, -6  # values of PathNode.module, for nodes that are no address
 
 
-@dataclass(frozen=True)
-class PythonPlace:
+class PythonPlace(msgspec.Struct, frozen=True):
     """The place of a Python frame. `line` 0: not known."""
 
     file: str
@@ -70,8 +83,7 @@ class PythonPlace:
     line: int
 
 
-@dataclass(frozen=True)
-class UserRegion:
+class UserRegion(msgspec.Struct, frozen=True):
     """A region that the program marks, by its name and the region around it. `times`: how often it began. `time_s`: the
     time in it and in no inner region, of the thread that initialized the library. None of killed processes.
     """
@@ -82,21 +94,19 @@ class UserRegion:
     time_s: float | None
 
 
-@dataclass(frozen=True)
-class PathNode:
+class PathNode(NamedTuple):
     """A caller in a call path. `module` is CUT where the callers above are not known or deeper than asked for, OTHER
     for paths beyond the number that the runtime tells apart, and SIGNAL where a signal interrupted the thread. A
     frame of PYTHON has the index of its place in `offset`, and a region that of the innermost region. A region is the
     outermost node of a path.
     """
 
-    parent: int  # index of the caller's node; -1: it has no caller
-    module: int  # index into the PE's modules; -1: in no module
-    offset: int
+    parent: Index  # index of the caller's node; -1: it has no caller
+    module: Whole  # index into the PE's modules; -1: in no module
+    offset: Count
 
 
-@dataclass(frozen=True)
-class Network:
+class Network(msgspec.Struct, frozen=True):
     """The traffic between this PE and PEs of other nodes. `dropped` counts messages that were not from a PE of this job
     or had no valid contents; none of them was written to memory. `bytes` counts bytes in messages with their
     headers, and `hardware` payload that a network card moved by RMA, without a message. `merged` counts operations that
@@ -112,8 +122,7 @@ class Network:
     single: Numbers | None = None  # messages, seconds, least_s
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(msgspec.Struct, frozen=True):
     """The program between a barrier and the next one, as the governor saw it. `addr`: where that barrier returns.
     `follows`: the share of its computing time that follows the clock, at most; None where it is not known.
     """
@@ -128,8 +137,7 @@ class Region:
     follows: float | None = None
 
 
-@dataclass(frozen=True)
-class Clocks:
+class Clocks(msgspec.Struct, frozen=True):
     """The governor's changes to this PE's clock. `changes` and later fields are None where nothing was governed.
     `memory_bound_s`: seconds computed at a lower clock because memory set the pace. `counters`: why that is not found.
     """
@@ -150,8 +158,7 @@ class Clocks:
     regions: tuple[Region, ...] = ()
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(msgspec.Struct, frozen=True):
     """The result of a dry run for one PE, by the model: its CPU joules at the recorded clocks, and the joules saved
     against the normal clock. `why`: the reason where they are not known.
     """
@@ -161,8 +168,7 @@ class Recorded:
     why: str = ""
 
 
-@dataclass(frozen=True)
-class Operations:
+class Operations(msgspec.Struct, frozen=True):
     """Counts of the processor's counters in user mode. The cache is that of the last level. None where a count is not
     known; `why` gives the reasons.
     """
@@ -177,11 +183,10 @@ class Operations:
     why: str = ""
 
 
-COUNTED = tuple(name for name in Operations.__dataclass_fields__ if name != "why")
+COUNTED = tuple(name for name in Operations.__struct_fields__ if name != "why")
 
 
-@dataclass(frozen=True)
-class Interface:
+class Interface(msgspec.Struct, frozen=True):
     """Packets and bytes of a network interface (`kind` net) or of a port of an InfiniBand device (infiniband) during
     the job, those of other programs included. None where a count is not known.
     """
@@ -192,16 +197,14 @@ class Interface:
     bytes: Numbers
 
 
-@dataclass(frozen=True)
-class Interfaces:
+class Interfaces(msgspec.Struct, frozen=True):
     """The interfaces of a node. `why`: the reason where some or all are missing."""
 
     list: list[Interface]
     why: str = ""
 
 
-@dataclass(frozen=True)
-class Cores:
+class Cores(msgspec.Struct, frozen=True):
     """The cores of a process, and its time without one. `source` of the time without a core: schedstat, cpu time (then
     it includes time in which the kernel blocked the process), simulation, or empty. `in_waits_s` is part of the waits.
     `throttled_s`: for all processes of its control groups, added up over cores. `quota`: in cores; None: unlimited.
@@ -221,8 +224,7 @@ class Cores:
     until_s: float | None = None
 
 
-@dataclass(frozen=True)
-class Partners:
+class Partners(msgspec.Struct, frozen=True):
     """The calls of a process that name one partner, as lists of equal length: numbers of partners, calls, bytes that
     were moved to or from them, and seconds of waiting for them, as far as a call names the process that it waits for.
     """
@@ -256,31 +258,30 @@ class Step(NamedTuple):
     docs/profile.md for their meaning. A tuple, because a large job has a million.
     """
 
-    origin: int  # index of a site
-    to: int
-    times: int
-    transfers: int
-    same_pe: int
-    next_there: int
-    same_there: int
-    stride_there: int
-    next_here: int
-    same_here: int
-    stride_here: int
-    private_here: int
-    compared: int
-    unchanged: int
-    bursts: int
-    burst_calls: int
-    time_s: float
-    bytes: int
-    area: int
-    low: int
-    high: int
+    origin: Count  # index of a site
+    to: Count
+    times: Count
+    transfers: Count
+    same_pe: Count
+    next_there: Count
+    same_there: Count
+    stride_there: Count
+    next_here: Count
+    same_here: Count
+    stride_here: Count
+    private_here: Count
+    compared: Count
+    unchanged: Count
+    bursts: Count
+    burst_calls: Count
+    time_s: Amount
+    bytes: Count
+    area: Whole
+    low: Whole
+    high: Whole
 
 
-@dataclass(frozen=True)
-class Sequence:
+class Sequence(msgspec.Struct, frozen=True):
     """The order of a process's calls, from samples. `timer_s`: the time that reading the clock adds to a timed call.
     The sites' times are without it.
     """
@@ -291,8 +292,7 @@ class Sequence:
     steps: list[Step]
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(msgspec.Struct, frozen=True):
     """The requests of one PE from the call sites of one mark, as the PE that served them counted. `pe` -1: those that
     found no row. Its own row has the answers to its own requests. `agents_s`: CPU time of the library's own threads,
     `handlers_s` time of handlers in the program's threads, `waits_s` time in waits. Joules, cpu and dram: of the first
@@ -310,8 +310,7 @@ class Served:
     dram: float | None
 
 
-@dataclass(frozen=True)
-class Wait:
+class Wait(msgspec.Struct, frozen=True):
     """The wait in which a process was at its end. `module`, `offset`: as in Site."""
 
     module: int
@@ -320,8 +319,7 @@ class Wait:
     for_s: float | None
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(msgspec.Struct, frozen=True):
     """The end of a process that could not write its profile itself. `time`: how the end is known: `seen`, `job` (the
     end of the job), `record` (the last record of the process). `partial`: some call sites are missing.
     """
@@ -337,8 +335,7 @@ class Ended:
 ENDS = ("seen", "job", "record")
 
 
-@dataclass(frozen=True)
-class PE:
+class PE(msgspec.Struct, frozen=True):
     """The activity of one PE between init and finalize, or until it was ended."""
 
     pe: int
@@ -373,20 +370,18 @@ class PE:
     second_s: float | None = None  # the part of its busy seconds on a core whose other thread was busy
     operations: Operations | None = None  # if WATTLE_COUNTERS asked for them
     interfaces: Interfaces | None = None  # of the node; only in its reader's profile, if WATTLE_COUNTERS was set
-    passed: dict[str, int] = field(default_factory=dict)  # calls of MPI that the module does not know, by name
-    nested: list[Joules] = field(default_factory=list)  # of the node, in no sum: others contain them or lie in them
-    wait_joules: Numbers = field(default_factory=dict)  # cpu and dram while it waited, by the model; empty in old files
+    passed: dict[str, int] = {}  # calls of MPI that the module does not know, by name
+    nested: list[Joules] = []  # of the node, in no sum: others contain them or lie in them
+    wait_joules: Numbers = {}  # cpu and dram while it waited, by the model; empty in old files
     cores: Cores | None = None  # None in files of earlier versions
     partners: Partners | None = None  # None in files of earlier versions, and in jobs of more than 4096 processes
-    sizes: dict[str, list[int]] = field(
-        default_factory=dict
-    )  # by call: its calls of 2^(k-1) to 2^k - 1 bytes, for k >= 0
-    paths: list[PathNode] = field(default_factory=list)  # each follows its parent; empty in files of schema 1
-    python: list[PythonPlace] = field(default_factory=list)  # those of Python frames
-    user_regions: list[UserRegion] = field(default_factory=list)  # that the program marks; each follows its outer one
+    sizes: dict[str, list[int]] = {}  # by call: its calls of 2^(k-1) to 2^k - 1 bytes, for k >= 0
+    paths: list[PathNode] = []  # each follows its parent; empty in files of schema 1
+    python: list[PythonPlace] = []  # those of Python frames
+    user_regions: list[UserRegion] = []  # that the program marks; each follows its outer one
     ended: Ended | None = None  # None where the process wrote its profile itself
     sequence: Sequence | None = None  # None in files of earlier versions, and of killed processes
-    served: list[Served] = field(default_factory=list)  # for each PE that asked; empty in files of earlier versions
+    served: list[Served] = []  # for each PE that asked; empty in files of earlier versions
     waited_from_s: float | None = None  # seconds up to which the first class of Site.waited reaches
     shows_idle: bool | None = None  # whether the MPI shows where it is idle; None: no MPI, or not known
     api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1

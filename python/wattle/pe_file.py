@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from wattle import limits
-from wattle.checked import Checked, read_json, require_schema, shown
+from wattle.checked import Checked, require_schema, shown
+from wattle.checked_types import read_json, typed
+from wattle.errors import DamagedFile
 from wattle.pe import (
     COUNTED,
     DROPS,
@@ -20,12 +24,13 @@ from wattle.pe import (
     REGION,
     SINGLE,
     SPENT,
-    STAGES,
     STEP_COUNTS,
     TIMES,
     WAYS,
+    Amount,
     Clocks,
     Cores,
+    Count,
     Ended,
     Interface,
     Interfaces,
@@ -51,7 +56,7 @@ SCHEMAS = (1, 2, 3, 4)  # 1: no call paths; 2: no Python frames in them; 3: no r
 
 
 def read_pe(path: Path, number: int) -> PE:
-    document = read_json(path)
+    document = read_json(path, apart=("sites", "paths", "sequence"))
     found = pe_of(document)
     if found.pe != number:
         raise document.get("pe").wrong(f"says {found.pe} of {found.n_pes} in a file named {path.name}")
@@ -66,11 +71,11 @@ def pe_of(document: Checked) -> PE:
     if pe >= n_pes:
         raise document.get("pe").wrong(f"says {pe} of {n_pes} PEs")
     modules = [_read_module(entry) for entry in document.items("modules")]
-    sites = document.get("sites").expect("a list").value
     python = [_read_python(entry) for entry in document.items("python")] if document.has("python") else []
     user_regions = _read_user_regions(document) if document.has("regions") else []
     counts = {PYTHON: len(python), REGION: len(user_regions)}
     paths = _read_paths(document, len(modules), counts) if document.has("paths") else []
+    sites = _read_sites(document, len(modules), len(paths))
     has_node = document.has("node")
     return PE(
         pe=pe,
@@ -99,7 +104,7 @@ def pe_of(document: Checked) -> PE:
         reads_node=has_node,
         meter=_read_meter(document),
         modules=modules,
-        sites=[_read_site(entry, len(modules), len(paths)) for entry in document.items("sites")],
+        sites=sites,
         paths=paths,
         python=python,
         user_regions=user_regions,
@@ -118,7 +123,7 @@ def pe_of(document: Checked) -> PE:
         sizes={e.text("call"): _plain_numbers(e, "counts") for e in document.items("sizes")}
         if document.has("sizes")
         else {},
-        sequence=_read_sequence(document.get("sequence"), len(sites)) if document.has("sequence") else None,
+        sequence=_read_sequence(document, len(sites)) if document.has("sequence") else None,
         served=_read_served(document.get("served"), n_pes) if document.has("served") else [],
         cores=_read_cores(document.get("no_core")) if document.has("no_core") else None,
         ended=_read_ended(document.get("ended"), len(modules)) if document.has("ended") else None,
@@ -153,12 +158,24 @@ def _read_partners(entry: Checked, n_pes: int) -> Partners:
 STEP_COLUMNS = ["from", "to", *STEP_COUNTS, "time_s", "bytes", "area", "low", "high"]
 
 
-def _read_sequence(entry: Checked, n_sites: int) -> Sequence:
-    columns = entry.get("columns")
-    if columns.expect("a list").value != STEP_COLUMNS:
-        raise columns.wrong(f"expected {' '.join(STEP_COLUMNS)}")
-    steps = [_read_step(row, n_sites) for row in entry.items("steps")]
-    return Sequence(entry.integer("noted"), entry.integer("lost"), entry.number("timer_s"), steps)
+class _Sequence(msgspec.Struct):
+    columns: list[str]
+    noted: Count
+    lost: Count
+    timer_s: Amount | None
+    steps: list[Step]
+
+
+def _read_sequence(document: Checked, n_sites: int) -> Sequence:
+    found = typed(document, "sequence", _Sequence)
+    if found.columns != STEP_COLUMNS:
+        raise DamagedFile(document.file, f"sequence.columns: expected {' '.join(STEP_COLUMNS)}")
+    parts = slice(STEP_COLUMNS.index("transfers"), STEP_COLUMNS.index("burst_calls"))
+    for i, step in enumerate(found.steps):
+        if max(step[:2]) >= n_sites or max(step[parts]) > step.times:
+            wrong = f"expected two of {n_sites} sites, and no count but the last above the first"
+            raise DamagedFile(document.file, f"sequence.steps[{i}]: {wrong}")
+    return Sequence(found.noted, found.lost, found.timer_s, found.steps)
 
 
 SERVED_COLUMNS = ["pe", "mark", "requests", "bytes", "agents_s", "handlers_s", "waits_s", "cpu", "dram"]
@@ -178,19 +195,6 @@ def _read_served_row(entry: Checked, n_pes: int) -> Served:
     if not all(number is None or (type(number) in (int, float) and number >= 0) for number in row[1:]):
         raise entry.wrong("expected numbers of at least 0, or null")
     return Served(*row)
-
-
-def _read_step(entry: Checked, n_sites: int) -> Step:
-    row = entry.expect("a list").value
-    if len(row) != len(STEP_COLUMNS) or not set(map(type, row)) <= {int, float}:
-        raise entry.wrong(f"expected {len(STEP_COLUMNS)} numbers")
-    step = Step(*row)
-    counts = row[2:-5]
-    if not (0 <= step.origin < n_sites and 0 <= step.to < n_sites and set(map(type, row[:-5])) == {int}):
-        raise entry.wrong(f"expected two of {n_sites} sites and whole numbers")
-    if min(counts) < 0 or max(counts[:-1]) > step.times or step.time_s < 0 or step.bytes < 0:
-        raise entry.wrong("expected counts of at least 0, and none but the last above the first")
-    return step
 
 
 def _spent(parent: Checked, keys: tuple[str, ...]) -> Numbers:
@@ -327,40 +331,27 @@ def _read_user_regions(document: Checked) -> list[UserRegion]:
 
 
 def _read_paths(document: Checked, n_modules: int, counts: dict[int, int]) -> list[PathNode]:
-    """The nodes of the call paths, lists of parent, module and offset. `counts`: the number of Python places and of
-    regions.
-    """
-    nodes: list[PathNode] = []
-    for i, entry in enumerate(document.items("paths")):
-        node = entry.expect("a list").value
-        if len(node) != 3 or not all(type(number) is int for number in node):
-            raise entry.wrong("expected three whole numbers: parent, module, offset")
-        end = counts.get(node[1], node[2] + 1)
-        if not (-1 <= node[0] < i and REGION <= node[1] < n_modules and 0 <= node[2] < end):
-            raise entry.wrong(f"the parent or the module does not exist: {shown(node)}")
-        nodes.append(PathNode(*node))
+    """The nodes of the call paths. `counts`: the number of Python places and of regions."""
+    nodes = typed(document, "paths", list[PathNode])
+    for i, node in enumerate(nodes):
+        parent, module, offset = node
+        if parent >= i or not REGION <= module < n_modules or (module in counts and offset >= counts[module]):
+            raise DamagedFile(
+                document.file, f"paths[{i}]: the parent or the module does not exist: {shown(list(node))}"
+            )
     return nodes
 
 
-def _read_site(entry: Checked, n_modules: int, n_paths: int) -> Site:
-    path = entry.integer("path", lo=-1) if entry.has("path") else -1
-    if path >= n_paths:
-        raise entry.get("path").wrong(f"is {path}, but there are only {n_paths} nodes of paths")
-    joules = entry.get("joules")
-    return Site(
-        addr=entry.address("addr"),
-        module=_module(entry, n_modules),
-        offset=entry.address("offset"),
-        call=entry.text("call"),
-        kind=entry.choice("kind", KINDS),
-        calls=entry.integer("calls"),
-        bytes=entry.integer("bytes"),
-        timed_calls=entry.integer("timed_calls"),
-        time_s=entry.number("time_s"),
-        wait_s=_numbers(entry.get("wait_s"), STAGES),
-        waits=entry.integer("waits"),
-        joules={domain: joules.number(domain, lo=None) for domain in joules.object()},
-        path=path,
-        mark=entry.integer("mark") if entry.has("mark") else 0,
-        waited=_plain_numbers(entry, "waited") if entry.has("waited") else [],
-    )
+def _read_sites(document: Checked, n_modules: int, n_paths: int) -> list[Site]:
+    sites = typed(document, "sites", list[Site])
+    for i, site in enumerate(sites):
+        wrong = ""
+        if site.kind not in KINDS:
+            wrong = f"kind: expected one of {', '.join(KINDS)}, found {shown(site.kind)}"
+        elif site.module >= n_modules:
+            wrong = f"module: is {site.module}, but there are only {n_modules} modules"
+        elif site.path >= n_paths:
+            wrong = f"path: is {site.path}, but there are only {n_paths} nodes of paths"
+        if wrong:
+            raise DamagedFile(document.file, f"sites[{i}].{wrong}")
+    return sites

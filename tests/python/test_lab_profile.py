@@ -77,6 +77,16 @@ def damage(directory, change):
         (lambda d: d["sites"][0].update(module=4), r"sites\[0\].module: is 4, but there are only 1 modules"),
         (lambda d: d["sites"][0].update(offset="zz"), r"sites\[0\].offset: expected an address"),
         (lambda d: d["joules"][0].update(joules=None), r"joules\[0\]: joules are null"),
+        (lambda d: d["sites"][1].pop("calls"), r"sites\[1\].calls is missing"),
+        (lambda d: d["sites"][1].update(calls=-1), r"sites\[1\].calls: expected at least 0, found -1"),
+        (lambda d: d["sites"][1].update(calls=1.5), r"sites\[1\].calls: expected a whole number, found a number"),
+        (lambda d: d["sites"][1].update(time_s="2"), r"sites\[1\].time_s: expected a number or null, found text"),
+        (lambda d: d["sites"][1].update(time_s=-2), r"sites\[1\].time_s: expected at least 0.0, found -2"),
+        (lambda d: d["sites"][1]["wait_s"].pop("spin"), r"sites\[1\].wait_s.spin is missing"),
+        (lambda d: d["sites"][1]["joules"].update(cpu="2"), r"sites\[1\].joules: expected float or null, got str"),
+        (lambda d: d["sites"].append(1), r"sites\[2\]: expected an object, found a number"),
+        (lambda d: d.update(paths=[[-1, 0]]), r"paths\[0\]: expected array of length 3"),
+        (lambda d: d.update(paths=[[0, 0, 1]]), r"paths\[0\]: the parent or the module does not exist: \[0, 0, 1\]"),
     ],
 )
 def test_a_damaged_profile_is_named_with_the_mistake(run_dir, change, wrong):

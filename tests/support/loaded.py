@@ -17,7 +17,7 @@ import threading
 from pathlib import Path
 
 LIMIT_S = 300
-LIBRARIES = ("jinja2", "numpy", "polars", "rich.console", "rich.progress", "rich.table", "typer")
+LIBRARIES = ("jinja2", "msgspec", "numpy", "polars", "rich.console", "rich.progress", "rich.table", "typer")
 
 
 class Loaded:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
+
+import msgspec
 
 from wattle import balance as balances
 from wattle import carbon, merged, pe_power, regions, user_regions, waiting
@@ -98,10 +99,10 @@ def _pe(pe: PE) -> dict[str, Any]:
         "rescues": pe.rescues,
         "joules": _figures(pe.joules),
         "network": _network(pe.network, merged.avoided(pe)),
-        "clocks": asdict(pe.clocks) if pe.clocks else None,
-        "ended": asdict(pe.ended) if pe.ended else None,
-        "operations": asdict(pe.operations) if pe.operations else None,
-        "partners": asdict(pe.partners) if pe.partners else None,
+        "clocks": msgspec.to_builtins(pe.clocks) if pe.clocks else None,
+        "ended": msgspec.to_builtins(pe.ended) if pe.ended else None,
+        "operations": msgspec.to_builtins(pe.operations) if pe.operations else None,
+        "partners": msgspec.to_builtins(pe.partners) if pe.partners else None,
         "sizes": pe.sizes,
     }
 
@@ -109,8 +110,8 @@ def _pe(pe: PE) -> dict[str, Any]:
 def _cores(found: Cores | None) -> dict[str, Any] | None:
     if found is None:
         return None
-    return asdict(found) | {"cores": sorted(found.cores), "threads_cores": sorted(found.threads_cores)}
+    return msgspec.to_builtins(found) | {"cores": sorted(found.cores), "threads_cores": sorted(found.threads_cores)}
 
 
 def _network(network: Network | None, avoided: Joules) -> dict[str, Any] | None:
-    return None if network is None else asdict(network) | {"avoided": avoided.as_dict()}
+    return None if network is None else msgspec.to_builtins(network) | {"avoided": avoided.as_dict()}

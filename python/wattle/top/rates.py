@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from wattle import limits, paths
 from wattle.checked import Checked, parse_json
 from wattle.commands import without_preload
@@ -52,7 +54,7 @@ class Reading:
         if self.no_core_s is None or None in (ready, computed, active) or pe.time_s[NO_CORE] is not None:
             return pe
         lacked = min(self.no_core_s, min(computed, active) * self.no_core_s / ready) if ready else 0.0
-        return replace(
+        return structs.replace(
             pe,
             time_s=pe.time_s | {"compute": computed - lacked, NO_CORE: lacked},
             state_s=pe.state_s | {"active": active - lacked, NO_CORE: lacked},
@@ -142,7 +144,7 @@ def between(before: PE | None, now: PE) -> PE:
         return now
     earlier = dict(zip(_keys(before), before.sites, strict=True))
     sites = [_site(earlier.get(key), site) for key, site in zip(_keys(now), now.sites, strict=True)]
-    return replace(
+    return structs.replace(
         now,
         wall_s=_less(now.wall_s, before.wall_s),
         cpu_s=_less(now.cpu_s, before.cpu_s),
@@ -182,7 +184,7 @@ def _joules(before: Joules, now: Joules) -> Joules:
 def _site(before: Site | None, now: Site) -> Site:
     if before is None:
         return now
-    return replace(
+    return structs.replace(
         now,
         calls=now.calls - before.calls,
         bytes=now.bytes - before.bytes,

@@ -1,4 +1,4 @@
-"""The light core of the lab needs Typer and Rich alone, and no command loads what it does not need."""
+"""The light core of the lab needs Typer, Rich and msgspec alone, and no command loads what it does not need."""
 
 from __future__ import annotations
 
