@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from wattle.errors import WattleError
 from wattle.pe import add
 from wattle.provenance import total
 from wattle.sites import MergedSite
 from wattle.symbols import Place
-from wattle.waited import Waits, sum_of
 
 BY = ("path", "function", "library", "call", "region")
 OUTSIDE = "(outside regions)"
@@ -129,10 +130,6 @@ def merged(sites: Sequence[MergedSite]) -> MergedSite:
         return sites[0]
     calls = dict.fromkeys(s.call for s in sites)
     domains = dict.fromkeys(j.domain for s in sites for j in s.joules)
-    waits_of: dict[int, float] = {}
-    for site in sites:
-        for pe, waited in site.waits_of.items():
-            waits_of[pe] = waits_of.get(pe, 0.0) + waited
     return replace(
         sites[0],
         call=next(iter(calls)) if len(calls) == 1 else f"{len(calls)} calls",
@@ -143,20 +140,11 @@ def merged(sites: Sequence[MergedSite]) -> MergedSite:
         time_s=add(s.time_s for s in sites),
         wait_s={stage: add(s.wait_s[stage] for s in sites) for stage in sites[0].wait_s},
         waits=sum(s.waits for s in sites),
-        lengths_of=_lengths_of(sites),
-        waits_of=waits_of if all(s.waits_of for s in sites) else {},
+        members=[member for s in sites for member in s.members],
         joules=[total((j for s in sites for j in s.joules if j.domain == d), domain=d) for d in domains],
         elsewhere=[j for s in sites for j in s.elsewhere],
         elsewhere_s=sum(s.elsewhere_s for s in sites),
     )
-
-
-def _lengths_of(sites: Sequence[MergedSite]) -> dict[int, Waits]:
-    found: dict[int, list[Waits]] = {}
-    for site in sites:
-        for pe, waits in site.lengths_of.items():
-            found.setdefault(pe, []).append(waits)
-    return {pe: sum_of(all_waits) for pe, all_waits in found.items()}
 
 
 # ---- flame graphs ----

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from wattle import served, symbols, waited
 from wattle.pe import CUT, OTHER, PE, PYTHON, REGION, SIGNAL, STAGES, Numbers, PathNode, Site, add, find
@@ -18,8 +20,7 @@ Wholes = dict[tuple[int, str], Joules]  # the figures that sites have shares of,
 ENDS = {CUT: CUT_WORDS, OTHER: "(other paths)", SIGNAL: "(signal handler)"}
 
 
-@dataclass(frozen=True)
-class MergedSite:
+class MergedSite(msgspec.Struct, frozen=True):
     """One place, path and call, summed over the PEs that executed it."""
 
     place: symbols.Place
@@ -36,10 +37,9 @@ class MergedSite:
     path: tuple[symbols.Place, ...] = ()  # the callers above `place`, the nearest first, inlined ones included
     path_end: str = ""  # the reason why the path ends before the program's start; empty where it does not
     region: tuple[str, ...] = ()  # that the program marks: names from the outermost; empty outside all regions
-    waits_of: dict[int, float] = field(default_factory=dict)  # seconds of waiting by process, where all are known
-    lengths_of: dict[int, Waits] = field(default_factory=dict)  # calls by the time that each waited, by process
-    elsewhere: list[Joules] = field(default_factory=list)  # of other PEs for this site; empty where there are none
+    elsewhere: list[Joules] = []  # of other PEs for this site; empty where there are none
     elsewhere_s: float = 0.0  # their time for it
+    members: list[tuple[PE, Site]] = []  # the sites of the PEs of which this is the sum
 
     @property
     def frames(self) -> tuple[symbols.Place, ...]:
@@ -49,6 +49,27 @@ class MergedSite:
     @property
     def waiting_s(self) -> float | None:
         return add(self.wait_s.values())
+
+    @property
+    def waits_of(self) -> dict[int, float]:
+        """The seconds of waiting by process; empty where they are not known of each."""
+        found: dict[int, float] = {}
+        for pe, site in self.members:
+            seconds = add(site.wait_s.values())
+            if seconds is None:
+                return {}
+            found[pe.pe] = found.get(pe.pe, 0.0) + seconds
+        return found
+
+    @property
+    def lengths_of(self) -> dict[int, Waits]:
+        """The calls by the time that each waited, by process, as far as they are known."""
+        found: dict[int, Waits] = {}
+        for pe, site in self.members:
+            waits = waited.of_site(pe, site)
+            if waits is not None:
+                found[pe.pe] = waited.sum_of([found[pe.pe], waits]) if pe.pe in found else waits
+        return found
 
     @property
     def cost(self) -> tuple[float, float]:
@@ -127,11 +148,6 @@ def region_names(pe: PE, number: int) -> tuple[str, ...]:
 
 def merge(profile: RunProfile) -> list[MergedSite]:
     """All call sites of the run, those with the most joules first."""
-    return [site for site, _ in merge_with_members(profile)]
-
-
-def merge_with_members(profile: RunProfile) -> list[tuple[MergedSite, list[tuple[PE, Site]]]]:
-    """All call sites of the run, those with the most joules first, with the sites of the PEs that each is made of."""
     groups: dict[tuple[tuple[Key, ...], str, tuple[str, ...], str], list[tuple[PE, Site]]] = defaultdict(list)
     for pe in profile.pes:
         callers = Callers(pe)
@@ -151,8 +167,8 @@ def merge_with_members(profile: RunProfile) -> list[tuple[MergedSite, list[tuple
         whole = _merged((first, tuple(path), end), members, None if profile.counted_twice else wholes)
         if place_of:
             whole = _with_elsewhere(whole, assigned.of((pe.pe, place_of[pe.pe, id(s)]) for pe, s in members))
-        merged.append((replace(whole, region=region), members))
-    return sorted(merged, key=lambda found: found[0].cost, reverse=True)
+        merged.append(replace(whole, region=region))
+    return sorted(merged, key=lambda site: site.cost, reverse=True)
 
 
 def assigned_of(profile: RunProfile) -> served.Assigned:
@@ -203,29 +219,8 @@ def _merged(
         wait_s={stage: add(s.wait_s[stage] for s in sites) for stage in STAGES},
         waits=sum(s.waits for s in sites),
         joules=[unavailable(d) if wholes is None else _sum(members, d, wholes) for d in domains],
-        waits_of=_waits_of(members),
-        lengths_of=lengths_of(members),
+        members=members,
     )
-
-
-def _waits_of(members: list[tuple[PE, Site]]) -> dict[int, float]:
-    found: dict[int, float] = {}
-    for pe, site in members:
-        waited = add(site.wait_s.values())
-        if waited is None:
-            return {}
-        found[pe.pe] = found.get(pe.pe, 0.0) + waited
-    return found
-
-
-def lengths_of(members: list[tuple[PE, Site]]) -> dict[int, Waits]:
-    """The calls of sites by the time that each waited, by process, as far as they are known."""
-    found: dict[int, Waits] = {}
-    for pe, site in members:
-        waits = waited.of_site(pe, site)
-        if waits is not None:
-            found[pe.pe] = waited.sum_of([found[pe.pe], waits]) if pe.pe in found else waits
-    return found
 
 
 def _sum(members: list[tuple[PE, Site]], domain: str, wholes: Wholes) -> Joules:

@@ -15,7 +15,8 @@ from wattle import units
 from wattle.pe import Site, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, total, unavailable
-from wattle.sites import merge_with_members, pe_figure, region_names
+from wattle.sites import merge as merged_sites
+from wattle.sites import pe_figure, region_names
 
 DOMAINS = ("cpu", "dram")
 MOST = 1024  # that a process tells apart, as WTL_USER_REGIONS in src/profile
@@ -133,8 +134,8 @@ def _parts(profile: RunProfile) -> dict[int, dict[Name, _Part]]:
             if region.times != 0 or region.time_s:
                 mine[region_names(pe, i)] = _Part(region.time_s, region.times)
         found[pe.pe] = mine
-    for site, members in merge_with_members(profile):
-        for pe, own in members:
+    for site in merged_sites(profile):
+        for pe, own in site.members:
             found[pe.pe][site.region].sites.append(own)
     return found
 

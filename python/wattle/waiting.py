@@ -107,6 +107,7 @@ def imbalances(sites: Sequence[MergedSite], n: int, program: str) -> list[Imbala
             continue
         whole, least = add(waits), min(waits)
         if whole:
-            late = waited.late(site.lengths_of) if len(site.lengths_of) == n else None
+            lengths = site.lengths_of
+            late = waited.late(lengths) if len(lengths) == n else None
             found.append(Imbalance(row.place, site.call, whole / n, least, max(waits), whole - n * least, late))
     return sorted(found, key=lambda one: -one.uneven_s)

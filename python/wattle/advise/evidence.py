@@ -18,7 +18,7 @@ from wattle.no_core import Shortage
 from wattle.pe import NO_CORE, PE, STAGES, STEP_COUNTS, Site, Step, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, total
-from wattle.sites import merge_with_members
+from wattle.sites import merge
 from wattle.symbols import Place
 from wattle.waited import Late, Waits, late, of_site, sum_of
 
@@ -243,13 +243,13 @@ def _spots(profile: RunProfile, program: str) -> tuple[list[Spot], dict[tuple[in
     found: dict[tuple[str, str], Spot] = {}
     at: dict[tuple[int, int], Spot] = {}
     numbers = {(pe.pe, id(site)): i for pe in profile.pes for i, site in enumerate(pe.sites)}
-    for site, members in merge_with_members(profile):
+    for site in merge(profile):
         place, above = call_paths.nearest(site, program)
         key = (f"{place.file}:{place.line}" if place.file else f"{place.module}+{place.offset}", site.call)
         spot = found.setdefault(key, Spot(place, site.call, site.kind))
         spot.joules += site.joules
         spot.callers |= dict.fromkeys([above[0].words] if above else [])
-        for pe, one in members:
+        for pe, one in site.members:
             at[pe.pe, numbers[pe.pe, id(one)]] = spot
             _add_site(spot.of.setdefault(pe.pe, OfPE()), pe, one)
     return list(found.values()), at

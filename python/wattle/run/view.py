@@ -8,7 +8,8 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from wattle import balance, no_core, pop, units, user_regions
 from wattle import carbon as carbons
@@ -47,8 +48,7 @@ COLUMNS: tuple[tuple[tuple[str, str], Callable[[PE], float | None]], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """A PE, or a sum over PEs. `seconds`: by COLUMNS; `joules`: by the view's domains; `pe`: None for a sum.
     `is_bound`: its computing time may contain more time without a core.
     """
@@ -66,8 +66,7 @@ class Line:
         return [show(s) if s is None else sign + show(s) for s, sign in zip(self.seconds, signs, strict=True)]
 
 
-@dataclass(frozen=True)
-class NodeLine:
+class NodeLine(msgspec.Struct, frozen=True):
     """A node, or all nodes. `figures`: (domain, share of its PEs, idle, whole)."""
 
     label: str
@@ -76,22 +75,20 @@ class NodeLine:
     figures: list[tuple[str, Joules, Joules, Joules]]
 
 
-@dataclass(frozen=True)
-class Lost:
+class Lost(msgspec.Struct, frozen=True):
     """Missing profiles with the reason. `hosts`, `readers`, `dropped`: sentences on hosts without a profile, on nodes
     with several readers of the meter, and on dropped messages; empty where there are none.
     """
 
-    damaged: dict[int, str] = field(default_factory=dict)
-    missing: list[int] = field(default_factory=list)
+    damaged: dict[int, str] = {}
+    missing: list[int] = []
     why: str = ""
     hosts: str = ""
     readers: str = ""
     dropped: str = ""
 
 
-@dataclass(frozen=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """A run. `profile`: of the repeat with the median time; None where none was requested. The fields that depend on it
     are empty without it, or where no PE left a profile.
     """
@@ -107,31 +104,31 @@ class View:
     repeats: list[tuple[str, Spread]]
     external: external.External | None = None
     slurm: str = ""  # a sentence on Slurm's own joules; empty outside a job of Slurm
-    domains: list[str] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    domains: list[str] = []
+    lines: list[Line] = []
     total: Line | None = None
-    nodes: list[NodeLine] = field(default_factory=list)  # with the sum at the end; empty for a single node
+    nodes: list[NodeLine] = []  # with the sum at the end; empty for a single node
     one_machine: str = ""
-    idle: list[Joules] = field(default_factory=list)
-    whole: list[Joules] = field(default_factory=list)  # of all nodes by domain, like idle
-    others: list[Joules | None] = field(default_factory=list)  # of other programs by domain; None: none was seen
-    meters: list[tuple[dict[str, str], list[str]]] = field(default_factory=list)
+    idle: list[Joules] = []
+    whole: list[Joules] = []  # of all nodes by domain, like idle
+    others: list[Joules | None] = []  # of other programs by domain; None: none was seen
+    meters: list[tuple[dict[str, str], list[str]]] = []
     balance: Balance | None = None
     intensity: Intensity | None = None
-    products: list[Product] = field(default_factory=list)
+    products: list[Product] = []
     node_joules: Joules | None = None
     carbon: Carbon | None = None  # of the nodes' joules
-    nested: list[str] = field(default_factory=list)  # sentences on figures of nodes that are in no sum
-    governed: list[str] = field(default_factory=list)
-    sites: list[MergedSite] = field(default_factory=list)
-    user_regions: list[UserRegion] = field(default_factory=list)  # that the program marks, and the time outside
+    nested: list[str] = []  # sentences on figures of nodes that are in no sum
+    governed: list[str] = []
+    sites: list[MergedSite] = []
+    user_regions: list[UserRegion] = []  # that the program marks, and the time outside
     short: Shortage | None = None  # processes without a core
     unknown_cores: str = ""  # a sentence on processes whose time without a core is not known
     pop: Factors | None = None
     verdict: str = ""  # the most important fact of the run, in one sentence or two
     ended: str = ""  # how the job ended, where processes could not write their profiles
-    ends: list[EndedRow] = field(default_factory=list)
-    end_remarks: list[str] = field(default_factory=list)
+    ends: list[EndedRow] = []
+    end_remarks: list[str] = []
 
     @property
     def exit_code(self) -> int | None:
