@@ -10,12 +10,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wattle import __version__, allocation, console, files, limits, repository, slurm_energy, units
+from wattle import __version__, allocation, console, files, limits, repository, units
 from wattle.checked import Checked, read_json, require_schema, shown
 from wattle.errors import WattleError
-from wattle.slurm_energy import SlurmEnergy
+
+if TYPE_CHECKING:
+    from wattle.slurm_energy import SlurmEnergy
 
 SCHEMA = 1
 PACKAGES = ("polars", "scipy", "plotly", "rich", "typer")
@@ -122,6 +124,8 @@ class Manifest:
     @property
     def slurm_energy(self) -> SlurmEnergy | None:
         """Slurm's own joules of the run. None outside a job of Slurm, and for manifests of earlier versions."""
+        from wattle import slurm_energy
+
         entry = self.extra.get(slurm_energy.KEY)
         return None if entry is None else slurm_energy.read(Checked(FILE, entry, slurm_energy.KEY))
 
@@ -223,7 +227,9 @@ def _check_extra(document: Checked) -> None:
         document.integer("n_hosts", lo=1, hi=limits.HOSTS)
     if document.has("repeats"):
         document.texts("repeats")
-    if document.has(slurm_energy.KEY):
+    if document.has("slurm_energy"):
+        from wattle import slurm_energy
+
         slurm_energy.read(document.get(slurm_energy.KEY))
     for row in document.items("machine_numbers") if document.has("machine_numbers") else ():
         row.text("key")

@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattle import carbon as carbons
-from wattle import (
-    console,
-    extras,
-    info,
-    launchers,
-    limits,
-    manifest,
-    openmetrics,
-    paths,
-    stopping,
-    units,
-)
+from wattle import console, extras, info, launchers, limits, manifest, paths, stopping, units
 from wattle.checked import shown
-from wattle.clocks import file as plans
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.meter_log import options as external_options
@@ -32,12 +19,12 @@ from wattle.meter_log.options import MeterLog, MeterSet
 from wattle.run import directory as directories
 from wattle.run import job, target
 from wattle.run import mpi as mpi_jobs
-from wattle.run import stream as streams
 from wattle.run.hosts import Hosts
 from wattle.run.hosts import given as hosts_given
-from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
+from wattle.run.options import STDOUT, Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
 
 if TYPE_CHECKING:
+    from wattle.clocks import file as plans
     from wattle.meter_log.session import Session
 
 REPEATS_MOST = 999
@@ -127,8 +114,15 @@ def run(
         if not 0 <= depth <= DEEPEST:
             raise WattleError(f"--depth {depth}: expected a number from 0 to {DEEPEST}")
         chosen["WATTLE_CALL_PATHS"] = str(depth)
-    grams = carbons.intensity(carbon) if carbon is not None else None
-    openmetrics.check(metrics)
+    grams = None
+    if carbon is not None:
+        from wattle import carbon as carbons
+
+        grams = carbons.intensity(carbon)
+    if metrics is not None:
+        from wattle import openmetrics
+
+        openmetrics.check(metrics)
     if timeline:
         extras.require("--timeline", "numpy", "otf2")
         if not profile:
@@ -138,6 +132,8 @@ def run(
             raise WattleError("--timeline and WATTLE_TIMELINE=0: 0 keeps none; leave one out")
     clocks = None
     if plan is not None:
+        from wattle.clocks import file as plans
+
         clocks = plans.read(plan)
         chosen |= _clocks_of(plan, clocks, None if mpi else n, chosen)
     found = target.find(command[0]) if by_name else target.look_at(command[0], paths.find_home().runtime)
@@ -153,7 +149,11 @@ def run(
     oshrun = str(paths.tool("oshrun"))
     if mpi:
         environment = mpi_jobs.environment_of(environment)
-    lines = streams.opened(stream, stream_every, json, programs=False)
+    lines = None
+    if stream is not None:
+        from wattle.run import stream as streams
+
+        lines = streams.opened(stream, stream_every, json, programs=False)
     where = directories.prepare(output, command[0])
     argv = command if mpi else [oshrun, "-n", str(n), *given.options, "--", *command]
     session = None
@@ -161,7 +161,7 @@ def run(
         from wattle.meter_log.session import Session
 
         session = Session(logged, where)
-    errors = json or stream == streams.STDOUT
+    errors = json or stream == STDOUT
     job_plan = _Plan(
         argv, command, n, given, environment, known, chosen, profile, errors, mpi, timeline, session, grams, label
     )
@@ -312,6 +312,8 @@ def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:
     planned, n = clocks.n_pes, record.n_pes
     if "nodes" not in record.extra or n == planned:
         return
+    from wattle.clocks import file as plans
+
     left = f"; not in the plan, so at the base clock: {record.noun} {plans.ranges(list(range(planned, n)))}"
     console.note(f"--plan: is for {units.several(planned, record.noun)}, this run had {n}{left if n > planned else ''}")
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+STDOUT = "-"  # of --stream
 Meter = Annotated[str | None, typer.Option(metavar="METER", help="Sets WATTLE_METER.")]
 MachineProfile = Annotated[str | None, typer.Option(metavar="PROFILE", help="Sets WATTLE_MACHINE.")]
 Intensity = Annotated[

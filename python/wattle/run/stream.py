@@ -25,10 +25,10 @@ from wattle.checked import Checked
 from wattle.errors import WattleError
 from wattle.provenance import Joules, read_joules
 from wattle.run.job import descendants
+from wattle.run.options import STDOUT
 from wattle.top import page
 
 SCHEMA = 1
-STDOUT = "-"
 LEAST_S, MOST_S = 0.1, 3600.0
 END_S = 20.0  # time for the last interval
 TICKS = os.sysconf("SC_CLK_TCK")
