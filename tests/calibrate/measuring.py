@@ -26,10 +26,20 @@ def run(*arguments: str, before: tuple[str, ...] = (), **env: str) -> subprocess
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
+def completed(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    """A measurement that ended. The tool stops by itself where other work takes the cores, which is no error of it.
+    Three times in a row: the test is skipped.
+    """
+    for _ in range(3):
+        done = run(*arguments, **options)
+        if done.returncode != 69 or "is this machine overloaded?" not in done.stderr:
+            assert done.returncode == 0, done
+            return done
+    sys.exit(77)
+
+
 def measured(**options: object) -> dict:
-    done = run(*QUICK, **options)
-    assert done.returncode == 0, done
-    return json.loads(done.stdout)
+    return json.loads(completed(*QUICK, **options).stdout)
 
 
 def cells(document: dict) -> dict[str, dict]:
@@ -70,15 +80,14 @@ def check_on_one_core_the_others_say_why() -> None:
 
 
 def check_what_the_system_forbids_is_said_and_the_rest_measured() -> None:
-    done = run(*QUICK, before=(NO_MEMBARRIER,))
-    assert done.returncode == 0, done
+    done = completed(*QUICK, before=(NO_MEMBARRIER,))
     found = cells(json.loads(done.stdout))
     assert found["membarrier.idle"]["why"] == "membarrier: Operation not permitted", found["membarrier.idle"]
     assert "median_s" in found["fence.idle"]
 
 
 def check_progress_counts_every_price() -> None:
-    done = run("--progress", *QUICK)
+    done = completed("--progress", *QUICK)
     lines = [re.fullmatch(r"(\d+) of (\d+): (\w+)", line) for line in done.stderr.splitlines()]
     assert all(lines), done.stderr
     assert [int(line[1]) for line in lines] == list(range(int(lines[0][2])))
