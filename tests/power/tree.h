@@ -8,6 +8,7 @@
 #include <ftw.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,19 +65,24 @@ static inline void tree_fault(tree *t, const char *zone, int error)
   }
 }
 
+/* A text that is not shorter replaces the old one in place: ext4 writes a file that was emptied to the disk at once,
+ * which takes long beside other work. */
 static inline void tree_put(const tree *t, const char *zone, const char *file, const char *format, ...)
 {
-  char path[512];
+  char path[512], text[512];
+  struct stat old;
+  va_list args;
+  va_start(args, format);
+  int length = vsnprintf(text, sizeof text, format, args);
+  va_end(args);
   snprintf(path, sizeof path, "%s/class/powercap/%s/%s", t->root, zone, file);
-  FILE *f = fopen(path, "w");
+  bool in_place = stat(path, &old) == 0 && old.st_size <= length;
+  FILE *f = length < (int)sizeof text ? fopen(path, in_place ? "r+" : "w") : NULL;
   if (!f) {
     perror(path);
     exit(2);
   }
-  va_list args;
-  va_start(args, format);
-  vfprintf(f, format, args);
-  va_end(args);
+  fputs(text, f);
   fclose(f);
 }
 
