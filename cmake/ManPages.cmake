@@ -7,11 +7,7 @@ set(MAN_PAGES ${MAN}/man3/wattle.h.3)
 add_custom_command(OUTPUT ${MAN}/man3/wattle.h.3 DEPENDS ${GENERATE} ${CMAKE_SOURCE_DIR}/include/wattle.h
   COMMAND ${Python3_EXECUTABLE} ${GENERATE} header ${PROJECT_VERSION} ${MAN} COMMENT "Writing the page of wattle.h")
 
-# The help of `wattle` needs the packages of the lab. `make build` has them in .venv.
-find_program(WTL_LAB_PYTHON python NO_DEFAULT_PATH PATHS ${CMAKE_SOURCE_DIR}/.venv/bin)
-if(NOT WTL_LAB_PYTHON)
-  set(WTL_LAB_PYTHON ${Python3_EXECUTABLE} CACHE FILEPATH "The Python that has the packages of the lab" FORCE)
-endif()
+# The help of `wattle` needs the packages of the lab.
 execute_process(COMMAND ${WTL_LAB_PYTHON} -c "import msgspec, polars, scipy, typer" RESULT_VARIABLE no_lab OUTPUT_QUIET ERROR_QUIET)
 if(no_lab)
   message(STATUS "Man pages: ${WTL_LAB_PYTHON} has no packages of the lab, so there is no page of wattle")
