@@ -238,22 +238,36 @@ static void await_all(bool speaks)
   pthread_join(thread, NULL);
 }
 
+/* Returns whether the ranks, lowest first, are those of one MPI_COMM_WORLD of `n` processes. Processes of a launcher that
+ * is not their MPI's are counted together, and each is rank 0 of its own. */
+static bool are_of_one_world(const int *ranks, int members, int n)
+{
+  for (int i = 1; i < members; i++)
+    if (ranks[i] == ranks[i - 1]) return false;
+  return ranks[members - 1] < n;
+}
+
 /* Closes the count and returns the ranks of the members, lowest first; *members: their number. A process that works
  * alone is the only one. NULL: no memory. */
-static int *close_count(int me, int *members)
+static int *close_count(int me, int n, int *members)
 {
   int *ranks = NULL;
   *members = 1;
   if (self.roll) {
-    *members = atomic_fetch_or(&self.roll->count, CLOSED) & ~CLOSED;
+    int counted = atomic_fetch_or(&self.roll->count, CLOSED) & ~CLOSED;
     atomic_store(&self.roll->rank[self.place], me + 1);
-    ranks = ranks_of(*members);
+    if (counted <= n) ranks = ranks_of(counted);
+    if (ranks && are_of_one_world(ranks, counted, n)) {
+      *members = counted;
+    } else {
+      free(ranks);
+      ranks = NULL;
+    }
     unlink(self.path); /* every member has opened it */
     munmap(self.roll, sizeof *self.roll);
     self.roll = NULL;
-  } else if ((ranks = malloc(sizeof *ranks)) != NULL) {
-    ranks[0] = me;
   }
+  if (!ranks && (ranks = malloc(sizeof *ranks)) != NULL) ranks[0] = me;
   return ranks;
 }
 
@@ -265,7 +279,7 @@ void wtl_mpi_members_join(wtl_mpi_rank *rank)
     PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank->record.me, MPI_INFO_NULL, &rank->node);
     return;
   }
-  int *ranks = close_count(rank->record.me, &members);
+  int *ranks = close_count(rank->record.me, n, &members);
   if (!ranks || members == 1 || make_comm(ranks, members, &rank->node) != MPI_SUCCESS)
     PMPI_Comm_dup(MPI_COMM_SELF, &rank->node);
   int here = members < n ? started_here() : n; /* all processes are still in MPI_Init, or have left it */

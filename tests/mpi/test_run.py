@@ -173,6 +173,8 @@ def test_processes_started_by_another_mpis_launcher_are_reported_once(mpi: Mpi, 
     program = mpi.compile("sums.c", tmp_path)
     other = MPICH if mpi == OPEN_MPI else OPEN_MPI
     done = other.run(2, program, profile=tmp_path / "profile")
+    assert done.returncode == 0, done
+    assert len(list((tmp_path / "profile").glob("pe-*.json"))) == 1
     assert done.stderr.count("the launcher started 2 processes, but each runs alone") == 1, done.stderr
     assert "each runs alone" not in mpi.run(1, program, profile=tmp_path / "alone").stderr
     assert "each runs alone" not in mpi.run(2, program, profile=tmp_path / "both").stderr
