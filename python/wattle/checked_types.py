@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from wattle import input_files, limits
+from wattle import checked, input_files, limits
 from wattle.checked import ADDRESS, Checked, parse_json, shown
 from wattle.errors import DamagedFile
 from wattle.pe import Address
@@ -33,7 +33,10 @@ def read_json(path: Path, apart: Collection[str]) -> Checked:
         return parse_json(path, text)  # which says what is wrong
     later = {key: members.pop(key) for key in apart if bytes(members.get(key, b"null")) != b"null"}
     rest = ",".join(f"{json.dumps(key)}:{bytes(raw).decode()}" for key, raw in members.items())
-    document = parse_json(path, f"{{{rest}}}")
+    try:
+        document = parse_json(path, f"{{{rest}}}")
+    except DamagedFile:
+        return parse_json(path, text)  # so that lines are counted in the whole file
     document.value.update(later)
     return document
 
@@ -47,7 +50,7 @@ def typed(document: Checked, key: str, kind: Any) -> Any:
         return msgspec.convert(value, kind, dec_hook=_of)
     except ERRORS as error:
         if isinstance(value, msgspec.Raw):  # raises DamagedFile where it is not within the limits
-            value = parse_json(document.file, b'{"%s":%s}' % (key.encode(), value)).value[key]
+            value = checked.read_json(document.file).value[key]
         raise _explained(Checked(document.file, value, (document, key)), str(error)) from None
 
 
@@ -59,13 +62,14 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 def _of(kind: type, value: Any) -> Any:
     if kind is Address and isinstance(value, str) and ADDRESS.fullmatch(value):
         return Address(value, 16)
-    raise ValueError(f"expected an address of 64 bits like 0x1f3, found {shown(value)}")
+    found = "null" if value is None else shown(value)
+    raise ValueError(f"expected an address of 64 bits like 0x1f3, found {found}")
 
 
 def _explained(entry: Checked, words: str) -> DamagedFile:
     """The error for msgspec's words, such as "Expected `int`, got `str` - at `$[3].calls`"."""
     what, _, place = words.partition(" - at `")
-    plain_words = what[0].lower() + what[1:].replace("`", "").replace(" | ", " or ")
+    plain_words = _plain(what)
     for name, index in re.findall(r"\.(\w+)|\[(\d+|\.{3})\]", place):
         if index == "...":
             return entry.wrong(f"{plain_words} in one of its values")
@@ -79,7 +83,14 @@ def _explained(entry: Checked, words: str) -> DamagedFile:
     except DamagedFile as error:
         return error
     if bound := re.match(r"Expected `\w+(?: \| null)?` ([<>]=) (\S+)", what):
-        return entry.wrong(
-            f"expected at {'least' if bound[1] == '>=' else 'most'} {bound[2]}, found {shown(entry.value)}"
-        )
+        least, number = bound[1] == ">=", bound[2].removesuffix(".0")
+        return entry.wrong(f"expected at {'least' if least else 'most'} {number}, found {shown(entry.value)}")
+    if length := re.match(r"Expected `array` of length (\d+)", what):
+        return entry.wrong(f"expected a list of {length[1]} entries, found {len(entry.value)}")
     return entry.wrong(plain_words)
+
+
+def _plain(what: str) -> str:
+    """msgspec's words in those of `wattle.checked`."""
+    named = re.sub(r"`([^`]+)`", lambda kinds: " or ".join(NAMES.get(k, k) for k in kinds[1].split(" | ")), what)
+    return named[0].lower() + named[1:].replace(", got ", ", found ")

@@ -81,11 +81,14 @@ def damage(directory, change):
         (lambda d: d["sites"][1].update(calls=-1), r"sites\[1\].calls: expected at least 0, found -1"),
         (lambda d: d["sites"][1].update(calls=1.5), r"sites\[1\].calls: expected a whole number, found a number"),
         (lambda d: d["sites"][1].update(time_s="2"), r"sites\[1\].time_s: expected a number or null, found text"),
-        (lambda d: d["sites"][1].update(time_s=-2), r"sites\[1\].time_s: expected at least 0.0, found -2"),
+        (lambda d: d["sites"][1].update(time_s=-2), r"sites\[1\].time_s: expected at least 0, found -2"),
         (lambda d: d["sites"][1]["wait_s"].pop("spin"), r"sites\[1\].wait_s.spin is missing"),
-        (lambda d: d["sites"][1]["joules"].update(cpu="2"), r"sites\[1\].joules: expected float or null, got str"),
+        (
+            lambda d: d["sites"][1]["joules"].update(cpu="2"),
+            r"sites\[1\].joules: expected a number or null, found text",
+        ),
         (lambda d: d["sites"].append(1), r"sites\[2\]: expected an object, found a number"),
-        (lambda d: d.update(paths=[[-1, 0]]), r"paths\[0\]: expected array of length 3"),
+        (lambda d: d.update(paths=[[-1, 0]]), r"paths\[0\]: expected a list of 3 entries, found 2"),
         (lambda d: d.update(paths=[[0, 0, 1]]), r"paths\[0\]: the parent or the module does not exist: \[0, 0, 1\]"),
     ],
 )
