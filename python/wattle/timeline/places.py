@@ -8,7 +8,7 @@ from functools import cache
 from wattle import call_paths, symbols
 from wattle.pe import PE
 from wattle.profile import RunProfile
-from wattle.sites import Callers
+from wattle.sites import Callers, Key
 
 SEPARATOR = " > "
 Where = tuple[str, str]  # the line of a span and its path, each empty where it is not known
@@ -35,7 +35,7 @@ class Places:
     def of(self, pe: PE) -> WhereOf:
         """A function for the spans of a PE."""
         callers = self._callers[pe.pe]
-        keys = {site.addr: callers.key_of(site.module, site.offset) for site in pe.sites}
+        keys: dict[int, Key] = {site.addr: callers.key_of(site.module, site.offset) for site in pe.sites}
 
         @cache
         def where(addr: int, path: int) -> Where:
