@@ -238,8 +238,8 @@ static void await_all(bool speaks)
   pthread_join(thread, NULL);
 }
 
-/* Returns whether the ranks, lowest first, are those of one MPI_COMM_WORLD of `n` processes. Under a launcher of another
- * MPI the processes are counted together, and each is rank 0 of its own. */
+/* Returns whether the ranks, lowest first, are those of one MPI_COMM_WORLD of `n` processes. Under a launcher of
+ * another MPI the processes are counted together, and each is rank 0 of its own. */
 static bool are_of_one_world(const int *ranks, int members, int n)
 {
   for (int i = 1; i < members; i++)
