@@ -30,7 +30,7 @@ def read_json(path: Path, apart: Collection[str]) -> Checked:
     try:
         members = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except ERRORS:
-        return parse_json(path, text)  # which says what is wrong
+        return parse_json(path, text)  # for its error message
     later = {key: members.pop(key) for key in apart if bytes(members.get(key, b"null")) != b"null"}
     rest = ",".join(f"{json.dumps(key)}:{bytes(raw).decode()}" for key, raw in members.items())
     try:

@@ -186,7 +186,7 @@ static inline void wtl_mpi_synchronize(wtl_mpi_frame *f, MPI_Comm comm)
     wtl_mpi_arrive(f, comm);
 }
 
-/* Ends what wtl_mpi_open begins. */
+/* Ends a call that wtl_mpi_open has opened. */
 static inline void wtl_mpi_close(wtl_mpi_frame *f)
 {
   if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);

@@ -80,7 +80,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Finding:
-    """`not_replayed`: why a replay of the run does not show the change, and what does; empty: it shows it."""
+    """`not_replayed`: the reason why a replay of the run does not show the change; empty: it shows it."""
 
     rule: str
     spots: list[Spot]
