@@ -33,23 +33,23 @@ typedef struct guarded {
 } guarded;
 
 /*
- * Is this an ordinary file of a tree made for tests, not an attribute of sysfs? It would keep the end of a longer text.
+ * Writes the text to an attribute of sysfs, or to an ordinary file of a tree made for tests. An ordinary file keeps the
+ * end of a longer text, so this is cut off afterwards. The file is at no time empty, because others may read it.
  */
-static int is_ordinary(int fd)
+static int restore(const guarded *g)
 {
   struct statfs fs;
-  return fstatfs(fd, &fs) == 0 && fs.f_type != SYSFS_MAGIC;
+  size_t n = strlen(g->text);
+  if (pwrite(g->fd, g->text, n, 0) < 0) return -1;
+  return fstatfs(g->fd, &fs) == 0 && fs.f_type != SYSFS_MAGIC ? ftruncate(g->fd, (off_t)n) : 0;
 }
 
 static int restore_files(const guarded *g, size_t n)
 {
   int failed = 0;
   for (int round = 0; round < 2; round++) /* in the first round a lower limit may still be above the upper one */
-    for (size_t i = 0; i < n; i++) {      /* if one write fails, the other files can still be restored */
-      int bad = is_ordinary(g[i].fd) && ftruncate(g[i].fd, 0) != 0;
-      bad = pwrite(g[i].fd, g[i].text, strlen(g[i].text), 0) < 0 || bad;
-      failed += round == 1 && bad;
-    }
+    for (size_t i = 0; i < n; i++)        /* if one write fails, the other files can still be restored */
+      if (restore(&g[i]) != 0 && round == 1) failed++;
   return failed;
 }
 
