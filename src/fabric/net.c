@@ -14,16 +14,14 @@
 void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why)
 {
   wtl_message_print("%s PE %d: %s", what, pe, why);
-  net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, "a PE cannot be reached");
-  _Exit(WTL_EXIT_UNAVAILABLE);
+  wtl_boot_abort(net->boot, WTL_EXIT_UNAVAILABLE, "a PE cannot be reached");
 }
 
 static void end_job(wtl_net *net, const char *why) __attribute__((noreturn));
 static void end_job(wtl_net *net, const char *why)
 {
   wtl_lifeline_end_launcher(); /* asked to end the job, the launcher would wait for the lost node's daemon */
-  net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, why);
-  _Exit(WTL_EXIT_UNAVAILABLE);
+  wtl_boot_abort(net->boot, WTL_EXIT_UNAVAILABLE, why);
 }
 
 /*

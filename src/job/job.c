@@ -312,7 +312,7 @@ void wtl_job_exit(int status)
   if (self) {
     self->starter_pid = 0; /* no finalize at exit */
     wtl_account_abandon(self);
-    self->boot.ops->abort(&self->boot, status, "shmem_global_exit");
+    wtl_boot_abort(&self->boot, status, "shmem_global_exit");
   }
   _exit(status);
 }

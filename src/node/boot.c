@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "node/statics.h"
+#include "os/os.h"
 
 /* Returns the kind that the program has selected by its calls, or NULL. */
 static const wtl_boot_ops *selected(void)
@@ -119,4 +122,23 @@ void wtl_boot_stop(wtl_boot *b)
   b->ops->stop(b);
   free(b->slot_of);
   b->slot_of = NULL;
+}
+
+/* Ends this process when the launcher has had its time. */
+static void *end_later(void *status)
+{
+  enum { LAUNCHERS_S = 10 };
+  struct timespec left = {.tv_sec = LAUNCHERS_S};
+  while (nanosleep(&left, &left) != 0) {}
+  _exit((int)(intptr_t)status);
+}
+
+void wtl_boot_abort(wtl_boot *b, int status, const char *message)
+{
+  pthread_t thread;
+  if (b->ops && b->ops->abort) {
+    wtl_thread_start(&thread, NULL, end_later, (void *)(intptr_t)status);
+    b->ops->abort(b, status, message);
+  }
+  _exit(status);
 }

@@ -41,11 +41,12 @@ typedef struct wtl_boot_ops {
   int (*fence)(wtl_boot *b);
   /* Reads the value that `pe` published under `key`. Any thread may call it, but not during a fence. */
   int (*lookup)(wtl_boot *b, int pe, const char *key, char *value, size_t size);
-  /* Ends the job with `status`. It may return; the caller then ends this process. */
-  void (*abort)(wtl_boot *b, int status, const char *message);
   /* Leaves the job in good order; collective. */
   void (*stop)(wtl_boot *b);
-  /* The members below may be NULL. This one returns whether only the setting selects this kind, although it is
+  /* The members below may be NULL. This one asks the launcher to end the job with `status`. It may return before the
+   * job ends. */
+  void (*abort)(wtl_boot *b, int status, const char *message);
+  /* Returns whether only the setting selects this kind, although it is
    * offered. */
   bool (*is_skipped)(void);
   /* Returns whether the program has selected this kind by its calls. No other kind is tried then. */
@@ -75,6 +76,12 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
 
 /* Leaves the job in good order and frees what wtl_boot_start allocated; collective. */
 void wtl_boot_stop(wtl_boot *b);
+
+/*
+ * Ends the job, and this process with exit code `status`. Any thread may call it. A launcher whose daemon is cut off may
+ * not answer; this process then ends ten seconds later.
+ */
+void wtl_boot_abort(wtl_boot *b, int status, const char *message) __attribute__((noreturn));
 
 /* Returns the rank in the launcher's variables. It needs no boot. Returns 0 if there is no such variable. */
 int wtl_boot_env_rank(void);

@@ -41,8 +41,6 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size
 }
 
 /* All PEs are one process, which the caller ends. */
-static void do_abort(wtl_boot *b, int status, const char *message) {}
-
 static void stop(wtl_boot *b)
 {
   wtl_sim_barrier();
@@ -56,7 +54,6 @@ static const wtl_boot_ops boot_sim = {.name = "sim",
                                       .publish = publish,
                                       .fence = fence,
                                       .lookup = lookup,
-                                      .abort = do_abort,
                                       .stop = stop};
 
 const wtl_boot_ops *const wtl_boot_kinds[] = {&boot_sim, NULL};

@@ -32,8 +32,6 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size
   return -1; /* no other PE can have published a value */
 }
 
-static void do_abort(wtl_boot *b, int status, const char *message) {}
-
 static void stop(wtl_boot *b) {}
 
 const wtl_boot_ops wtl_boot_single = {
@@ -43,6 +41,5 @@ const wtl_boot_ops wtl_boot_single = {
     .publish = publish,
     .fence = fence,
     .lookup = lookup,
-    .abort = do_abort,
     .stop = stop,
 };

@@ -98,11 +98,6 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size
   return found < 0;
 }
 
-static void do_abort(wtl_boot *b, int status, const char *message)
-{
-  _exit(status);
-}
-
 static void stop(wtl_boot *b)
 {
   pthread_barrier_wait(&job.barrier);
@@ -116,7 +111,6 @@ static const wtl_boot_ops boot_threads = {.name = "threads",
                                           .publish = publish,
                                           .fence = fence,
                                           .lookup = lookup,
-                                          .abort = do_abort,
                                           .stop = stop};
 
 const wtl_boot_ops *const wtl_boot_kinds[] = {&boot_threads, &wtl_boot_single, NULL};

@@ -67,6 +67,6 @@ void wtl_pe_fail(int status, const char *format, ...)
   wtl_message_print("%s", text);
   wtl_pe_flush_output();
   wtl_message_linger();
-  if (self && self->boot.ops) self->boot.ops->abort(&self->boot, status, text);
+  if (self) wtl_boot_abort(&self->boot, status, text);
   _exit(status);
 }

@@ -66,14 +66,14 @@ static int post_lookup(wtl_boot *b, int pe, const char *key, char *value, size_t
   return 0;
 }
 
-static void post_abort(wtl_boot *b, int status, const char *message)
+void wtl_boot_abort(wtl_boot *b, int status, const char *message)
 {
   fprintf(stderr, "the job was ended: %s\n", message);
   exit(1);
 }
 
 static const wtl_boot_ops post_boot = {
-    .name = "post", .publish = post_publish, .fence = post_fence, .lookup = post_lookup, .abort = post_abort};
+    .name = "post", .publish = post_publish, .fence = post_fence, .lookup = post_lookup};
 
 /* --- the transport ------------------------------------------------------------------------------------------------ */
 

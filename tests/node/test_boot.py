@@ -189,10 +189,10 @@ def test_home_of_the_tests_is_the_one_named() -> None:
     assert OSHRUN.is_relative_to(HOME)
 
 
-def with_odd_pmix(kind: str, n: int, **env: str) -> Result:
+def with_odd_pmix(kind: str, n: int, *command: str | Path, **env: str) -> Result:
     """A job whose PMIx answers in another of the ways its interface allows: programs/odd_pmix.c."""
     preload = [f"LD_PRELOAD={program('libodd_pmix.so')}", f"ODD_PMIX={kind}"]
-    result = run(OSHRUN, "-n", str(n), "env", *preload, program("boot"), env=env)
+    result = run(OSHRUN, "-n", str(n), "env", *preload, *(command or [program("boot")]), env=env)
     assert f"odd: {kind}" in result.err, result
     return result
 
@@ -211,6 +211,11 @@ def test_pmix_that_registers_no_handler_is_an_error_and_not_a_hang() -> None:
 def test_pmix_that_is_done_at_once_is_a_success(kind: str) -> None:
     result = with_odd_pmix(kind, 3)
     assert result.code == 0 and len(good_pes(result.out)) == 3 and result.said == [], result
+
+
+def test_a_pe_ends_where_the_launcher_does_not_answer_that_it_ends_the_job() -> None:
+    result = with_odd_pmix("mute", 2, program("ends"), "global_exit_7", "1")
+    assert result.code == 7, result
 
 
 def test_few_pes_of_a_node_leave_at_a_time(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@
  * ODD_PMIX=refuse: no handler is registered, and no callback is made. =handled: handlers are registered at once.
  * =fence: a fence ends at once. =peers: the PEs of the node are listed in falling order. =beyond: one of them does not
  * belong to the job. =crowd: leaving takes a while, and a PE that leaves reports how many do so (files in
- * $ODD_PMIX_PLACE).
+ * $ODD_PMIX_PLACE). =mute: no answer comes to a request to end the job.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -31,6 +31,13 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, 
   if (odd("refuse")) return PMIX_ERR_NOT_SUPPORTED;
   if (odd("handled")) return PMIX_OPERATION_SUCCEEDED;
   return next(codes, ncodes, info, ninfo, handler, done, arg);
+}
+
+pmix_status_t PMIx_Abort(int status, const char message[], pmix_proc_t procs[], size_t nprocs)
+{
+  pmix_status_t (*next)(int, const char *, pmix_proc_t *, size_t) = dlsym(RTLD_NEXT, "PMIx_Abort");
+  while (odd("mute")) pause();
+  return next(status, message, procs, nprocs);
 }
 
 pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[], size_t ninfo,
