@@ -10,6 +10,7 @@ from types import FrameType
 from wattle import console
 
 ENDS = (signal.SIGTERM, signal.SIGHUP)
+ALL_ENDS = (signal.SIGINT, *ENDS)
 BY_SIGNAL = 128  # an exit code above this is 128 plus a signal's number
 
 
@@ -36,6 +37,18 @@ def raised() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def held() -> Iterator[set[signal.Signals]]:
+    """While the context lasts, Ctrl-C, SIGTERM and SIGHUP wait, also for commands that are started in it. Yields the
+    signals that were blocked before.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ALL_ENDS)
+    try:
+        yield before
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

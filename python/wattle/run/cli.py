@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -280,8 +281,28 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
         environment["WATTLE_PROFILE_DIR"] = str(directories.profile_folder(where))
     record = plan.manifest()
     manifest.write(where, record)
+    with stopping.held() as blocked:  # a second Ctrl-C may come when the job has ended: its figures are kept first
+        _run_and_keep(plan, where, record, environment, stdin, blocked)
+    if plan.timeline:
+        from wattle.run import finish
+
+        finish.write_timeline(where, record, plan.known.machine)
+        manifest.keep(where, record)
+    return record
+
+
+def _run_and_keep(
+    plan: _Plan,
+    where: Path,
+    record: Manifest,
+    environment: dict[str, str],
+    stdin: int | None,
+    blocked: set[signal.Signals],
+) -> None:
+    """Runs the program and keeps what it left. Adds the facts of the run to its record."""
     began = time.time()
-    outcome = job.run(plan.argv, environment, stdin, 2 if plan.output_to_errors else None, console.note, MEANWHILE)
+    output = 2 if plan.output_to_errors else None
+    outcome = job.run(plan.argv, environment, stdin, output, console.note, MEANWHILE, blocked)
     from wattle.run import finish
 
     if plan.session:
@@ -299,10 +320,6 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
     if plan.mpi and outcome.asked_by and not (outcome.exit_code == 0 and finish.all_finished(where, plan.profile)):
         record.exit_code = stopping.BY_SIGNAL + outcome.asked_by
     manifest.keep(where, record)
-    if plan.timeline:
-        finish.write_timeline(where, record, plan.known.machine)
-        manifest.keep(where, record)
-    return record
 
 
 def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:

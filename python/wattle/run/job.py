@@ -64,11 +64,13 @@ def run(
     stdout: int | None = None,
     say: Callable[[str], None] = lambda _: None,
     meanwhile: Iterable[str] = (),
+    blocked: set[signal.Signals] | None = None,
 ) -> Outcome:
     """Runs the command to its end. `stdin`, `stdout`: descriptors instead of this process's own. `say`: prints
-    remarks. `meanwhile`: modules to import while the job runs.
+    remarks. `meanwhile`: modules to import while the job runs. `blocked`: signals that are blocked in the command; None
+    for those of this process.
     """
-    return _Job(command, environment, stdin, stdout, say).run(meanwhile)
+    return _Job(command, environment, stdin, stdout, say).run(meanwhile, blocked)
 
 
 class _Job:
@@ -89,7 +91,7 @@ class _Job:
         # A signal that was ignored at start (nohup, a shell's background job) stays ignored.
         self.watched = {s for s in PASSED_ON if signal.getsignal(s) != signal.SIG_IGN} | {signal.SIGCHLD}
 
-    def run(self, meanwhile: Iterable[str]) -> Outcome:
+    def run(self, meanwhile: Iterable[str], blocked: set[signal.Signals] | None) -> Outcome:
         _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, the kernel would reap the children
         before = signal.pthread_sigmask(signal.SIG_BLOCK, self.watched)
@@ -98,7 +100,7 @@ class _Job:
         importing = threading.Thread(target=_import, args=(meanwhile,))  # has this thread's blocked signals
         try:
             started = time.monotonic()
-            self.launcher = self._start(before)
+            self.launcher = self._start(before if blocked is None else blocked)
             with suppress(RuntimeError):  # no further thread is allowed
                 importing.start()
             self._until_launcher_ends()

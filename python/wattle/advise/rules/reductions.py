@@ -15,8 +15,8 @@ NAME = "reductions"
 SHARE = 0.8
 FEWEST_CALLS = 16
 LARGEST = 1024
-# The most time between the two: more computing may need the first result. The library itself takes 0.2 to 0.4 us between
-# two noted calls, as long as a reduction within a node.
+# The most time between the two: more computing may need the first result. The library itself takes 0.2 to 0.4 us
+# between two noted calls, as long as a reduction within a node.
 GAP = 0.5  # of the reduction's time
 GAP_S = 1e-6
 # One of the two goes away: at least a part of the second one, whose ranks have met already, at most the longer of the
