@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from wattle.pe import NO_CORE, add
+from wattle.pe import NO_CORE
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, total, unavailable
 from wattle.runs import Sample
@@ -65,7 +65,7 @@ def metrics(samples: Iterable[Sample]) -> list[Metric]:
         return rows + slurm
     rows += [
         WALL,
-        Metric("cpu_s", "CPU seconds", _profile(lambda p: add(pe.cpu_s for pe in p.pes))),
+        Metric("cpu_s", "CPU seconds", _profile(lambda p: p.cpu_s)),
         Metric("compute_s", "compute", _profile(lambda p: p.sum("time_s", "compute"))),
         Metric("transfer_s", "transfer", _profile(lambda p: p.sum("time_s", "transfer"))),
         Metric("spin_s", "waiting, spin", _profile(lambda p: p.sum("state_s", "spin"))),

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class RunProfile:
-    """All profiles of one run. `missing` lists the PEs that left none. `damaged` maps a PE to the reason why its file
-    could not be read, where the caller allowed that. `n_hosts` is the number of hosts of the job; None where it is
-    not known.
+    """All profiles of one run. `missing` lists the PEs that left none. It is empty where the number of PEs is not
+    known. `damaged` maps a PE to the reason why its file could not be read, where the caller allowed that. `n_hosts` is
+    the number of hosts of the job; None where it is not known.
     """
 
     directory: Path
@@ -39,15 +39,16 @@ class RunProfile:
     missing: list[int] = field(default_factory=list)
     damaged: dict[int, str] = field(default_factory=dict)
     n_hosts: int | None = None
+    noun_expected: str = "PE"  # the word for a process where none left a profile
 
     @property
     def complete(self) -> bool:
-        return not self.missing and not self.damaged
+        return bool(self.pes) and not self.missing and not self.damaged
 
     @property
     def noun(self) -> str:
         """The word for a process of this run: `rank` or `PE`."""
-        return noun(self.pes)
+        return noun(self.pes) if self.pes else self.noun_expected
 
     @property
     def domains(self) -> list[str]:
@@ -139,8 +140,15 @@ class RunProfile:
         )
 
     def sum(self, group: str, key: str) -> float | None:
-        """The sum over the PEs of a number in `state_s`, `time_s` or `bytes`. None where one PE does not know it."""
-        return add(getattr(pe, group)[key] for pe in self.pes)
+        """The sum over the PEs of a number in `state_s`, `time_s` or `bytes`. None where one PE does not know it, and
+        where no PE left a profile.
+        """
+        return add(getattr(pe, group)[key] for pe in self.pes) if self.pes else None
+
+    @property
+    def cpu_s(self) -> float | None:
+        """The CPU time of all PEs, in seconds. None where it is not known."""
+        return add(pe.cpu_s for pe in self.pes) if self.pes else None
 
     def pe_frame(self) -> pl.DataFrame:
         """A frame with one row a PE. Columns: pe, host, wall_s, cpu_s, cpu_init_s, state_*_s, time_*_s, bytes_*,

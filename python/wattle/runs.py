@@ -130,6 +130,9 @@ def _sample(directory: Path, manifest: Manifest, allow_damaged: bool) -> Sample:
         return Sample(directory, manifest, None)
     _collect(directory, manifest)
     found = profiles.load(directory, _n_pes(directory, manifest), allow_damaged, manifest.n_hosts)
+    found.noun_expected = manifest.noun
+    if not found.pes and not manifest.knows_n_pes:
+        found.missing = []
     return Sample(directory, manifest, found)
 
 

@@ -127,7 +127,7 @@ def test_a_heterogeneous_step_is_one_run(slurm: Slurm, tmp_path: Path) -> None:
     for attempt in range(3):  # the srun of such a step sometimes does not end in Slurm 22.05, also without --wattle
         place = tmp_path / str(attempt)
         place.mkdir()
-        result = run(*allocate, *inner, env=slurm.env, cwd=place)
+        result = run(*allocate, *inner, clean=False, env=slurm.env, cwd=place)
         if result.code not in (124, 137):
             break
         slurm.cancel_all()

@@ -245,10 +245,11 @@ def shared_memory_names() -> set[str]:
 
 
 def is_kept(name: str) -> bool:
-    """Whether a file holds the counts of a process, or is one of Open MPI 5. Those of a killed process stay: counts
-    until a command collects them. So jobs beside this one leave some. tests/mpi/test_ended.py tests when counts stay.
+    """Whether a file holds the counts of a process, or is one of Open MPI (vader of 4, sm of 5). Those of a killed
+    process stay: counts until a command collects them. So jobs beside this one leave some. tests/mpi/test_ended.py
+    tests when counts stay.
     """
-    return Path(name).name.startswith(("wattle-profile.", "sm_segment."))
+    return Path(name).name.startswith(("wattle-profile.", "vader_segment.", "sm_segment."))
 
 
 def unused(names: set[str]) -> set[str]:

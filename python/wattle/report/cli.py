@@ -11,7 +11,8 @@ import typer
 
 from wattle import call_paths, console, files, runs, sites
 from wattle import manifest as manifests
-from wattle.errors import WattleError
+from wattle import profile as profiles
+from wattle.errors import DamagedFile, WattleError
 from wattle.run.show import show as show_run
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def report(
     if text:
         if output is not None or show or folded or speedscope:
             raise WattleError("--text writes no file: leave out -o, --open, --folded and --speedscope")
-        show_run(runs.load(directory, allow_damaged=True), console.out, depth, by or "path")
+        run = runs.load(directory, allow_damaged=True)
+        _check_readable(run)
+        show_run(run, console.out, depth, by or "path")
         return
     if folded or speedscope:
         _write_paths(directory, folded, speedscope, weight)
@@ -69,6 +72,14 @@ def report(
     console.out.print(str(target), soft_wrap=True)
     if show and not webbrowser.open(target.absolute().as_uri()):
         raise WattleError(f"no browser could be started; the report is {target}")
+
+
+def _check_readable(run: runs.Run) -> None:
+    """Raises DamagedFile where all profiles of the run are damaged."""
+    profile = run.middle.profile
+    if profile is not None and profile.damaged and not profile.pes:
+        pe, wrong = min(profile.damaged.items())
+        raise DamagedFile(profiles.folder_of(run.middle.directory) / f"pe-{pe:05d}.json", wrong)
 
 
 def _check_choices(text: bool, depth: int | None, by: str | None, weight: str) -> None:
@@ -86,7 +97,9 @@ def _write_paths(directory: Path, folded: Path | None, speedscope: Path | None, 
     """Writes the call paths of a run into the files that are not None, `-` being standard output."""
     if folded == speedscope == STANDARD_OUTPUT:
         raise WattleError("--folded - and --speedscope -: both write to standard output; give one of them a file")
-    profile = runs.load(directory, allow_damaged=True).middle.profile
+    run = runs.load(directory, allow_damaged=True)
+    _check_readable(run)
+    profile = run.middle.profile
     if profile is None:
         raise WattleError(f"{directory}: the run has no profile, so no call paths are known")
     found = call_paths.stacks(sites.merge(profile), weight)

@@ -181,11 +181,10 @@ def _site_words(rows: list[Row]) -> str:
 def _lost(view: View) -> list[str]:
     if view.profile is None:
         return []
-    lost, manifest = view.lost, view.run.middle.manifest
+    lost = view.lost
     found = [f"{view.noun} {pe}: its profile is damaged ({wrong})" for pe, wrong in lost.damaged.items()]
-    if manifest.knows_n_pes:
-        found += [f"{view.noun} {pe} left no profile ({lost.why})" for pe in lost.missing]
-    else:
+    found += [f"{view.noun} {pe} left no profile ({lost.why})" for pe in lost.missing]
+    if not view.profile.pes and not found:
         found.append(f"no {view.noun} left a profile ({lost.why})")
     return found + [words for words in (lost.hosts, lost.readers, lost.dropped) if words]
 

@@ -174,9 +174,9 @@ def _show_lost(view: View, profile: RunProfile, console: Console) -> None:
     lost = view.lost
     for pe, wrong in lost.damaged.items():
         console.print(styled("[bad]{} {}'s profile is damaged[/bad]: {}", view.noun, pe, wrong))
-    if not lost.missing:
-        return
-    if len(lost.missing) < profile.n_pes:
+    if profile.pes or lost.damaged:
+        if not lost.missing:
+            return
         console.print(styled("[bad]No profile from {} {}[/bad] ({}).", view.noun, units.ranges(lost.missing), lost.why))
         if lost.hosts:
             console.print(lost.hosts, soft_wrap=True)

@@ -10,7 +10,7 @@ from wattle import balance as balances
 from wattle import carbon, merged, pe_power, regions, user_regions, waiting
 from wattle.meter_log import kept as external
 from wattle.metrics import metrics, spread
-from wattle.pe import MOVES, PE, SPENT, TIMES, Cores, Network, add
+from wattle.pe import MOVES, PE, SPENT, TIMES, Cores, Network
 from wattle.profile import RunProfile
 from wattle.provenance import Joules
 from wattle.run import ended
@@ -54,7 +54,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
         "total": {
             "pes": len(profile.pes),
             "wall_s": profile.wall_s,
-            "cpu_s": add(pe.cpu_s for pe in profile.pes),
+            "cpu_s": profile.cpu_s,
             "time_s": {key: profile.sum("time_s", key) for key in TIMES},
             "state_s": {key: profile.sum("state_s", key) for key in SPENT},
             "bytes": {key: profile.sum("bytes", key) for key in MOVES},

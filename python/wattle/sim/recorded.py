@@ -52,7 +52,7 @@ class Recorded:
 
 
 def read(profile: RunProfile) -> Recorded:
-    if not profile.complete or not profile.pes:
+    if not profile.complete:
         raise WattleError(f"{profile.directory}: {profile.noun}s left no profile, so there is nothing to replay")
     messages = float(sum(s.calls for pe in profile.pes for s in pe.sites if s.kind == "transfer"))
     moved = float(sum(s.bytes for pe in profile.pes for s in pe.sites))

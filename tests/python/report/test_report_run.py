@@ -120,6 +120,16 @@ def test_a_damaged_profile_is_an_error_that_names_the_file(run_dir, wattle: Watt
     assert "Traceback" not in done.stderr
 
 
+def test_no_figures_of_a_run_are_printed_of_which_all_profiles_are_damaged(run_dir, wattle: Wattle):
+    for path in (run_dir / "profile").glob("pe-*.json"):
+        path.write_text(path.read_text()[:100])
+    for words in (["--text"], ["--folded", "-"]):
+        done = wattle("report", run_dir, *words)
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert "pe-00000.json" in done.stderr
+
+
 def test_a_target_that_cannot_be_written_is_an_error(run_dir, wattle: Wattle, tmp_path):
     for target in (tmp_path, tmp_path / "no" / "such" / "folder.html"):
         done = wattle("report", run_dir, "-o", target)

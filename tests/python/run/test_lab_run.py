@@ -310,6 +310,19 @@ def test_for_a_program_of_another_library_the_missing_profile_is_announced(wattl
     assert result.returncode == 0
 
 
+@pytest.mark.parametrize(("options", "noun", "missing"), [((), "PE", [0]), (("--mpi",), "rank", [])])
+def test_sums_over_no_profile_are_null_and_not_zero(home, wattle, options, noun, missing):
+    (home / "lib").mkdir()
+    (home / "lib/libwattle-mpi.so").touch()
+    ended = wattle("run", "--json", *options, "true")
+    assert ended.returncode == 0, ended.stderr
+    found = json.loads(ended.stdout)
+    sums = {**found["total"], **found["total"]["time_s"], **found["total"]["state_s"], **found["total"]["bytes"]}
+    assert {key for key, value in sums.items() if value == 0} == {"pes"}
+    assert found["missing"] == missing
+    assert found["compute_intensity"]["why"] == f"{noun}s left no profile"
+
+
 @pytest.mark.parametrize("library", ["libmpi.so.40", "libmpich.so.12", "libmpi_mpifh.so.40"])
 def test_an_mpi_program_without_a_launcher_is_an_error_that_names_one(monkeypatch, capsys, home, tmp_path, library):
     program = tmp_path / "prog"
