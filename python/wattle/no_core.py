@@ -48,11 +48,12 @@ class Shortage:
         who = who[0].upper() + who[1:]
         up_to, whose = ("up to ", "their") if several else ("", "its")
         had = "did not run outside waits" if self.by_cpu_time else "had no core"
-        waits = f", and for {up_to}{units.share(self.in_waits)} more in waits" if self.in_waits >= NAMED else ""
+        share, in_waits = units.share(self.share), units.share(self.in_waits)
+        waits = f", and for {up_to}{in_waits} more in waits" if self.in_waits >= NAMED else ""
+        if waits and share == units.share(0.0):
+            share, waits = in_waits, ", all of it in waits"
         doubt = " (by CPU time, time blocked in the kernel included)" if self.by_cpu_time else ""
-        return (
-            f"{who} {had} for {up_to}{units.share(self.share)} of {whose} time{waits}{doubt}: {'; '.join(self.causes)}."
-        )
+        return f"{who} {had} for {up_to}{share} of {whose} time{waits}{doubt}: {'; '.join(self.causes)}."
 
     def as_dict(self) -> dict[str, object]:
         return asdict(self) | {"too_much": self.is_too_much}

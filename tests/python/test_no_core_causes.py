@@ -82,8 +82,13 @@ def test_yielding_in_waits_counts_less(tmp_path):
     few = [lacking(pe, 0.0, in_waits_s=0.08 * WALL) for pe in (0, 1)]
     assert shortage(tmp_path / "few", *few) is None
     found = shortage(tmp_path / "many", *(lacking(pe, 0.0, in_waits_s=0.3 * WALL) for pe in (0, 1)))
-    assert "for up to 30.0 % more in waits" in found.words
+    assert "had no core for up to 30.0 % of their time, all of it in waits: " in found.words
     assert found.is_too_much
+
+
+def test_time_without_a_core_in_waits_is_told_from_the_other(tmp_path):
+    found = shortage(tmp_path, *(lacking(pe, 0.2 * WALL, in_waits_s=0.3 * WALL) for pe in (0, 1)))
+    assert "had no core for up to 20.0 % of their time, and for up to 30.0 % more in waits: " in found.words
 
 
 def test_cpu_time_does_not_tell_a_sleep_from_it(tmp_path):
