@@ -9,12 +9,13 @@ from wattle import pop, profile
 from wattle.timeline.file import Span
 
 
-def run(folder, *computed: float, wall: float = 2.0):
-    """A run with these computing times; the rest is waiting."""
+def run(folder, *computed: float, wall: float = 2.0, timed: int = 1000):
+    """A run with these computing times; the rest is waiting, in 1,000 calls of which `timed` were timed."""
     made = []
     for pe, seconds in enumerate(computed):
         one = fakes.pe_profile(pe, len(computed))
         one["time_s"] = {"compute": seconds, "transfer": 0.0, "wait": wall - seconds, "no_core": 0.0}
+        one["sites"] = [one["sites"][0] | {"calls": 1000, "timed_calls": timed, "time_s": wall - seconds}]
         made.append(one | {"wall_s": wall})
     fakes.write_profiles(folder / "profile", made)
     return profile.load(folder)
@@ -34,6 +35,12 @@ def test_factors_are_products_of_their_parts(tmp_path):
 def test_a_single_process_and_unknown_times_have_none(tmp_path):
     assert pop.factors(run(tmp_path / "one", 1.0)) is None
     assert pop.factors(run(tmp_path / "nothing", 0.0, 0.0)) is None
+
+
+def test_computing_within_the_error_of_the_calls_time_has_none(tmp_path):
+    """Ranks that only call have computed nothing or a little, by chance: no load balance of 50 %."""
+    assert pop.factors(run(tmp_path / "some", 0.0, 0.15, timed=100)) is None
+    assert pop.factors(run(tmp_path / "all", 0.0, 0.15)).load_balance == 0.5
 
 
 @pytest.mark.parametrize(("computed", "cause"), [((1.8, 0.2), "work is uneven"), ((0.5, 0.5), "communication")])

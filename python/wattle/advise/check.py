@@ -172,7 +172,7 @@ def show(checked: Checked, console: Console) -> None:
         wrapped(console, TIMELINE, "faint")
     wrapped(console, here(checked))
     wrapped(console, f"On {checked.cluster}, modelled:")
-    for name, found in (("as it is", checked.before), ("least saving", checked.least), ("most saving", checked.most)):
+    for name, found in (("as it is", checked.before), ("least saved", checked.least), ("most saved", checked.most)):
         factor, unit = joule_unit(found.joules)
         joules = f"{amount(found.joules, found.doubt, factor)} {unit}"
         console.print(f"  {name:13} {units.seconds(found.seconds)}, {joules}", soft_wrap=True)
