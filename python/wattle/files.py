@@ -57,6 +57,23 @@ def check_replaceable(path: Path) -> None:
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
 
 
+def is_file(path: str | Path) -> bool:
+    """Whether a regular file is there. False also for a name that no file can have, where `Path.is_file` raises."""
+    return stat.S_ISREG(_mode(path))
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether a folder is there. False also for a name that no folder can have."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def _mode(path: str | Path) -> int:
+    try:
+        return os.stat(path).st_mode  # noqa: PTH116 - of a text, too
+    except (OSError, ValueError):
+        return 0
+
+
 def make_numbered(base: Path) -> Path:
     """Makes a new folder: `base`, or `base-2`, `base-3`, ... where the name is taken. Makes its parents as well. Two
     concurrent calls get two folders. Raises OSError, and NotOurs for the parent as `make_folder` does.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from wattle import leftovers
+from wattle import files, leftovers
 from wattle import manifest as manifests
 from wattle import profile as profiles
 from wattle.errors import DamagedFile, WattleError
@@ -54,7 +54,7 @@ def load(directory: Path, allow_damaged: bool = False) -> Run:
     samples = []
     for name in manifest.repeats:
         inner = directory / name
-        if Path(name).name != name or not inner.is_dir():
+        if Path(name).name != name or not files.is_folder(inner):
             raise DamagedFile(directory / manifests.FILE, f"repeats: {name!r} is not a directory beside it")
         samples.append(_sample(inner, manifests.read(inner), allow_damaged))
     return Run(directory, manifest, samples)

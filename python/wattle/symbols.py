@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wattle import elf
+from wattle import elf, files
 from wattle.commands import run_quietly
 
 TOOL = "eu-addr2line"
@@ -92,7 +92,7 @@ def _why_not(path: str, recorded: str) -> str:
         return "in no module"
     if not path.startswith("/"):  # the tools would read it relative to this folder, or as an option
         return "its path is not absolute"
-    if "\0" in path or not Path(path).is_file():
+    if not files.is_file(path):
         # The runtime writes U+FFFD for each byte of a name that is not UTF-8.
         return "the binary's name is not UTF-8" if "\ufffd" in path else "the binary no longer exists"
     now = elf.build_id(path)

@@ -78,8 +78,8 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
 void wtl_boot_stop(wtl_boot *b);
 
 /*
- * Ends the job, and this process with exit code `status`. Any thread may call it. A launcher whose daemon is cut off may
- * not answer; this process then ends ten seconds later.
+ * Ends the job, and this process with exit code `status`. Any thread may call it. A launcher whose daemon is cut off
+ * may not answer; this process then ends ten seconds later.
  */
 void wtl_boot_abort(wtl_boot *b, int status, const char *message) __attribute__((noreturn));
 

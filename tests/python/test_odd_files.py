@@ -526,6 +526,8 @@ FOUND: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
     "three billion PEs of a profile": ("profile", put("n_pes", 3_000_000_000), "n_pes: expected at most 99999"),
     "one repeat": ("slack: samples.parquet", once, ""),
     "repeats that are no list": ("manifest", put("repeats", 1), "repeats: expected a list, found a number"),
+    "a repeat of 400 letters": ("manifest", put("repeats", ["x" * 400]), "is not a directory beside it"),
+    "a module of 400 letters": ("profile", put("modules.0.path", "/" + "x" * 400), ""),
     "a simulation that is a text": ("manifest", put("simulated", "x"), "simulated: expected an object, found text"),
     "lists 700 deep": ("manifest", put("extra", Raw("[" * 700 + "]" * 700)), DEEPER),
     "lists 100,000 deep": ("profile", lambda data: b"[" * 100_000, DEEPER),

@@ -8,7 +8,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle import elf
+from wattle import elf, files
 from wattle.errors import WattleError
 from wattle.run import mpi
 
@@ -71,5 +71,5 @@ def _on_path(program: str) -> Path:
     found = shutil.which(program)
     if found:
         return Path(found)
-    here = f"; did you mean ./{program}?" if Path(program).is_file() else ""
+    here = f"; did you mean ./{program}?" if files.is_file(program) else ""
     raise WattleError(f"{program}: not found on PATH{here}")

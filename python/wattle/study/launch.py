@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from wattle import elf
+from wattle import elf, files
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.run import mpi as preload
@@ -61,7 +61,7 @@ class Launch:
 def find(home: Home, name: str, simulated: bool = False) -> Path:
     """A program of apps/, or a user's program by its path. Raises WattleError with the remedy where it is missing."""
     if os.sep in name:
-        if Path(name).is_file() and os.access(name, os.X_OK):
+        if files.is_file(name) and os.access(name, os.X_OK):
             return Path(name)
         raise WattleError(f"{name}: is not a program that can be started")
     path = home.root / "lib" / "wattle" / "apps" / ("simulated" if simulated else "") / name

@@ -5,17 +5,31 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
+import time
 
 import pytest
 from wattle import stopping
 
 
-def test_ctrl_c_waits_until_the_results_are_kept() -> None:
-    kept = False
-    with pytest.raises(KeyboardInterrupt), stopping.held():
-        os.kill(os.getpid(), signal.SIGINT)
-        kept = True
+@pytest.mark.parametrize("threads", [0, 1])
+def test_ctrl_c_waits_until_the_results_are_kept(threads: int) -> None:
+    """Another thread that has not blocked it may take the signal."""
+    kept, over = False, threading.Event()
+    others = [threading.Thread(target=over.wait) for _ in range(threads)]
+    for thread in others:
+        thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt), stopping.held():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+            kept = True
+    finally:
+        over.set()
+        for thread in others:
+            thread.join()
     assert kept
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_terminals_ctrl_c_ends_no_command_that_keeps_results() -> None:
