@@ -371,10 +371,14 @@ static wtl_site *find_in_table(wtl_site_table *t, const wtl_site *like)
   return site;
 }
 
-/* Finds the present path among those that this thread has seen, and puts it first. */
+/* Finds the present path among those that this thread has seen, and puts it first. A longer list than LONGEST, which
+ * would take longer than to read the path anew, loses its last ones. */
 static wtl_site *find_seen(wtl_seen_path **head, const wtl_slots *slots, wtl_origin from, uint32_t call)
 {
+  enum { LONGEST = 32 };
+  int n = 0;
   for (wtl_seen_path **at = head, *seen; (seen = *at) != &nothing; at = &seen->next) {
+    if (++n == LONGEST) seen->next = &nothing;
     if (seen->addr != from.addr || seen->frame != from.frame || seen->call != call || seen->slots != slots ||
         *seen->word[0].at != seen->word[0].value || !wtl_seen_path_holds(seen))
       continue;
@@ -392,7 +396,8 @@ static void remember(wtl_seen_paths *all, const wtl_seen_path *path, const wtl_p
   size_t bytes = (sizeof *path + words + libraries + 15) & ~(size_t)15;
   if (all == &no_seen || !grounds->complete) return;
   if (bytes > sizeof all->room - all->used) forget_all(all);
-  wtl_seen_path *seen = (void *)(all->room + all->used), **head = &all->head[wtl_seen_hash(path->addr, path->call)];
+  wtl_origin from = {path->addr, path->frame};
+  wtl_seen_path *seen = (void *)(all->room + all->used), **head = &all->head[wtl_seen_hash(from, path->call)];
   all->used += bytes;
   *seen = *path;
   memcpy(seen->word, grounds->word, words);
@@ -418,7 +423,7 @@ wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin f
   wtl_site like = {.addr = from.addr, .call = call, .path = WTL_NO_PATH}, *site;
   if (t == &no_table) return &t->spare;
   if (WTL_OS_IS_SIMULATED) return find_in_table(t, &like);
-  if ((site = find_seen(&all->head[wtl_seen_hash(from.addr, call)], t->slots, from, call))) return site;
+  if ((site = find_seen(&all->head[wtl_seen_hash(from, call)], t->slots, from, call))) return site;
   like.path = wtl_path_find(from, p->depth, all->stack, all->region, &grounds);
   site = find_in_table(t, &like);
   if (!grounds.n_stack) need_a_word(&grounds);
@@ -439,7 +444,7 @@ wtl_site *wtl_profile_check(const wtl_profile *p, wtl_site *site, wtl_origin fro
 {
   wtl_site_table *t = wtl_thread_sites.table;
   if (WTL_OS_IS_SIMULATED || site == &t->spare) return site;
-  const wtl_seen_path *seen = wtl_thread_sites.seen->head[wtl_seen_hash(from.addr, site->call)];
+  const wtl_seen_path *seen = wtl_thread_sites.seen->head[wtl_seen_hash(from, site->call)];
   if (seen->site == site && seen->frame == from.frame && wtl_seen_path_holds(seen)) return site;
   site->calls--;
   site->bytes -= bytes;

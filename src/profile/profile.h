@@ -206,7 +206,7 @@ typedef struct wtl_seen_path {
   wtl_path_word word[];                   /* at least one; followed by the libraries */
 } wtl_seen_path;
 
-enum { WTL_SEEN_HEADS = 128, WTL_SEEN_BYTES = 128 << 10 };
+enum { WTL_SEEN_HEADS = 1 << 10, WTL_SEEN_BYTES = 4 << 20 };
 
 /* The paths that a thread has seen in a region. When there is no more room, it forgets all. */
 typedef struct wtl_seen_paths {
@@ -246,9 +246,11 @@ static inline uint16_t wtl_site_mark(const wtl_site *site)
   return (uint16_t)(1 + wtl_site_hash(site->addr, site->call, site->path) % (WTL_SERVED_ANSWER - 1));
 }
 
-static inline uint32_t wtl_seen_hash(uintptr_t addr, uint32_t call)
+/* Paths of one call that differ mostly differ in the depth of the stack, too. */
+static inline uint32_t wtl_seen_hash(wtl_origin from, uint32_t call)
 {
-  return (uint32_t)(((uint64_t)addr + call) * 0x9e3779b97f4a7c15ull >> 40) % WTL_SEEN_HEADS;
+  uint64_t sum = (uint64_t)from.addr + (uintptr_t)from.frame + call;
+  return (uint32_t)(sum * 0x9e3779b97f4a7c15ull >> 40) % WTL_SEEN_HEADS;
 }
 
 /* Returns whether all that the path depends on is unchanged, except the origin and the first word. */
@@ -281,7 +283,7 @@ static inline __attribute__((always_inline)) void wtl_site_count(wtl_site_table 
 static inline __attribute__((always_inline)) wtl_site *wtl_profile_seen(const wtl_slots *slots, wtl_origin from,
                                                                         uint32_t call, bool is_short)
 {
-  const wtl_seen_path *seen = wtl_thread_sites.seen->head[wtl_seen_hash(from.addr, call)];
+  const wtl_seen_path *seen = wtl_thread_sites.seen->head[wtl_seen_hash(from, call)];
   if (WTL_UNLIKELY(seen->addr != from.addr || seen->frame != from.frame || seen->call != call || seen->slots != slots ||
                    *seen->word[0].at != seen->word[0].value))
     return NULL;
