@@ -33,13 +33,13 @@ MESSAGES = (
     ("allreduce", "MPI_Allreduce of a double"),
     ("barrier", "MPI_Barrier"),
 )
-# Of each application: the file of its input or `setup`, and words there whose replacement makes it longer. nwchem
-# is in the section mpi.
+# Of each application: the file of its input or `setup`, and words there whose replacement makes it longer.
 LONGER: dict[str, tuple[str, str, str]] = {
     "lammps": ("in.melt", "0 8 0 8 0 8", "0 16 0 16 0 16"),
     "gromacs": ("md.mdp", "nsteps = 200", "nsteps = 4000"),
     "quantum-espresso": ("", "", ""),
     "hpcc": ("setup", "s/^1000/200/", "s/^1000/1000/"),
+    "nwchem": ("water.nw", "6-31g*", "cc-pvtz"),
 }
 
 
