@@ -95,7 +95,7 @@ def factors(profile: RunProfile) -> Factors | None:
 def _off_by_s(pe: PE) -> float:
     """By how much the computing time of a process may be off, in seconds. All waits are timed."""
     own = [(site, (site.time_s or 0.0) - (add(site.wait_s.values()) or 0.0)) for site in pe.sites if site.calls]
-    return OFF_BY * sum(seconds * (1 - site.timed_calls / site.calls) for site, seconds in own)
+    return OFF_BY * sum(max(0.0, seconds) * (1 - site.timed_calls / site.calls) for site, seconds in own)
 
 
 class _NoTimeline(Exception):

@@ -41,15 +41,15 @@ def raised() -> Iterator[None]:
 
 @contextmanager
 def held() -> Iterator[set[signal.Signals]]:
-    """While the context lasts, Ctrl-C, SIGTERM and SIGHUP wait, also for commands that are started in it. The first of
-    them has its effect afterwards. Yields the signals that were blocked before.
+    """While the context lasts, Ctrl-C, SIGTERM and SIGHUP wait, also for commands that are started in it. One of those
+    that came has its effect afterwards. Yields the signals that were blocked before.
     """
-    came: list[int] = []  # while another thread took it, which had not blocked it
-    handlers = {number: handler for number in ALL_ENDS if (handler := signal.getsignal(number)) != signal.SIG_IGN}
-    for number in handlers:
-        signal.signal(number, lambda number, _: came.append(number))
+    came: list[int] = []  # taken by another thread, which had not blocked it
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ALL_ENDS)
+    handlers = {number: handler for number in ALL_ENDS if (handler := signal.getsignal(number)) != signal.SIG_IGN}
     try:
+        for number in handlers:
+            signal.signal(number, lambda number, _: came.append(number))
         yield before
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

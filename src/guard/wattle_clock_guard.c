@@ -34,7 +34,7 @@ typedef struct guarded {
 
 /*
  * Writes the text to an attribute of sysfs, or to an ordinary file of a tree made for tests. An ordinary file keeps the
- * end of a longer text, so this is cut off afterwards. The file is at no time empty, because others may read it.
+ * end of a longer text, so this is cut off afterwards. A test that reads meanwhile may see both texts mixed, once.
  */
 static int restore(const guarded *g)
 {

@@ -22,8 +22,8 @@
  *
  * A turn of the door takes longer than such a poll, and a message that comes meanwhile is seen later. So one poll in
  * REPORTS_OF_A_TURN is a turn, which is one in some microseconds. A wait that ends before its first turn is part of the
- * call's own time. Where the door yields, each poll is a turn. After a sleep the first poll is one, and the next ones as long as
- * they take so long that events may have come.
+ * call's own time. Where the door yields, each poll is a turn. After a sleep the first poll is one, and so are the next
+ * ones as long as they take so long that events may have come.
  */
 enum { REPORTS_OF_A_WAIT = 2, REPORTS_OF_A_TURN = 48 };
 

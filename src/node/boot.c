@@ -137,6 +137,7 @@ void wtl_boot_abort(wtl_boot *b, int status, const char *message)
 {
   pthread_t thread;
   if (b->ops && b->ops->abort) {
+    /* At a limit of threads this process waits for the launcher without an end. */
     wtl_thread_start(&thread, NULL, end_later, (void *)(intptr_t)status);
     b->ops->abort(b, status, message);
   }

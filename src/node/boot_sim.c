@@ -40,7 +40,6 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size
   return wtl_sim_lookup(pe, key, value, size) ? 0 : -1;
 }
 
-/* All PEs are one process, which the caller ends. */
 static void stop(wtl_boot *b)
 {
   wtl_sim_barrier();

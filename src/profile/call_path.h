@@ -20,8 +20,8 @@
  * A call in a region that the program marks (user_region.h) has the region as the outermost node of its path.
  *
  * MEMORY. At most WTL_PATH_LEAVES paths have sites of their own, with WTL_PATH_NODES nodes: 3 MiB with their index.
- * Further paths are counted below the node WTL_PATH_OTHER. A thread remembers the
- * paths of a region in up to 4 MiB, of which it touches as much as they need: 16 bytes a word and 64 for each path.
+ * Further paths are counted below the node WTL_PATH_OTHER. A thread remembers the paths of a region in up to 4 MiB, of
+ * which it touches as much as they need: 64 bytes a path and 16 for each word.
  */
 #ifndef WTL_PROFILE_CALL_PATH_H
 #define WTL_PROFILE_CALL_PATH_H

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "os/os.h"
+#include "os/sparse_memory.h"
 #include "profile/kept.h"
 #include "profile/python_frames.h"
 #include "profile/user_region.h"
@@ -63,6 +64,7 @@ static void forget_seen(void *first)
   wtl_thread_sites.generation = 0; /* a later call of this thread begins anew */
   for (wtl_seen_paths *seen = first, *next; seen; seen = next) {
     next = seen->next;
+    if (seen->room) munmap(seen->room, WTL_SEEN_BYTES);
     free(seen);
   }
 }
@@ -371,11 +373,11 @@ static wtl_site *find_in_table(wtl_site_table *t, const wtl_site *like)
   return site;
 }
 
-/* Finds the present path among those that this thread has seen, and puts it first. A longer list than LONGEST, which
- * would take longer than to read the path anew, loses its last ones. */
+/* Finds the present path among those that this thread has seen, and puts it first. A list of LONGEST, whose
+ * search may take as long as to read the path anew, loses its last one. */
 static wtl_site *find_seen(wtl_seen_path **head, const wtl_slots *slots, wtl_origin from, uint32_t call)
 {
-  enum { LONGEST = 32 };
+  enum { LONGEST = 96 };
   int n = 0;
   for (wtl_seen_path **at = head, *seen; (seen = *at) != &nothing; at = &seen->next) {
     if (++n == LONGEST) seen->next = &nothing;
@@ -395,7 +397,8 @@ static void remember(wtl_seen_paths *all, const wtl_seen_path *path, const wtl_p
   size_t words = grounds->n_words * sizeof *grounds->word, libraries = grounds->n_libraries * sizeof *grounds->library;
   size_t bytes = (sizeof *path + words + libraries + 15) & ~(size_t)15;
   if (all == &no_seen || !grounds->complete) return;
-  if (bytes > sizeof all->room - all->used) forget_all(all);
+  if (!all->room && !(all->room = wtl_os_reserve(WTL_SEEN_BYTES))) return;
+  if (bytes > WTL_SEEN_BYTES - all->used) forget_all(all);
   wtl_origin from = {path->addr, path->frame};
   wtl_seen_path *seen = (void *)(all->room + all->used), **head = &all->head[wtl_seen_hash(from, path->call)];
   all->used += bytes;

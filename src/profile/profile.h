@@ -206,7 +206,7 @@ typedef struct wtl_seen_path {
   wtl_path_word word[];                   /* at least one; followed by the libraries */
 } wtl_seen_path;
 
-enum { WTL_SEEN_HEADS = 1 << 10, WTL_SEEN_BYTES = 4 << 20 };
+enum { WTL_SEEN_HEADS = 512, WTL_SEEN_BYTES = 4 << 20 };
 
 /* The paths that a thread has seen in a region. When there is no more room, it forgets all. */
 typedef struct wtl_seen_paths {
@@ -215,8 +215,8 @@ typedef struct wtl_seen_paths {
   struct wtl_seen_paths *next;         /* of the same thread, in another region */
   uint32_t region;                     /* user_region.h */
   wtl_path_stack stack;
+  char *room;  /* WTL_SEEN_BYTES, reserved for the first path (sparse_memory.h); NULL: none */
   size_t used; /* bytes of the room */
-  _Alignas(wtl_seen_path) char room[WTL_SEEN_BYTES];
 } wtl_seen_paths;
 
 typedef struct wtl_thread_profile {

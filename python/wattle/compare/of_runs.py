@@ -116,7 +116,8 @@ def _mixed(run: Run) -> list[str]:
 
 def _noun(*of: Run) -> str:
     """The word for a process of these runs."""
-    return noun(pe for run in of for s in run.samples if s.profile is not None for pe in s.profile.pes)
+    known = [pe for run in of for s in run.samples if s.profile is not None for pe in s.profile.pes]
+    return noun(known) if known else of[0].manifest.noun
 
 
 def _nodes(run: Run) -> int:

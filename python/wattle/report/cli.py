@@ -100,7 +100,7 @@ def _write_paths(directory: Path, folded: Path | None, speedscope: Path | None, 
     run = runs.load(directory, allow_damaged=True)
     _check_readable(run)
     profile = run.middle.profile
-    if profile is None:
+    if profile is None or not profile.pes:
         raise WattleError(f"{directory}: the run has no profile, so no call paths are known")
     found = call_paths.stacks(sites.merge(profile), weight)
     if folded == STANDARD_OUTPUT:

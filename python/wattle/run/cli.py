@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -245,23 +247,43 @@ class _Plan:
 def _run_all(plan: _Plan, where: Path, repeat: int) -> Manifest:
     """Runs the program once or `repeat` times. The exit code is that of the first run that failed, or 0."""
     if repeat == 1:
-        return _run_once(plan, where, None)
+        with _kept(where) as blocked:
+            record = _run_once(plan, where, None, blocked)
+        _write_timeline(plan, where, record)
+        return record
     whole = plan.manifest()
     whole.extra["repeats"] = []
     started = time.monotonic()
     for k in range(repeat):
         name = f"repeat-{k + 1:03d}"
         console.note(f"repeat {k + 1} of {repeat}")
-        latest = _run_once(plan, directories.make(where / name), _input_again(k))
-        whole.exit_code, whole.wall_s = latest.exit_code, time.monotonic() - started
-        whole.extra["repeats"] = [*whole.extra["repeats"], name]
-        whole.meter = latest.meter
-        whole.n_pes = latest.n_pes if latest.knows_n_pes else whole.n_pes
-        whole.extra |= {key: latest.extra[key] for key in ("nodes",) if key in latest.extra}
-        manifest.keep(where, whole)
+        with _kept(where) as blocked:
+            latest = _run_once(plan, directories.make(where / name), _input_again(k), blocked)
+            whole.exit_code, whole.wall_s = latest.exit_code, time.monotonic() - started
+            whole.extra["repeats"] = [*whole.extra["repeats"], name]
+            whole.meter = latest.meter
+            whole.n_pes = latest.n_pes if latest.knows_n_pes else whole.n_pes
+            whole.extra |= {key: latest.extra[key] for key in ("nodes",) if key in latest.extra}
+            manifest.keep(where, whole)
+        _write_timeline(plan, where / name, latest)
         if whole.exit_code != 0:
             break
     return whole
+
+
+@contextmanager
+def _kept(where: Path) -> Iterator[set[signal.Signals]]:
+    """Holds signals that ask for an end until the figures of a run are kept: a second Ctrl-C may come when the job has
+    ended. Yields the signals that are blocked in the program.
+    """
+    try:
+        with stopping.held() as blocked:
+            yield blocked
+    except KeyboardInterrupt:
+        from wattle.run import finish
+
+        console.note(f"interrupted after the job had ended; its figures are in {finish.short(where)}")
+        raise
 
 
 def _input_again(k: int) -> int:
@@ -275,31 +297,13 @@ def _input_again(k: int) -> int:
         return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
 
 
-def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
+def _run_once(plan: _Plan, where: Path, stdin: int | None, blocked: set[signal.Signals]) -> Manifest:
+    """Runs the program and keeps what it left. `blocked`: signals that are blocked in it."""
     environment = dict(plan.environment)
     if plan.profile:
         environment["WATTLE_PROFILE_DIR"] = str(directories.profile_folder(where))
     record = plan.manifest()
     manifest.write(where, record)
-    with stopping.held() as blocked:  # a second Ctrl-C may come when the job has ended: its figures are kept first
-        _run_and_keep(plan, where, record, environment, stdin, blocked)
-    if plan.timeline:
-        from wattle.run import finish
-
-        finish.write_timeline(where, record, plan.known.machine)
-        manifest.keep(where, record)
-    return record
-
-
-def _run_and_keep(
-    plan: _Plan,
-    where: Path,
-    record: Manifest,
-    environment: dict[str, str],
-    stdin: int | None,
-    blocked: set[signal.Signals],
-) -> None:
-    """Runs the program and keeps what it left. Adds the facts of the run to its record."""
     began = time.time()
     output = 2 if plan.output_to_errors else None
     outcome = job.run(plan.argv, environment, stdin, output, console.note, MEANWHILE, blocked)
@@ -320,6 +324,15 @@ def _run_and_keep(
     if plan.mpi and outcome.asked_by and not (outcome.exit_code == 0 and finish.all_finished(where, plan.profile)):
         record.exit_code = stopping.BY_SIGNAL + outcome.asked_by
     manifest.keep(where, record)
+    return record
+
+
+def _write_timeline(plan: _Plan, where: Path, record: Manifest) -> None:
+    if plan.timeline:
+        from wattle.run import finish
+
+        finish.write_timeline(where, record, plan.known.machine)
+        manifest.keep(where, record)
 
 
 def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:

@@ -27,7 +27,9 @@ def metrics(run: Run) -> list[Metric]:
         return found
     nodes, pes = list(_nodes(name, profile)), list(_pes(name, profile))
     found += [
-        Metric("run_pes", "", "PEs of the job.", value(name, profile.n_pes)),
+        Metric(
+            "run_pes", "", "PEs of the job.", value(name, profile.n_pes if record.knows_n_pes or profile.pes else None)
+        ),
         Metric("node_energy", "joules", "Energy of a node during the run.", _joules(nodes)),
         Metric("node_energy_half_width", "joules", HALF_WIDTH, _half_widths(nodes)),
         Metric("pe_energy", "joules", "Energy that a PE caused beyond idle.", _joules(pes)),

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, manifest, runs, units
+from wattle import console, manifest, runs, stopping, units
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.run import directory as directories
@@ -106,12 +106,15 @@ def _simulated(planned: Simulation, command: list[str], where: Path, json: bool)
     record.meter = {"name": "simgrid", "why": ""}
     record.extra = {"profile": planned.profile, "set": in_force, "simulated": simulation.as_dict(planned.cluster)}
     manifest.write(where, record)
-    outcome = job.run([*ready.command, *command], ready.environment, None, 2 if json else None, console.note)
-    record.exit_code = outcome.exit_code
-    found = _result(ready)
-    record.wall_s = found.simulated_s if found else None
-    record.extra["simulated"] |= {"simulating_s": outcome.wall_s, "messages": found and found.messages}
-    manifest.keep(where, record)
+    with stopping.held() as blocked:  # until the result is kept
+        output = 2 if json else None
+        words = [*ready.command, *command]
+        outcome = job.run(words, ready.environment, None, output, console.note, blocked=blocked)
+        record.exit_code = outcome.exit_code
+        found = _result(ready)
+        record.wall_s = found.simulated_s if found else None
+        record.extra["simulated"] |= {"simulating_s": outcome.wall_s, "messages": found and found.messages}
+        manifest.keep(where, record)
     if found and found.waits:
         _show_deadlock(found, command[0])
         return outcome.exit_code, True

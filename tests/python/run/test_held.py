@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 
 import pytest
-from wattle import stopping
+from wattle import cli, stopping
+from wattle.run import finish
 
 
 @pytest.mark.parametrize("threads", [0, 1])
@@ -43,3 +46,19 @@ def test_the_signals_that_were_blocked_before_are_known_and_come_back() -> None:
     with stopping.held() as known:
         assert known == before | {signal.SIGUSR1}
     assert signal.pthread_sigmask(signal.SIG_SETMASK, before) == before | {signal.SIGUSR1}
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_a_run_that_has_ended_is_kept_if_ctrl_c_comes_then(home, tmp_path, monkeypatch, capsys, repeats: int) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(finish, "collect", lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr(sys, "argv", ["wattle", "run", "-n", "1", "--repeat", str(repeats), "-o", "kept", "true"])
+    try:
+        code = cli.main()
+    except SystemExit as end:
+        code = end.code
+    assert code == 128 + signal.SIGINT
+    record = json.loads((tmp_path / "kept/manifest.json").read_text())
+    assert record["exit_code"] == 0
+    assert record.get("repeats", []) == (["repeat-001"] if repeats > 1 else [])
+    assert "its figures are in kept" in capsys.readouterr().err
