@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from governed_job import processes
 from jobs import HOME, clean_environment, complaints, default_signals
 from mpi_jobs import loses_codes
 from preload import BOTH, ENVIRONMENT, Mpi, profiles
@@ -36,8 +37,8 @@ class Run:
 
     def __init__(self, mpi: Mpi, folder: Path, way: str, *before: object) -> None:
         self.folder, self.ready, self.before = folder, folder / "ready", kept()
-        program = mpi.compile("ended.c", folder)
-        launched = [mpi.tool("mpirun"), "-n", RANKS, program, way, self.ready]
+        self.program = mpi.compile("ended.c", folder)
+        launched = [mpi.tool("mpirun"), "-n", RANKS, self.program, way, self.ready]
         words = [*before, sys.executable, "-m", "wattle", "run", "--mpi", "-o", folder / "run", "--", *launched]
         environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "WATTLE_METER": "model"}
         self.process = subprocess.Popen(
@@ -59,7 +60,7 @@ class Run:
 
     def pids(self) -> list[int]:
         """The ranks, in no order."""
-        return [int(name.split(".")[2]) for name in kept() - self.before]
+        return processes(lambda entry: (entry / "exe").readlink() == self.program.resolve())
 
     def end(self) -> str:
         _, err = self.process.communicate(timeout=SECONDS)
@@ -115,7 +116,8 @@ def test_a_rank_that_fails_leaves_the_figures_of_all(mpi: Mpi, way: str, tmp_pat
     assert run.process.returncode != 0 or loses_codes(mpi.name)
     check_counts(run.pes)
     assert "The job was ended before it finished" in err, err
-    assert not kept() & {name for name in kept() if int(name.split(".")[2]) in [pe["pid"] for pe in run.pes]}
+    pids = {str(pe["pid"]) for pe in run.pes}
+    assert not {name for name in kept() - run.before if name.split(".")[2] in pids}
     first = run.manifest.get("first_end")
     if first is None:
         pytest.skip("the ranks ended together, or the kernel does not say how they ended")
@@ -206,6 +208,7 @@ def test_a_job_that_is_killed_with_its_command_is_read_later(mpi: Mpi, tmp_path:
     run = Run(mpi, tmp_path, "none")
     run.until_ranks_wait()
     ranks = run.pids()
+    assert len(ranks) == RANKS
     os.kill(run.process.pid, signal.SIGSTOP)  # so that it ends nothing itself
     for pid in (launcher_of(run), *ranks, run.process.pid):
         with suppress(ProcessLookupError):  # the launcher's end is its end, too
