@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jobs import oshrun, program, run
+from jobs import Result, oshrun, program, run
 
 PLACE = r" at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)"  # within the wrong call
 
@@ -253,33 +253,31 @@ def test_a_pe_that_has_ended_is_named_with_debug() -> None:
     assert result.code == 64 and lines and all(re.match(f"{waits}|{never}|{ends}", line) for line in lines), result
 
 
+def late_in(call: str, result: Result) -> list[re.Match[str]]:
+    """The reports of one call. On a busy machine other calls of a test program may be late, too."""
+    last = rf"(, whose last collective call was \S+{PLACE})?"
+    late = rf"wattle: PE (\d): (\S+){PLACE} with (\S.*): has waited \S+ s for PE (\d){last}; it keeps"
+    said = [re.match(late, line) for line in without_greetings(result.said)]
+    assert result.code == 0 and all(said), result
+    return [found for found in said if found and found[2] == call]
+
+
 def test_a_late_pe_is_reported_once_with_debug() -> None:
     result = oshrun(2, "shmem_apart", "one_is_late", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "2ms"})
-    lines = without_greetings(result.said)
-    call = f"shmem_team_sync{PLACE}"
-    late = (
-        rf"{call} with a team of PEs 0 to 1: has waited \S+ s for PE (\d), whose last collective call was shmem_team_s"
-    )
-    said = [re.match(rf"wattle: PE (\d): {late}", line) for line in lines]
-    assert result.code == 0 and all(said), result
-    told = [s.groups() for s in said if s]
-    assert ("0", "1") in told and len(set(told)) == len(told), result
+    told = [late.group(1, 3, 4) for late in late_in("shmem_team_sync", result)]
+    assert ("0", "a team of PEs 0 to 1", "1") in told and len(set(told)) == len(told), result
 
 
 def test_a_late_pe_of_the_same_team_as_before_is_reported_with_debug() -> None:
     result = oshrun(2, "shmem_apart", "late_again", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "20ms"})
-    call = f"shmem_barrier_all{PLACE}"
-    late = rf"{call} with SHMEM_TEAM_WORLD: has waited \S+ s for PE 1, whose last collective call was {call}; it keeps"
-    assert result.code == 0, result
-    assert any(re.match(f"wattle: PE 0: {late}", line) for line in without_greetings(result.said)), result
+    told = {late.group(1, 3, 4) for late in late_in("shmem_barrier_all", result) if late[5] and late[2] in late[5]}
+    assert ("0", "SHMEM_TEAM_WORLD", "1") in told, result
 
 
 def test_of_several_threads_only_the_late_pe_is_reported() -> None:
     result = oshrun(3, "shmem_apart", "late_threads", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "50ms"})
-    late = rf"shmem_team_sync{PLACE} with a team of PEs \d to 2: has waited \S+ s for PE 2; it keeps waiting"
-    said = [re.match(rf"wattle: PE (\d): {late}", line) for line in without_greetings(result.said)]
-    assert result.code == 0 and all(said), result
-    assert sorted(s.group(1) for s in said if s) == ["0", "1"], result
+    told = [late.group(1, 4) for late in late_in("shmem_team_sync", result)]
+    assert sorted(told) == [("0", "2"), ("1", "2")], result
 
 
 def test_pes_that_wait_for_each_other_are_named_with_their_calls_places_and_teams() -> None:
