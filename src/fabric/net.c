@@ -160,6 +160,7 @@ static void give_up(wtl_net *net)
   const wtl_boot *b = net->boot;
   wtl_message_print("no message has arrived for %g s from the node of PE %d: the job ends (WATTLE_SILENCE)",
                     (double)net->silence_ns * 1e-9, net->before);
+  wtl_boot_must_end(WTL_EXIT_UNAVAILABLE); /* the launcher is asked for the address of a PE that is new to this one */
   for (int node = 0; node < b->n_nodes; node++) {
     int leader = b->leader_pe[node];
     if (leader == b->pe || leader == net->before) continue;

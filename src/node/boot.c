@@ -124,7 +124,6 @@ void wtl_boot_stop(wtl_boot *b)
   b->slot_of = NULL;
 }
 
-/* Ends this process when the launcher has had its time. */
 static void *end_later(void *status)
 {
   enum { LAUNCHERS_S = 10 };
@@ -133,12 +132,16 @@ static void *end_later(void *status)
   _exit((int)(intptr_t)status);
 }
 
-void wtl_boot_abort(wtl_boot *b, int status, const char *message)
+void wtl_boot_must_end(int status)
 {
   pthread_t thread;
+  wtl_thread_start(&thread, NULL, end_later, (void *)(intptr_t)status);
+}
+
+void wtl_boot_abort(wtl_boot *b, int status, const char *message)
+{
   if (b->ops && b->ops->abort) {
-    /* At a limit of threads this process waits for the launcher without an end. */
-    wtl_thread_start(&thread, NULL, end_later, (void *)(intptr_t)status);
+    wtl_boot_must_end(status);
     b->ops->abort(b, status, message);
   }
   _exit(status);

@@ -78,9 +78,13 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
 void wtl_boot_stop(wtl_boot *b);
 
 /*
- * Ends the job, and this process with exit code `status`. Any thread may call it. A launcher whose daemon is cut off
- * may not answer; this process then ends ten seconds later.
+ * Ends this process with exit code `status` in ten seconds, if it has not ended by then. To be called before the
+ * launcher is asked for anything at the end of a job: a daemon of it that is cut off may never answer. At a limit of
+ * threads it does nothing.
  */
+void wtl_boot_must_end(int status);
+
+/* Ends the job, and this process with exit code `status`. Any thread may call it. Calls wtl_boot_must_end. */
 void wtl_boot_abort(wtl_boot *b, int status, const char *message) __attribute__((noreturn));
 
 /* Returns the rank in the launcher's variables. It needs no boot. Returns 0 if there is no such variable. */

@@ -66,6 +66,8 @@ static int post_lookup(wtl_boot *b, int pe, const char *key, char *value, size_t
   return 0;
 }
 
+void wtl_boot_must_end(int status) {}
+
 void wtl_boot_abort(wtl_boot *b, int status, const char *message)
 {
   fprintf(stderr, "the job was ended: %s\n", message);

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -56,6 +59,22 @@ def established(nodes: Nodes, i: int, program: str) -> int:
     return sum(f'"{program}"' in line and "127.0.0.1" not in line for line in listing.splitlines())
 
 
+def is_prrtes(line: str) -> bool:
+    """Whether it is a daemon of PRRTE. That of the lost node may stay, and so may another: OpenPMIx 5.0.7 waits for a
+    lock that it holds.
+    """
+    return Path(line.split(" ")[0]).name == "prted"
+
+
+def end_prrte(nodes: Nodes) -> None:
+    for name in nodes.names:
+        listed = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=True).stdout
+        for pid in map(int, listed.split()):
+            with contextlib.suppress(OSError):
+                if is_prrtes(Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")):
+                    os.kill(pid, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("network", networks())
 def test_a_lost_node_of_many_is_named_and_the_job_ends(network: str, tmp_path: Path) -> None:
     lost = 9
@@ -65,12 +84,13 @@ def test_a_lost_node_of_many_is_named_and_the_job_ends(network: str, tmp_path: P
         until_under_way(job)
         assert 0 < established(nodes, 3, "vanish") < NODES - 1, "a PE that spoke to few others is connected to few"
         nodes.cut(lost)
-        _, err = job.communicate(timeout=120)
-        assert job.returncode != 0
+        assert job.wait(timeout=120) != 0
+        deadline = time.monotonic() + 30
+        while (left := [line for line in processes(nodes) if not is_prrtes(line)]) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert not left
+        end_prrte(nodes)  # it holds the job's pipes open
+        _, err = job.communicate(timeout=60)
         by_launcher = "lost communication with a remote daemon" in err and nodes.names[lost] in err
         by_us = re.search(rf"^wattle: PE \d+: .*\bPE {lost}\b", err, re.M)
         assert by_us or by_launcher, err
-        deadline = time.monotonic() + 30
-        while (left := processes(nodes)) and time.monotonic() < deadline:
-            time.sleep(0.2)
-        assert not left

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from jobs import OSHRUN, Job, Result, program, require_reachable, run
-from mpi_jobs import MPICH
+from mpi_jobs import MPICH, loses_codes
 from nodes_of_test import by_mpich
 from wattle.nodes import Nodes, unavailable
 
@@ -528,7 +528,8 @@ def test_mpich_exit_code_shows_a_pe_that_died(way: str, code: int) -> None:
     """mpiexec joins the bits of all statuses: where it ends the other PE itself, its signal is among them."""
     MPICH.require()
     result = mpich("-n", "2", program("ends"), way, "1")
-    assert result.code == code or 128 < result.code <= 255, result
+    lost = result.code == 0 and loses_codes(MPICH.name)
+    assert result.code == code or 128 < result.code <= 255 or lost, result
 
 
 def test_mpich_reaches_the_hosts_named_with_the_settings() -> None:

@@ -13,6 +13,8 @@ from preload import BOTH, LIBRARY, MPICH, OPEN_MPI, OTHERS, PROGRAMS, Mpi, profi
 from wattle.run.mpi import environment_of
 
 ALLOCATORS = ("libjemalloc.so.2", "libmimalloc.so", "libtcmalloc_minimal.so.4")
+# glibc's line where the library is preloaded before a tool that needs MPICH 4.2.1. The calls go to the right place.
+RELINK = re.compile(r"\S+: Relink `\S*/libmpich\.so\S*' with `\S*' for IFUNC symbol `MPI_\w+'\n")
 COUNTS = "1 5 5 1 1\n" * 2  # of tool.c: MPI_Init, Allreduce, Scan, Gather and Finalize of sums.c, by rank
 
 
@@ -50,7 +52,8 @@ def test_another_tool_and_this_library_see_every_call(mpi: Mpi, place: str, opti
         2, program, preload=False, profile=tmp_path / "profile", LD_PRELOAD=preloads.get(place, str(LIBRARY))
     )
     assert (plain.returncode, plain.stderr) == (0, "") and COUNTS in plain.stdout
-    assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, "")
+    err = RELINK.sub("", done.stderr) if mpi.name == "mpich" and place == "after" else done.stderr
+    assert (done.returncode, done.stdout, err) == (0, plain.stdout, "")
     ranks = [calls(rank) for rank in profiles(tmp_path / "profile")]
     assert len(ranks) == 2
     for rank in ranks:

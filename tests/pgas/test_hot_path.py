@@ -30,8 +30,8 @@ BEFORE = {"pshmem_long_p": 184, "pshmem_putmem": 182, "pshmem_long_atomic_fetch_
 CALL_PATH = 135
 
 # Two ways to write the same code may differ by register allocation and a description that is stored for the far call
-# where arguments by hand are pushed. With GCC 12 the largest difference is 7.
-NOISE = 10
+# where arguments by hand are pushed. The largest difference is 7 bytes with GCC 12, 12 with GCC 14.
+NOISE = 16
 
 
 def instructions(binary: Path, function: str) -> list[str]:

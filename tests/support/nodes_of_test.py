@@ -14,6 +14,11 @@ from wattle.nodes import Nodes
 Job = subprocess.Popen[str]
 
 
+def is_in_chroot() -> bool:
+    """Whether the root is no mount of its own. The nodes' files of names are then not seen."""
+    return not any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
+
+
 def built(name: str) -> Path:
     """A test program of the build tree."""
     program = HOME / "bin" / name

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nodes_of_test import is_in_chroot
 from tree import PACKAGE
 from wattle.nodes import Nodes, unavailable
 
@@ -45,6 +46,8 @@ def why_not() -> str:
     missing = [name for name in ("ssh", "ssh-keygen", SSHD) if not shutil.which(name)]
     if missing:
         return f"{', '.join(missing)} not found (Debian: openssh-server, openssh-client)"
+    if is_in_chroot():
+        return "in a chroot the nodes do not know each other's names, by which ssh reaches them"
     return unavailable() or ""
 
 
