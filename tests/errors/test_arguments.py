@@ -264,7 +264,9 @@ def late_in(call: str, result: Result) -> list[re.Match[str]]:
 
 def test_a_late_pe_is_reported_once_with_debug() -> None:
     result = oshrun(2, "shmem_apart", "one_is_late", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "2ms"})
-    told = [late.group(1, 3, 4) for late in late_in("shmem_team_sync", result)]
+    reports = late_in("shmem_team_sync", result)
+    assert all(", whose last collective call was shmem_team_s" in (late[5] or "") for late in reports), result
+    told = [late.group(1, 3, 4) for late in reports]
     assert ("0", "a team of PEs 0 to 1", "1") in told and len(set(told)) == len(told), result
 
 
@@ -276,7 +278,9 @@ def test_a_late_pe_of_the_same_team_as_before_is_reported_with_debug() -> None:
 
 def test_of_several_threads_only_the_late_pe_is_reported() -> None:
     result = oshrun(3, "shmem_apart", "late_threads", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "50ms"})
-    told = [late.group(1, 4) for late in late_in("shmem_team_sync", result)]
+    reports = late_in("shmem_team_sync", result)
+    assert all(re.fullmatch(r"a team of PEs \d to 2", late[3]) and not late[5] for late in reports), result
+    told = [late.group(1, 4) for late in reports]
     assert sorted(told) == [("0", "2"), ("1", "2")], result
 
 

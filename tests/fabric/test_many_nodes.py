@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nodes_of_test import HOME, build, built, processes, start, until_under_way
+from nodes_of_test import HOME, build, built, pids_on, processes, start, until_under_way
 from wattle.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
@@ -67,9 +67,8 @@ def is_prrtes(line: str) -> bool:
 
 
 def end_prrte(nodes: Nodes) -> None:
-    for name in nodes.names:
-        listed = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=True).stdout
-        for pid in map(int, listed.split()):
+    for i in range(NODES):
+        for pid in pids_on(nodes, i):
             with contextlib.suppress(OSError):
                 if is_prrtes(Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")):
                     os.kill(pid, signal.SIGKILL)

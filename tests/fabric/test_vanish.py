@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from nodes_of_test import HOME, Job, build, launch, processes, start, until_under_way
+from nodes_of_test import HOME, Job, build, launch, pids_on, processes, start, until_under_way
 from wattle.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
@@ -40,10 +40,9 @@ def cut(nodes: Nodes, i: int) -> None:
 
 
 def kill(nodes: Nodes, i: int) -> None:
-    pids = subprocess.run(["ip", "netns", "pids", nodes.names[i]], capture_output=True, text=True, check=True).stdout
-    for pid in pids.split():
+    for pid in pids_on(nodes, i):
         with contextlib.suppress(ProcessLookupError):
-            os.kill(int(pid), signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
 
 
 def until_empty(nodes: Nodes, deadline: float) -> list[str]:

@@ -60,14 +60,19 @@ def until_under_way(job: Job) -> None:
         raise AssertionError(f"{job.args} is not under way ({job.returncode}):\n{line}{out}\n{err}")
 
 
+def pids_on(nodes: Nodes, i: int) -> list[int]:
+    """The processes of node `i`."""
+    listed = subprocess.run(["ip", "netns", "pids", nodes.names[i]], capture_output=True, text=True, check=True).stdout
+    return [int(pid) for pid in listed.split()]
+
+
 def processes(nodes: Nodes) -> list[str]:
     """Command lines of what runs on the nodes."""
     found = []
-    for name in nodes.names:
-        pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=True).stdout.split()
-        for pid in pids:
+    for i in range(len(nodes.names)):
+        for pid in pids_on(nodes, i):
             with contextlib.suppress(OSError):
-                found.append((Path("/proc") / pid / "cmdline").read_text().replace("\0", " "))
+                found.append(Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " "))
     return found
 
 
