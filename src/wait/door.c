@@ -507,12 +507,15 @@ static void ask_overdue(void *arg)
   if (o) o->late(o->of, w->site, w->awaited);
 }
 
-/* Learns the time of a poll, unless the thread was interrupted. */
+/* Learns the time of a poll, unless the thread was interrupted. A much shorter time replaces the known one, which was of
+ * an interrupted thread. A few ticks more or less prove nothing: some clocks have ticks that are longer than a poll. */
 static void learn_poll(wtl_door *d, float ticks)
 {
+  const float few = 4;
   float known = atomic_load_explicit(&d->poll_ticks, memory_order_relaxed);
-  if (known != 0 && ticks > 4 * known) return;
-  atomic_store_explicit(&d->poll_ticks, known == 0 ? ticks : known + (ticks - known) / 16, memory_order_relaxed);
+  if (known != 0 && ticks > 4 * known + few) return;
+  bool replaces = known == 0 || 4 * ticks + few < known;
+  atomic_store_explicit(&d->poll_ticks, replaces ? ticks : known + (ticks - known) / 16, memory_order_relaxed);
 }
 
 /* Returns whether the first polls of a wait end it. The caller has found that the condition does not hold. */
@@ -526,7 +529,7 @@ static inline __attribute__((always_inline)) bool ends_at_once(wait *w)
   float poll_ticks = atomic_load_explicit(&d->poll_ticks, memory_order_relaxed);
   unsigned polls = 0;
   /* They cost less than a fiftieth of a sleep. So only a limit that is set may be below them, not a learned one. */
-  if (d->stages.limit_ticks <= (uint64_t)(FIRST_POLLS * poll_ticks)) return false;
+  if (!d->stages.learns && d->stages.limit_ticks <= (uint64_t)(FIRST_POLLS * poll_ticks)) return false;
   uint64_t limit = wtl_stages_limit(&d->stages, history), spent;
   w->began = wtl_ticks();
   do {
