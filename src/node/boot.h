@@ -46,8 +46,7 @@ typedef struct wtl_boot_ops {
   /* The members below may be NULL. This one asks the launcher to end the job with `status`. It may return before the
    * job ends. */
   void (*abort)(wtl_boot *b, int status, const char *message);
-  /* Returns whether only the setting selects this kind, although it is
-   * offered. */
+  /* Returns whether only the setting selects this kind, although it is offered. */
   bool (*is_skipped)(void);
   /* Returns whether the program has selected this kind by its calls. No other kind is tried then. */
   bool (*is_selected)(void);
