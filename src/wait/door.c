@@ -17,7 +17,7 @@ enum { POLLS_A_CLOCK = WTL_OS_IS_SIMULATED ? 1 : 32 };
 /* Polls of a wait that look at the condition alone. One in READS_CLOCK of the waits that they end reads the clock. */
 enum { FIRST_POLLS = 64, READS_CLOCK = 16 };
 
-/* A wait is shown on the live page after this many polls: it is not a short one. */
+/* A wait is shown on the live page after this many polls, or when yields have made it long. */
 enum { PUBLISH_FROM = 1024 };
 
 void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, int n_local, wtl_cores cores)
@@ -246,10 +246,10 @@ static bool yield(wait *w, uint64_t limit)
     if (w->used >= limit || (limit != UINT64_MAX && !wtl_yielder_may_yield(yielder, now))) return false;
     if (turn++ == PUBLISH_FROM) publish(w);
     uint64_t took = wtl_yielder_yield(yielder);
-    if (WTL_UNLIKELY(took > w->door->no_core.long_ticks)) note_long(w);
     w->away += took;
     w->used += smaller(took, turn_ticks);
     now += took;
+    if (WTL_UNLIKELY(now - w->since > w->door->no_core.long_ticks)) publish(w);
   }
   return true;
 }

@@ -23,7 +23,7 @@ enum { SHALLOW_NS = 50000, DEEPER = 4 };
 /* After progress before the first sleep, the idle time is divided by this. It is not reset to 0, since a test is
  * also slow if another process had the core meanwhile. Where data flows it soon reaches 0. */
 enum { FORGOTTEN = 4 };
-/* A wait is shown on the live page after this many tests. */
+/* A wait is shown on the live page after this many tests, or when it is long. Other processes may have had the core. */
 enum { PUBLISH_FROM = 256 };
 
 /* Learns the duration of an idle test: quickly that it is shorter, slowly that it is longer, and most slowly from a
@@ -182,7 +182,8 @@ void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pac
 {
   if (!t->idle) wtl_door_test_wait_begin(d, site, t, wtl_ticks());
   wtl_door_record(d, site, wtl_door_polling_stage(d), &t->recorded);
-  if (WTL_UNLIKELY(t->recorded - t->began >= d->no_core.long_ticks)) note_long(d, t);
+  bool is_long = t->recorded - t->began >= d->no_core.long_ticks;
+  if (WTL_UNLIKELY(is_long)) note_long(d, t);
   if (WTL_UNLIKELY(t->recorded >= t->slack_at) && d->governor) notify_governor(d, site, t);
   if (has_progressed(d, t, pace, took)) {
     uint64_t idle = t->recorded - t->idle;
@@ -198,7 +199,7 @@ void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pac
     wtl_wakeup_others(&d->ring); /* each process wakes a few, so this one wakes more; the event may concern them */
   }
   t->slept = false;
-  if (!t->is_shown && d->live && ++t->turns >= PUBLISH_FROM) t->is_shown = wtl_door_publish(d, site);
+  if (!t->is_shown && d->live && (is_long || ++t->turns >= PUBLISH_FROM)) t->is_shown = wtl_door_publish(d, site);
   if (d->stages.yields && yield_core(d, t)) return;
   uint64_t gone = t->recorded - t->idle;
   if (gone >= t->others_ticks && gone - t->others_ticks >= t->limit && t->recorded >= t->awake_until)

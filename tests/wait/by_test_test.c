@@ -382,6 +382,8 @@ static void beginning_to_wait_and_making_progress_ring(void)
   bench *b = start("adaptive");
   ringer *r = share_ring(b);
   wtl_test_wait t = {0};
+  b->door.stages.learns = false; /* no interruption makes it sleep */
+  b->door.stages.limit_ticks = (uint64_t)(10e9 / wtl_clock_ns_per_tick());
   _Atomic uint32_t *armed = &r->ring.node->cell[1].armed;
   for (int i = 0; i < 2; i++) {
     *armed = r->ring.node->armed = 1; /* the other sleeps */
@@ -398,8 +400,26 @@ static void beginning_to_wait_and_making_progress_ring(void)
   free(b);
 }
 
-TESTS(TEST(an_event_that_is_there_is_tested_for_once), TEST(nothing_is_tested_for_that_was_there),
-      TEST(the_time_of_a_wait_is_booked_to_site_and_process),
+/* Where processes yield to each other, each test may take a time slice. */
+static void a_long_wait_is_shown_however_few_its_tests(void)
+{
+  bench *b = start("yield");
+  wtl_test_wait t = {0};
+  b->door.live = wtl_live_start(0, 1);
+  b->door.no_core.long_ticks = (uint64_t)(10e9 / wtl_clock_ns_per_tick());
+  CHECK(b->door.live);
+  wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, 1000);
+  CHECK(!t.is_shown);
+  t.began -= 2 * b->door.no_core.long_ticks;
+  wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, 1000);
+  CHECK(t.is_shown);
+  wtl_door_test_wait_end(&b->door, &b->site, &t, true);
+  wtl_live_stop(b->door.live);
+  free(b);
+}
+
+TESTS(TEST(a_long_wait_is_shown_however_few_its_tests), TEST(an_event_that_is_there_is_tested_for_once),
+      TEST(nothing_is_tested_for_that_was_there), TEST(the_time_of_a_wait_is_booked_to_site_and_process),
       TEST(the_policy_sleep_sleeps_between_tests_and_spin_does_not), TEST(the_threads_timer_slack_is_as_it_was),
       TEST(a_test_that_makes_progress_makes_the_wait_poll_again), TEST(time_for_which_others_had_the_core_is_not_idle),
       TEST(after_a_sleep_one_slow_test_is_no_sign_that_something_moved_and_three_are),

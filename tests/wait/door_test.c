@@ -41,14 +41,17 @@ typedef struct sleeper {
   wtl_watch watch;
   _Atomic int ready;
   enum wtl_sleep how;
+  _Atomic unsigned sleeps; /* ended */
   pthread_t thread;
 } sleeper;
 
 static void *sleep_in(void *arg)
 {
   sleeper *s = arg;
-  do s->how = wtl_bell_sleep(s->bell, NULL, s->watch, is_set, &s->ready, 100);
-  while (!is_set(&s->ready));
+  do {
+    s->how = wtl_bell_sleep(s->bell, NULL, s->watch, is_set, &s->ready, 100);
+    s->sleeps++;
+  } while (!is_set(&s->ready));
   return NULL;
 }
 
@@ -62,6 +65,7 @@ static void begin(sleeper *s, wtl_bell *b, wtl_watch watch, unsigned count)
   s->bell = b;
   s->watch = watch;
   s->ready = 0;
+  s->sleeps = 0;
   pthread_create(&s->thread, NULL, sleep_in, s);
   while (count_of(b) < count) usleep(100);
 }
@@ -81,12 +85,15 @@ static void end(sleeper *s)
   pthread_join(s->thread, NULL);
 }
 
-/* The sleeper goes back to sleep after a ring that was not for it; wait until it has. */
-static bool rings_and_settles(wtl_bell *b, size_t offset, size_t n, unsigned count)
+/* As above. The ring wakes `n` sleepers, whose condition does not hold. Returns when all sleep again. */
+static bool rings_and_settles(sleeper *s, unsigned n, size_t offset, size_t bytes)
 {
-  bool rang = rings(b, offset, n);
-  usleep(1000);
-  while (count_of(b) < count) usleep(100);
+  unsigned before[3];
+  for (unsigned i = 0; i < n; i++) before[i] = s[i].sleeps;
+  bool rang = rings(s->bell, offset, bytes);
+  for (unsigned i = 0; i < n && rang; i++)
+    while (s[i].sleeps == before[i]) usleep(100);
+  while (count_of(s->bell) < n) usleep(100);
   return rang;
 }
 
@@ -98,10 +105,10 @@ static void only_stores_into_the_watched_line_ring(void)
   CHECK(!rings(b, 128, 8)); /* no thread sleeps */
   begin(&s, b, WTL_WATCH_OFFSET(130), 1);
   CHECK(!rings(b, 0, 128) && !rings(b, 192, 1) && !rings(b, 4096, 64));
-  CHECK(rings_and_settles(b, 128, 1, 1));
-  CHECK(rings_and_settles(b, 191, 1, 1));
-  CHECK(rings_and_settles(b, 0, 129, 1));
-  CHECK(rings_and_settles(b, 100, 5000, 1));
+  CHECK(rings_and_settles(&s, 1, 128, 1));
+  CHECK(rings_and_settles(&s, 1, 191, 1));
+  CHECK(rings_and_settles(&s, 1, 0, 129));
+  CHECK(rings_and_settles(&s, 1, 100, 5000));
   end(&s);
   CHECK(count_of(b) == 0 && atomic_load(&b->asleep) == 0);
   free(b);
@@ -128,7 +135,7 @@ static void sleepers_that_watch_different_things_are_all_rung(void)
   begin(&s[0], b, WTL_WATCH_OFFSET(0), 1);
   begin(&s[1], b, WTL_WATCH_OFFSET(640), 2);
   begin(&s[2], b, WTL_WATCH_CONTROL, 3);
-  CHECK(rings_and_settles(b, 100000, 1, 3));
+  CHECK(rings_and_settles(s, 3, 100000, 1));
   for (int i = 0; i < 3; i++) end(&s[i]);
   CHECK(atomic_load(&b->asleep) == 0);
   free(b);
@@ -289,15 +296,16 @@ static void *compute(void *arg)
   return NULL;
 }
 
+/* Once the waiter has slept, or after a minute. */
 static void *store_later(void *arg)
 {
   visit *v = arg;
-  usleep(300000);
+  for (int i = 0; i < 6000 && atomic_load(&v->door.sleeps) == 0; i++) usleep(10000);
   atomic_store(&v->ready, 1);
   return NULL;
 }
 
-/* Turns would last it for a second of its own time. */
+/* Turns would last it for minutes of its own time. */
 static void a_pe_that_yields_to_a_computing_one_falls_asleep(void)
 {
   visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
@@ -305,7 +313,7 @@ static void a_pe_that_yields_to_a_computing_one_falls_asleep(void)
   pthread_t by[2];
   cpu_set_t all, one;
   memset(v, 0, sizeof *v);
-  s.spin_max.seconds = 1;
+  s.spin_max.seconds = 1000;
   s.sleep_max.seconds = 1e-3;
   wtl_door_start(&v->door, &v->bell, &s, 3, TWO_CORES);
   sched_getaffinity(0, sizeof all, &all);
@@ -432,6 +440,8 @@ static bool wait_until_the_clock_is_read(visit *v)
 static void a_wait_that_its_first_polls_end_takes_a_learned_time_a_poll(void)
 {
   visit *v = first_polls();
+  v->door.stages.learns = false; /* no interruption makes it sleep */
+  v->door.stages.limit_ticks = (uint64_t)(10e9 / wtl_clock_ns_per_tick());
   wait_for_looks(v, 200); /* more than the first polls, so it learns the time of one */
   CHECK(v->door.poll_ticks > 0);
   v->door.poll_ticks = 1000;
@@ -464,14 +474,14 @@ static void a_silent_store_is_rescued_and_counted(void)
   memset(v, 0, sizeof *v);
   s.sleep_max.seconds = 0.2;
   wtl_door_start(&v->door, &v->bell, &s, 2, (wtl_cores){2, 2});
-  for (int i = 0; i < 20 && atomic_load(&v->door.sleeps) == 0; i++) {
+  for (int i = 0; i < 20 && atomic_load(&v->door.rescues) == 0; i++) {
     atomic_store(&v->ready, 0);
     pthread_create(&other, NULL, store_in_silence, v);
     wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, is_set, &v->ready);
     pthread_join(other, NULL);
     CHECK(atomic_load(&v->ready));
   }
-  CHECK(atomic_load(&v->door.sleeps) >= 1);
+  CHECK(atomic_load(&v->door.rescues) >= 1);
   free(v);
 }
 

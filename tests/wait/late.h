@@ -1,7 +1,6 @@
 /*
  * late.h - for programs in which PE 0 comes late to every call: it makes its part of the call only once PE 1 is seen to
- * wait in it. How that is seen does not depend on how fast the machine is: by PE 1's thread being asleep, or by its
- * having used CPU time. late_calls.py then looks for each call in PE 1's profile, by stage.
+ * wait in it (waiting_thread.h). late_calls.py then looks for each call in PE 1's profile, by stage.
  */
 #ifndef WTL_TESTS_LATE_H
 #define WTL_TESTS_LATE_H
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "pes.h"
+#include "wait/waiting_thread.h"
 
 /* Symmetric. */
 typedef struct lateness {
@@ -24,39 +24,11 @@ typedef struct watcher {
   long step;
 } watcher;
 
-/* State letter and CPU ticks of a thread, from /proc; false if it cannot be read. */
-static inline bool look_at(const long thread[2], char *state, long *ticks)
-{
-  char path[64], text[512], *after;
-  unsigned long user, system;
-  snprintf(path, sizeof path, "/proc/%ld/task/%ld/stat", thread[0], thread[1]);
-  FILE *f = fopen(path, "re");
-  size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-  if (f) fclose(f);
-  text[n] = '\0';
-  after = strrchr(text, ')');
-  if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", state, &user, &system) != 3)
-    return false;
-  *ticks = (long)(user + system);
-  return true;
-}
-
-/* Returns once PE 1 waits in the call it announced. Two looks, as a thread may sleep for a moment for another
- * reason. */
+/* Returns once PE 1 waits in the call it announced. */
 static inline void await_waiting(watcher *w)
 {
-  char state = '?';
-  long first = 0, now = 0;
-  int asleep = 0;
   while (__atomic_load_n(&w->there->entering, __ATOMIC_ACQUIRE) < w->step) sched_yield();
-  if (!look_at(w->there->thread, &state, &first)) return;
-  for (;;) {
-    usleep(500);
-    if (!look_at(w->there->thread, &state, &now)) return;
-    asleep = state == 'S' ? asleep + 1 : 0;
-    if (strcmp(w->look, "busy") != 0 && asleep >= 2) return;
-    if (strcmp(w->look, "asleep") != 0 && now >= first + 2) return;
-  }
+  await_waiting_thread(w->there->thread, w->look);
 }
 
 /* PE 1 publishes its next step, and PE 0 waits until PE 1 does it. No other PE takes part. */
