@@ -30,9 +30,9 @@ from wattle.top import page
 
 SCHEMA = 1
 LEAST_S, MOST_S = 0.1, 3600.0
-END_S = 20.0  # time for the last interval
+BEGIN_S, END_S = 60.0, 20.0  # time for the start of the meter, and for the last interval
 TICKS = os.sysconf("SC_CLK_TCK")
-GOOD = b"y"
+BEGUN, GOOD = b"b", b"y"
 NODE_PARTS = ("node", "idle", "others", "nested")
 
 
@@ -50,7 +50,9 @@ class Stream:
         self._done = -1
 
     def begin(self, environment: Mapping[str, str]) -> None:
-        """Starts the process. To be called before any thread and any child."""
+        """Starts the process, and waits until its first interval has begun. To be called before any thread and any
+        child.
+        """
         control, self._control = os.pipe2(os.O_CLOEXEC)
         self._done, done = os.pipe2(os.O_CLOEXEC)
         child = os.fork()
@@ -63,6 +65,8 @@ class Stream:
         os.waitpid(child, 0)
         os.close(control)
         os.close(done)
+        if select.select([self._done], [], [], BEGIN_S)[0]:
+            os.read(self._done, len(BEGUN))  # nothing where it failed, which it has reported
 
     def end(self) -> None:
         """Ends the last interval and waits for its line."""
@@ -140,7 +144,7 @@ def _detached(stream: Stream, control: int, done: int, environment: dict[str, st
         os.setsid()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, signal.SIG_IGN)
-        if _Watch(stream, control, environment).run():
+        if _Watch(stream, control, done, environment).run():
             os.write(done, GOOD)
         code = 0
     except (WattleError, OSError, ValueError) as error:
@@ -163,8 +167,8 @@ class _Process:
 
 
 class _Watch:
-    def __init__(self, stream: Stream, control: int, environment: dict[str, str]) -> None:
-        self.stream, self.control, self.root = stream, control, stream.root
+    def __init__(self, stream: Stream, control: int, done: int, environment: dict[str, str]) -> None:
+        self.stream, self.control, self.done, self.root = stream, control, done, stream.root
         self.pe_of: dict[int, int] = {}
         self.meter = subprocess.Popen(
             [str(paths.tool("wattle-meter")), "intervals"],
@@ -182,6 +186,7 @@ class _Watch:
             raise WattleError((self.meter.communicate()[1] or "wattle-meter ended").strip().splitlines()[0])
         began_s, due = time.time(), time.monotonic()
         before = self._times()
+        os.write(self.done, BEGUN)
         more = True
         while more:
             due = max(due + self.stream.every_s, time.monotonic())
