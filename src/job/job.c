@@ -40,7 +40,7 @@ static void refuse(int status, const char *reasons)
 {
   char copy[4096], *save = NULL;
   snprintf(copy, sizeof copy, "%s", reasons);
-  if (wtl_boot_env_rank() != 0) sleep(2); /* Open MPI takes a second to end the other processes */
+  if (wtl_boot_env_rank() != 0) sleep(5); /* Open MPI takes a second to end the others, and more on a busy node */
   for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
     wtl_message_print("%s", line);
   wtl_message_linger();

@@ -14,7 +14,7 @@
 
 #include "os/os.h"
 
-enum { PATIENCE_MS = 2000 };
+enum { PATIENCE_MS = 10000 };
 
 /* Runs the tool with its output in `out`. Libraries preloaded into the program must not be loaded into the tool. */
 static pid_t start_tool(const char *path, const char *address, int out)
