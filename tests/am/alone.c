@@ -9,7 +9,7 @@
 
 #include "am_tests.h"
 
-enum { ID = 9, LIMIT_S = 30, STEP_US = 100000 };
+enum { ID = 9, LIMIT_S = 120, STEP_US = 100000 };
 
 static struct state {
   _Atomic uint64_t come;

@@ -2,6 +2,7 @@
  * Long messages on a node are put together at their target in memory of their own: as much as there are senders at a
  * time, however many messages they send.
  */
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include "am_tests.h"
@@ -28,6 +29,7 @@ static long resident_kib(void)
 int main(int argc, char **argv)
 {
   (void)argc, (void)argv;
+  mallopt(M_ARENA_MAX, 1); /* each thread's own would keep a message that was freed */
   shmem_init();
   int me = shmem_my_pe(), n = shmem_n_pes();
   unsigned char *bytes = calloc(1, BYTES);

@@ -2,6 +2,8 @@
 #include "../../apps/tsp/pool.h"
 #include "../../apps/tsp/tsp.h"
 
+#include <stdlib.h>
+
 #include "../../apps/common/random.h"
 #include "power/check.h"
 
@@ -195,8 +197,8 @@ static void the_pool_is_done_only_when_every_worker_waits(void)
 static tsp_graph read_text(const char *text, const char **wrong)
 {
   tsp_graph g;
-  const char *file = "tsp_test.txt";
-  FILE *out = fopen(file, "w");
+  char file[] = "/tmp/wattle-tsp-XXXXXX";
+  FILE *out = fdopen(mkstemp(file), "w");
   fputs(text, out);
   fclose(out);
   *wrong = tsp_read(&g, file, TSP_BY_COST);

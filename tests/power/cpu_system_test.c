@@ -17,6 +17,7 @@ static void put_bytes(const tree *t, const char *file, const char *bytes, size_t
     mkdir(path, 0755);
     *slash = '/';
   }
+  unlink(path); /* a file system writes a file that was emptied to the disk at once */
   FILE *f = fopen(path, "w");
   if (!f) exit(2);
   fwrite(bytes, 1, length, f);

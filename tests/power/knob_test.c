@@ -395,11 +395,11 @@ static pid_t setter(const tree *t, int cpus, pid_t also, int said)
   for (;;) pause();
 }
 
-/* Until the file holds the text, for at most ten seconds. */
+/* Until the file holds the text, for at most two minutes. */
 static const char *awaited(const tree *t, const char *file, const char *text)
 {
   const char *now = "";
-  for (int i = 0; i < 1000 && strcmp(now = clock_get(t->root, 0, file), text) != 0; i++) usleep(10000);
+  for (int i = 0; i < 12000 && strcmp(now = clock_get(t->root, 0, file), text) != 0; i++) usleep(10000);
   return now;
 }
 
@@ -424,7 +424,7 @@ static void clocks_come_back_after_sigkill(void)
   CHECK_TEXT(awaited(t, "cpufreq/scaling_min_freq", "800000"), "800000");
   wtl_knob *next = open_knob(t, WTL_KNOB_AUTO, 1); /* and the lock is gone with the guard */
   int error = EBUSY;
-  for (int i = 0; i < 1000 && error == EBUSY; i++) {
+  for (int i = 0; i < 12000 && error == EBUSY; i++) {
     error = wtl_knob_claim(next, 0);
     if (error) usleep(10000);
   }
@@ -470,7 +470,7 @@ static void a_job_that_restores_its_clocks_releases_the_guard(void)
   CHECK_TEXT(clock_get(t->root, 0, "cpufreq/scaling_max_freq"), "3900000");
   wtl_knob *next = open_knob(t, WTL_KNOB_AUTO, 1);
   int error = EBUSY;
-  for (int i = 0; i < 1000 && error == EBUSY; i++) {
+  for (int i = 0; i < 12000 && error == EBUSY; i++) {
     error = wtl_knob_claim(next, 0);
     if (error) usleep(10000);
   }

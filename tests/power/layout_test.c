@@ -228,10 +228,7 @@ static void amd_sockets_come_after_the_cores_and_once_for_each_numa_node(void)
   }
 }
 
-/*
- * As above without the topology: the counters are compared while they advance. Only they are written again: the file
- * system writes a file that was emptied to the disk at once, and the 270 files took a minute beside other work.
- */
+/* As above without the topology: the counters are compared while they advance. */
 static void advance(tree *t, double seconds)
 {
   t->watch[0] += (uint64_t)(seconds * 200e6) + t->watch[0] % 977;

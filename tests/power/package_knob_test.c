@@ -298,8 +298,8 @@ static void both_come_back_after_sigkill(void)
     kill(pids[i], SIGKILL);
     waitpid(pids[i], NULL, 0);
   }
-  for (int i = 0; i < 1000 && (strcmp(uncore_get(t->root, "package_00_die_00"), "2400000") != 0 ||
-                               strcmp(limit_get(t, "intel-rapl:0", "constraint_1_power_limit_uw"), "198000000") != 0);
+  for (int i = 0; i < 12000 && (strcmp(uncore_get(t->root, "package_00_die_00"), "2400000") != 0 ||
+                                strcmp(limit_get(t, "intel-rapl:0", "constraint_1_power_limit_uw"), "198000000") != 0);
        i++)
     usleep(10000);
   CHECK_TEXT(uncore_get(t->root, "package_00_die_00"), "2400000");

@@ -515,7 +515,7 @@ static void the_reader_reads_unasked(void)
   t->sys.background = true;
   wtl_meter *m = tree_open(t, WTL_METER_AUTO);
   int before = atomic_load(&t->reads);
-  for (int i = 0; i < 1000 && atomic_load(&t->reads) < before + 2; i++) usleep(10000);
+  for (int i = 0; i < 12000 && atomic_load(&t->reads) < before + 2; i++) usleep(10000);
   CHECK(atomic_load(&t->reads) >= before + 2);
   wtl_meter_close(m);
   tree_free(t);

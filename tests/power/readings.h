@@ -14,6 +14,7 @@ static inline void put(const tree *t, const char *file, const char *format, ...)
     mkdir(path, 0755);
     *slash = '/';
   }
+  unlink(path); /* a file system writes a file that was emptied to the disk at once */
   FILE *f = fopen(path, "w");
   va_list args;
   if (!f) {

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "node/process.h"
 #include "power/check.h"
 
 enum { PLACES = 3000, SECOND = 700, NO_CORE_NS = 3000 };
@@ -87,11 +88,13 @@ static void be_killed_in_a_wait(process *p, double s)
   raise(SIGKILL);
 }
 
+/* Finds the file of a process, which may be a zombie. Files of others that had its number may be left. */
 static void find(pid_t pid, char *path, size_t size)
 {
   char pattern[128];
   glob_t found;
-  snprintf(pattern, sizeof pattern, WTL_KEPT_FOLDER WTL_KEPT_PREFIX "%ld.%ld.*", (long)geteuid(), (long)pid);
+  snprintf(pattern, sizeof pattern, WTL_KEPT_FOLDER WTL_KEPT_PREFIX "%ld.%ld.%llu.*", (long)geteuid(), (long)pid,
+           (unsigned long long)wtl_process_start_of(pid));
   CHECK(glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc == 1);
   snprintf(path, size, "%s", found.gl_pathv[0]);
   globfree(&found);
@@ -138,9 +141,11 @@ static void the_counts_of_a_killed_process_are_read_again(void)
     be_killed_in_a_wait(&p, 0.2);
   }
   int status;
+  siginfo_t end;
+  waitid(P_PID, (id_t)child, &end, WEXITED | WNOWAIT);
+  find(child, path, sizeof path);
   waitpid(child, &status, 0);
   CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-  find(child, path, sizeof path);
   wtl_recalled *r = recall(path, &why);
   CHECK(r && r->record.me == 3 && r->record.n == 8 && r->record.node == 1 && strcmp(r->record.api, "mpi") == 0);
   CHECK(strcmp(r->head->folder, "/tmp") == 0 && r->head->pid == child && !r->past.end.is_partial);

@@ -1,6 +1,7 @@
 /* wrong_am.c - makes one wrong call of active messages, which must end the job with a line. usage: wrong_am CASE */
 #include <limits.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "am/am_tests.h"
@@ -12,6 +13,7 @@ static shmemx_am_mutex mutex, other, many[MANY];
 static shmemx_am_token_t kept_token;
 static jmp_buf place;
 static long target;
+static atomic_bool has_begun; /* a handler, on this PE */
 
 static void on_do(void *buf, size_t n, int from, shmemx_am_token_t token)
 {
@@ -33,8 +35,12 @@ static void on_do(void *buf, size_t n, int from, shmemx_am_token_t token)
     usleep(20000);
     shmemx_am_mutex_unlock(&mutex);
   }
-  if (!strcmp(what, "waits long with one") || !strcmp(what, "waits long on a context with one")) usleep(400000);
-  if (!strcmp(what, "held for long")) shmemx_am_mutex_lock(&mutex), shmemx_am_mutex_unlock(&mutex);
+  if (!strcmp(what, "waits long with one") || !strcmp(what, "waits long on a context with one")) usleep(1000000);
+  if (!strcmp(what, "held for long")) {
+    atomic_store(&has_begun, true);
+    shmemx_am_mutex_lock(&mutex);
+    shmemx_am_mutex_unlock(&mutex);
+  }
 }
 
 static void on_answer(void *buf, size_t n, int from, shmemx_am_token_t token)
@@ -123,7 +129,8 @@ static void provoke(int me, int n)
   if (!strcmp(what, "held for long")) {
     shmemx_am_mutex_lock(&mutex);
     shmem_long_p(&target, 1, to);
-    usleep(400000);
+    while (!atomic_load(&has_begun)) usleep(1000);
+    usleep(1000000);
     shmemx_am_mutex_unlock(&mutex);
     return;
   }
