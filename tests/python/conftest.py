@@ -108,7 +108,7 @@ def interrupted(environment: dict[str, str], tmp_path: Path) -> Interrupted:
         ready = tmp_path / "interrupt-now"
         words = ["study", study, "--quick", "-o", str(out)]
         started = fakes.started(words, {**environment, "FAKE_READY": str(ready), **more})
-        fakes.until_there(ready)
+        fakes.until_there(ready, started)
         assert json.loads((out / "manifest.json").read_text())["exit_code"] is None
         started.send_signal(number)
         said = started.communicate(timeout=300)

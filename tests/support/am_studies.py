@@ -93,7 +93,7 @@ import os, sys
 mode, pe = os.environ.get("FAKE_BENCH", ""), os.environ.get("FAKE_PE", "0")
 if pe != "0":
     sys.exit("am: PE 3: no room" if mode == "no large rings" and pe == "3" else 0)
-import json, time
+import fcntl, json, termios, time
 given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 ways, tests = given.get("--ways", "mpi").split(","), given["--tests"].split(",")
 pes = int(os.environ.get("FAKE_PES", "2"))
@@ -120,7 +120,8 @@ for test in tests:
                     left -= 1
                     if left == 0:
                         sys.stdout.flush()
-                        time.sleep(0.2)  # so that the reader has read it all
+                        while any(fcntl.ioctl(1, termios.FIONREAD, bytes(4))):  # so that the reader has read it all
+                            time.sleep(0.01)
                         open(os.environ["FAKE_READY"], "w").close()
                         time.sleep(60)
 if mode == "loses":

@@ -14,6 +14,7 @@ from typing import Any
 
 Wattle = Callable[..., subprocess.CompletedProcess[str]]  # the command as a user starts it
 Interrupted = Wattle  # a study that a signal ends
+LIMIT_S = 300  # until a fake is under way; other programs may use all cores meanwhile
 
 INFO: dict[str, Any] = {
     "version": "0.1.0",
@@ -98,11 +99,22 @@ def started(words: list[str], environment: dict[str, str]) -> subprocess.Popen[s
     )
 
 
-def until_there(path: Path) -> None:
-    """A file that a fake makes when it is under way, or half a minute."""
-    until = time.monotonic() + 30
-    while not path.exists() and time.monotonic() < until:
+def until_there(path: Path, process: subprocess.Popen[str]) -> None:
+    """Waits for a file that a fake makes when it is under way, then until the main thread of `process` sleeps. It
+    then waits for the next output of the fake, and has read all before."""
+    until = time.monotonic() + LIMIT_S
+    while not (path.exists() and is_asleep(process.pid)):
+        assert process.poll() is None, f"the process ended: {process.communicate(timeout=10)}"
+        assert time.monotonic() < until, f"{path} is {'' if path.exists() else 'not '}there; the process still runs"
         time.sleep(0.02)
+
+
+def is_asleep(pid: int) -> bool:
+    """Whether the main thread of this process waits for something."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
+    except OSError:
+        return False
 
 
 def script(path: Path, text: str) -> Path:

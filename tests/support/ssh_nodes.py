@@ -17,7 +17,7 @@ from tree import PACKAGE
 from wattle.nodes import Nodes, unavailable
 
 SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
-START_S = 20.0
+START_S = 300.0
 
 SERVER = """\
 Port 22

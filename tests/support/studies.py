@@ -138,7 +138,7 @@ BENCH = f"""#!/usr/bin/python3 -IS
 import os, sys
 if os.environ.get("FAKE_PE", "0") != "0":
     sys.exit(0)
-import json, time
+import fcntl, json, termios, time
 mode = os.environ.get("FAKE_BENCH", "")
 given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 if "FAKE_SAYS_HOST" in os.environ:
@@ -159,7 +159,8 @@ def figure(domain, joules):
 left = int(mode.split()[1]) if mode.startswith("stops") else -1
 def stop():
     sys.stdout.flush()
-    time.sleep(0.2)  # so that the reader has read it all
+    while any(fcntl.ioctl(1, termios.FIONREAD, bytes(4))):  # so that the reader has read it all
+        time.sleep(0.01)
     open(os.environ["FAKE_READY"], "w").close()
     time.sleep(60)
 if left == 0:

@@ -276,11 +276,11 @@ def test_a_run_that_fails_gives_its_programs_reason(apps, wattle: fakes.Wattle, 
 
 def test_ctrl_c_ends_the_step_and_keeps_what_was_found(apps, environment, tmp_path):
     ready = tmp_path / "ready"
-    fakes.script(apps / "lib/wattle/apps/barrier", f"#!/bin/sh\ntouch {ready}\nexec sleep 8\n")
+    fakes.script(apps / "lib/wattle/apps/barrier", f"#!/bin/sh\ntouch {ready}\nexec sleep 60\n")
     out = tmp_path / "acceptance.tar.gz"
     words = ["acceptance", "--only", "doctor,jobs-2,timeline", "-o", str(out)]
     started = fakes.started(words, environment | {"TMPDIR": str(tmp_path)})
-    fakes.until_there(ready)
+    fakes.until_there(ready, started)
     started.send_signal(signal.SIGINT)
     said, wrong = started.communicate(timeout=300)
     assert started.returncode == 130, said + wrong

@@ -7,6 +7,9 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
 
 import pytest
 from tree import HOME
@@ -64,6 +67,13 @@ def number(text: str, key: str) -> tuple[float, float]:
     return float(found[1]), float(found[2])
 
 
+def has_gaps(log: Path) -> bool:
+    """Whether the logger had to wait for a core. The joules of such a gap are rightly in doubt."""
+    at = [float(line.partition(",")[0]) for line in log.read_text().splitlines()[1:-1]]
+    steps = [b - a for a, b in pairwise(at)]
+    return max(steps) > 3 * median(steps)
+
+
 def test_a_log_that_grows_gives_a_profile_with_the_true_watts(wattle, tmp_path, meter):
     file = tmp_path / "made.yaml"
     words = ("--meter-log", meter, "--meter-set", "every=0.5", "--seconds", 3, "--ghz", 2)
@@ -74,7 +84,8 @@ def test_a_log_that_grows_gives_a_profile_with_the_true_watts(wattle, tmp_path, 
     mean_w = (FIRST_W + FURTHER_W * (cores - 1)) / cores
     idle, idle_width = number(text, "cpu")
     active, width = number(text, "active")
-    assert abs(idle - IDLE_W) <= idle_width < 0.15 * IDLE_W
+    assert abs(idle - IDLE_W) <= idle_width
+    assert has_gaps(meter) or idle_width < 0.15 * IDLE_W
     assert active - width <= min(FIRST_W, mean_w) and max(FIRST_W, mean_w) <= active + width
     assert "plug.csv" in text and "tag: derived" in text
     used = wattle(

@@ -11,7 +11,7 @@ import fakes
 import pytest
 from fakes import Wattle
 from wattle import paths
-from wattle.doctor import launchers, libfabric, network, ucx
+from wattle.doctor import launchers, libfabric, network, probe, ucx
 from wattle.doctor.finding import Finding, Roots, State
 from wattle.doctor.libfabric import Libfabric
 from wattle.doctor.ucx import Ucx
@@ -151,7 +151,8 @@ def test_a_network_without_its_module_is_not_chosen(roots, with_module):
     assert found["network"].says == says and "libfabric" not in found
 
 
-def test_the_real_libfabric_answers():
+def test_the_real_libfabric_answers(monkeypatch):
+    monkeypatch.setattr(probe, "LIMIT_S", 300)
     library = ctypes.util.find_library("fabric")
     if library is None:
         pytest.skip("no libfabric here")
@@ -197,7 +198,8 @@ def test_a_library_that_is_no_ucx_is_no_crash(tmp_path):
     assert "libucp.so.0" in ucx.ask(str(tmp_path / "libucp.so.0")).why
 
 
-def test_the_real_library_answers():
+def test_the_real_library_answers(monkeypatch):
+    monkeypatch.setattr(probe, "LIMIT_S", 300)
     try:
         modules = network._modules(paths.find_home())
     except WattleError as error:

@@ -32,7 +32,10 @@ BINARIES = [
 OF_THE_SYSTEM = re.compile(r"(libc|libm)\.so\.6|ld-linux[-\w]*\.so\.\d")
 OF_WATTLE = re.compile(r"(libwattle|libwattle-shmem|libarmci)\.so\.0|libwattle-mpi_order\.so")
 
-pytestmark = pytest.mark.skipif(not (BUILD / "bin/oshrun").exists(), reason="build/release is not built")
+pytestmark = [
+    pytest.mark.timeout(1200),
+    pytest.mark.skipif(not (BUILD / "bin/oshrun").exists(), reason="build/release is not built"),
+]
 
 
 def run(*command: object, **env: str) -> subprocess.CompletedProcess[str]:

@@ -16,7 +16,7 @@ from tree import ROOT
 def run(command: list[object], cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": os.environ["PATH"], **variables}
     return subprocess.run(
-        list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
+        list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True, timeout=360, check=False
     )
 
 

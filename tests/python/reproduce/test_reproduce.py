@@ -129,9 +129,9 @@ def test_an_interrupted_one_continues_with_the_studies_that_are_not_complete(ben
     out, ready = tmp_path / "out", tmp_path / "ready"
     words = ["reproduce", "--only", "patterns", "--on", "local", "--quick", "-o", str(out)]
     process = fakes.started(words, environment | {"FAKE_BENCH": "stops 12", "FAKE_READY": str(ready)})
-    fakes.until_there(ready)
+    fakes.until_there(ready, process)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert f"interrupted; 1 of 1 studies left: `wattle reproduce -o {out}` continues" in err
     assert "has not run yet" in (out / page.FILE).read_text()

@@ -46,6 +46,7 @@ def until_it_runs(path: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.timeout(2 * LIMIT_S)
 def test_hosts_by_ssh_are_interrupted_continued_and_shown_on_one_page(cluster: Cluster, tmp_path):
     out = tmp_path / "out"
     words = cluster.wattle("reproduce", "--hosts", ",".join(cluster.names), "--on", "local", "--quick")

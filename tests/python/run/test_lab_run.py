@@ -622,9 +622,10 @@ def test_the_exit_code_is_the_programs_where_the_disk_is_full_by_then(
 
 
 def test_a_second_interrupt_ends_a_job_that_will_not_listen(exec_launcher, environment, tmp_path):
-    process = start(environment, tmp_path, "trap '' INT; echo $$ > pid; touch ready; while :; do sleep 0.05; done")
+    shell = "trap 'touch heard' INT; echo $$ > pid; touch ready; while :; do sleep 0.05; done"
+    process = start(environment, tmp_path, shell)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.2)
+    until(lambda: (tmp_path / "heard").exists() or process.poll() is not None)  # two that wait are one to the kernel
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=300)

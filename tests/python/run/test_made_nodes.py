@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fakes import script
+from fakes import heed_signals, script
 from tree import PACKAGE
 from wattle import nodes as module
 from wattle.nodes import Nodes, NodesError, check_rate, unavailable
@@ -57,7 +57,7 @@ def make(**environment: str) -> subprocess.Popen[str]:
     """A process that makes two nodes, starts something on the second, and waits."""
     env = {**os.environ, "PYTHONPATH": str(PACKAGE), **environment}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, "-c", MAKER], env=env, text=True, **pipes)
+    return subprocess.Popen([sys.executable, "-c", MAKER], env=env, text=True, preexec_fn=heed_signals, **pipes)
 
 
 @pytest.fixture
@@ -88,20 +88,23 @@ def test_nodes_and_their_processes_are_removed_after_any_signal_to_their_maker(n
 
 
 SLOW_IP = """#!/bin/sh
-# Takes its time to add namespaces, as a busy machine does.
+# Adds namespaces only after the test allows it, as late as on a busy machine.
 [ "$1" = "-batch" ] || exec {ip} "$@"
-echo begun >> {said}; sleep 0.5; {ip} "$@"; echo done >> {said}
+echo begun >> {said}; while [ ! -e {go} ]; do sleep 0.02; done; {ip} "$@"; echo done >> {said}
 """
 
 
 @needs_nodes
 def test_a_node_that_is_only_being_made_when_its_maker_is_killed_goes_too(tmp_path):
-    said = tmp_path / "said"
-    script(tmp_path / "bin" / "ip", SLOW_IP.format(said=said, ip=shutil.which("ip")))
+    said, go = tmp_path / "said", tmp_path / "go"
+    script(tmp_path / "bin" / "ip", SLOW_IP.format(said=said, go=go, ip=shutil.which("ip")))
     maker = make(PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}", TMPDIR=str(tmp_path))
-    until(lambda: said.exists() and said.read_text().split() == ["begun"])
-    maker.kill()
-    maker.wait()
+    try:
+        until(lambda: said.exists() and said.read_text().split() == ["begun"])
+        maker.kill()
+        maker.wait()
+    finally:
+        go.touch()
     until(lambda: said.read_text().split() == ["begun", "done"])
     until(lambda: not list(tmp_path.glob("wattle-nodes-*")))
     assert f"wtl{maker.pid}x" not in namespaces()

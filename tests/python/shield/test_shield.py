@@ -245,5 +245,5 @@ def test_a_program_that_computes_on_the_core_is_counted_and_named(tmp_path, core
         assert other.stdout
         other.stdout.readline()
     other.communicate()
-    assert facts["others_s"] + facts["others_plus_minus_s"] >= 0.45
+    assert facts["others_s"] + facts["others_plus_minus_s"] + facts["stolen_s"] >= 0.45
     assert any(one["cpu_s"] >= 0.4 for one in facts["programs"])

@@ -14,11 +14,21 @@ import numpy as np
 import pytest
 from fakes import Wattle
 from test_study_sweeps import says  # noqa: F401 (a fixture)
+from tree import PACKAGE
 from wattle.meter_log import kept
 from wattle.report.cli import write
 from wattle.study import cli, measuring, registry
 
 QUICK = ("study", "barrier", "--quick", "--rounds", 1)
+
+
+@pytest.fixture
+def by_affinity(tmp_path: Path) -> dict[str, str]:
+    """The environment of a command that sees no cgroup v2. A real partition would take the cores from other tests."""
+    folder = tmp_path / "without-cgroups"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text("from wattle.shield import group\ngroup.mounted = lambda: None\n")
+    return {"PYTHONPATH": f"{folder}:{PACKAGE}"}
 
 
 def manifest_of(directory: Path) -> dict:
@@ -41,13 +51,13 @@ def test_simulated_studies_refuse_them(wattle: Wattle, option):
     assert not Path("x.csv").exists()
 
 
-def test_a_shielded_study_names_its_cores_and_what_ran_there(says, wattle: Wattle, tmp_path):  # noqa: F811
+def test_a_shielded_study_names_its_cores_and_what_ran_there(says, by_affinity, wattle: Wattle, tmp_path):  # noqa: F811
     core = max(os.sched_getaffinity(0))
     directory = tmp_path / "study"
-    result = wattle(*QUICK, "-o", directory, "--shield", core)
+    result = wattle(*QUICK, "-o", directory, "--shield", core, env=by_affinity)
     assert result.returncode == 0, result.stderr
     entry = manifest_of(directory)["shield"]
-    assert entry["cores"] == str(core)
+    assert (entry["cores"], entry["why"]) == (str(core), "there is no cgroup v2")
     assert entry["others_s"] >= 0
     assert entry["words"] in " ".join(result.stdout.split())
     assert f"Cores {core}, " in write(directory, tmp_path / "r.html").read_text()
@@ -59,12 +69,12 @@ def test_wrong_cores_end_the_study_before_it_starts(says, wattle: Wattle, tmp_pa
     assert "--shield 9999: this process may use the cores" in result.stderr
 
 
-def test_an_interrupted_study_keeps_the_shields_entry(says, environment, tmp_path):  # noqa: F811
+def test_an_interrupted_study_keeps_the_shields_entry(says, by_affinity, environment, tmp_path):  # noqa: F811
     directory, ready = tmp_path / "study", tmp_path / "ready-now"
     more = {"FAKE_READY": str(ready), "FAKE_SWEEP": "stops"}
     words = [*map(str, QUICK), "-o", str(directory), "--shield", "auto"]
-    started = fakes.started(words, {**environment, **more})
-    fakes.until_there(ready)
+    started = fakes.started(words, {**environment, **by_affinity, **more})
+    fakes.until_there(ready, started)
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=300)
     assert started.returncode == 130, said

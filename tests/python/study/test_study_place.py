@@ -58,7 +58,7 @@ def start(environment: dict[str, str], out: Path, *options: str) -> subprocess.P
     return subprocess.Popen([*command, "-o", str(out)], env=environment, text=True, **pipes)
 
 
-def until(holds, limit_s: float = 60.0) -> None:
+def until(holds, limit_s: float = 300.0) -> None:
     end = time.monotonic() + limit_s
     while not holds():
         assert time.monotonic() < end, "waited too long"
@@ -99,7 +99,7 @@ def test_the_study_runs_on_a_node_with_a_core_of_its_own_and_records_the_place(b
 def test_a_study_that_is_stopped_keeps_its_samples_and_leaves_no_node(bench, environment, tmp_path, name, code, words):
     out, ready = tmp_path / "out", tmp_path / "ready"
     process = start(environment | {"FAKE_BENCH": "stops 12", "FAKE_READY": str(ready)}, out)
-    until(lambda: ready.exists() or process.poll() is not None)
+    fakes.until_there(ready, process)
     assert left_of(process)
     process.send_signal(getattr(signal, name))
     _, err = process.communicate(timeout=300)
@@ -115,7 +115,7 @@ def test_a_study_that_is_stopped_keeps_its_samples_and_leaves_no_node(bench, env
 def test_a_study_that_is_killed_outright_leaves_no_node_and_no_process(bench, environment, tmp_path):
     ready = tmp_path / "ready"
     process = start(environment | {"FAKE_BENCH": "stops 3", "FAKE_READY": str(ready)}, tmp_path / "out")
-    until(lambda: ready.exists() or process.poll() is not None)
+    fakes.until_there(ready, process)
     node = left_of(process)[0]
     process.kill()
     process.communicate(timeout=300)
