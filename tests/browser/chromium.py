@@ -38,7 +38,7 @@ class Browser:
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 
-    def until(self, script: str, seconds: float = 20) -> Any:
+    def until(self, script: str, seconds: float = 120) -> Any:
         """Waits until the script returns something true."""
         from selenium.webdriver.support.ui import WebDriverWait
 

@@ -52,7 +52,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     command = [*without_network(), sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", folder]
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=350)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == "", "mkdocs has warnings"
     return folder

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 TOOL, NO_MEMBARRIER, TEST = sys.argv[1:4]
@@ -46,6 +47,19 @@ def cells(document: dict) -> dict[str, dict]:
     return {f"{name}.{side}": row[side] for name, row in document["prices"].items() for side in ("idle", "peer")}
 
 
+def lacking(document: dict, places: Iterable[str], excuse: str | None = None, **options: object) -> dict[str, dict]:
+    """The cells of these places that have no median in this measurement and in two further ones. Other work may take
+    the core of a process for so long that a cell has no sample. A cell whose reason has the excuse is left out.
+    """
+    for further in range(3):
+        found = cells(measured(**options) if further else document)
+        places = [place for place in places if "median_s" not in found[place]]
+        places = [place for place in places if excuse is None or excuse not in found[place]["why"]]
+        if not places:
+            break
+    return {place: found[place] for place in places}
+
+
 def check_each_price_is_measured_or_says_why_not() -> None:
     document = measured()
     for place, cell in cells(document).items():
@@ -55,28 +69,32 @@ def check_each_price_is_measured_or_says_why_not() -> None:
         low, middle, high = cell["quarter_s"], cell["median_s"], cell["three_quarters_s"]
         assert cell["least_s"] <= low <= middle <= high and math.isfinite(middle), (place, cell)
         assert cell["samples"] >= 1, (place, cell)
-    for name in ("futex_same.idle", "epoll_same.idle", "yield_alone.idle", "fence.idle", "ticks.idle", "clock.idle"):
-        assert "median_s" in cells(document)[name], name
+    names = ("futex_same.idle", "epoll_same.idle", "yield_alone.idle", "fence.idle", "ticks.idle", "clock.idle")
+    without = lacking(document, names)
+    assert not without, without
 
 
 def check_all_but_the_instructions_are_measured_on_two_cores() -> None:
     if len(os.sched_getaffinity(0)) < 2:
         sys.exit(77)
-    found = {place: cell for place, cell in cells(measured()).items() if cell["applies"] and "lowpower" not in place}
+    document = measured()
+    places = [place for place, cell in cells(document).items() if cell["applies"] and "lowpower" not in place]
     # On a machine with other work, a peer may not get to run; that is said.
-    lacking = {p: c for p, c in found.items() if "median_s" not in c and "peer did not run" not in c["why"]}
+    without = lacking(document, places, excuse="peer did not run")
     if subprocess.run([NO_MEMBARRIER, "--try"], check=False).returncode == 0:
-        assert not lacking, lacking
+        assert not without, without
 
 
 def check_on_one_core_the_others_say_why() -> None:
     core = str(min(os.sched_getaffinity(0)))
-    document = measured(before=("taskset", "-c", core))
+    before = ("taskset", "-c", core)
+    document = measured(before=before)
     assert document["how"]["cores"] == [int(core)]
     for place, cell in cells(document).items():
         if cell["applies"] and (place.endswith(".peer") or "_other" in place):
             assert "one core" in cell["why"], (place, cell)
-    assert "median_s" in cells(document)["futex_same.idle"]
+    without = lacking(document, ["futex_same.idle"], before=before)
+    assert not without, without
 
 
 def check_what_the_system_forbids_is_said_and_the_rest_measured() -> None:

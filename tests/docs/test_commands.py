@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 HOME = Path(os.environ.get("WATTLE_HOME") or ROOT / "build/release")
 FIRST = [ROOT / name for name in ("README.md", "docs/getting-started.md", "docs/regressions.md")]
 PAGES = [*FIRST, *sorted((ROOT / "docs/tutorials").glob("*.md"))]
-LIMIT_S = 150
+LIMIT_S = 900  # of all commands of a page, on a busy machine
+OVERLOADED = "is this machine overloaded?"
 
 # Commands that are not run here, by their beginning, and the reason.
 NOT_RUN = {
@@ -79,6 +80,12 @@ def run(commands: list[shown.Command], folder: Path) -> list[tuple[int, str]]:
     return found
 
 
+def is_stopped_by_load(command: str, output: str) -> bool:
+    """`wattle calibrate` stops by itself where other work takes the cores. That is no fault of the page."""
+    return command == "wattle calibrate" and OVERLOADED in " ".join(output.split())
+
+
+@pytest.mark.timeout(LIMIT_S + 100)
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_commands_of_a_page_run_as_shown(path: Path, folder: Path) -> None:
     page = shown.read(path)
@@ -88,6 +95,8 @@ def test_commands_of_a_page_run_as_shown(path: Path, folder: Path) -> None:
     wrong = []
     for number, (command, (code, output)) in enumerate(zip(commands, run(commands, folder), strict=True)):
         shows_code = number + 1 < len(commands) and commands[number + 1].text == "echo $?"
+        if code != 0 and is_stopped_by_load(command.text, output):
+            continue
         if code != 0 and not shows_code:
             wrong.append(f"{path.name}:{command.line}: {command.text}: exit code {code}\n{output}")
         elif command.expected and not shown.agrees(command.expected, output):

@@ -31,7 +31,7 @@ WITHOUT_CONTRACT = re.compile(r"Member (PARMCI_|parmci_|pshmemx_|wtl_|FAIL)|Memb
 def warnings(headers: list[Path], folder: Path, contracts: str) -> list[str]:
     inputs = " ".join(map(str, headers))
     doxyfile = f"{DOXYFILE.format(contracts=contracts)}INPUT = {inputs}\nOUTPUT_DIRECTORY = {folder}\n"
-    done = subprocess.run(["doxygen", "-"], input=doxyfile, text=True, capture_output=True, timeout=100, check=True)
+    done = subprocess.run(["doxygen", "-"], input=doxyfile, text=True, capture_output=True, timeout=350, check=True)
     return [line for line in done.stderr.splitlines() if line.strip()]
 
 

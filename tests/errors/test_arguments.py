@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -253,32 +254,48 @@ def test_a_pe_that_has_ended_is_named_with_debug() -> None:
     assert result.code == 64 and lines and all(re.match(f"{waits}|{never}|{ends}", line) for line in lines), result
 
 
-def late_in(call: str, result: Result) -> list[re.Match[str]]:
-    """The reports of one call. On a busy machine other calls of a test program may be late, too."""
+def late_in(result: Result) -> list[re.Match[str]]:
     last = rf"(, whose last collective call was \S+{PLACE})?"
     late = rf"wattle: PE (\d): (\S+){PLACE} with (\S.*): has waited \S+ s for PE (\d){last}; it keeps"
     said = [re.match(late, line) for line in without_greetings(result.said)]
     assert result.code == 0 and all(said), result
-    return [found for found in said if found and found[2] == call]
+    return [found for found in said if found]
+
+
+def reports_of(
+    n: int, way: str, patience: str, is_meant: Callable[[re.Match[str]], bool]
+) -> tuple[list[re.Match[str]], Result]:
+    """The reports of late PEs that are meant, and the result of the run. On a busy machine another call of the program
+    may be late, too. A PE reports once, so it has then no report left for the call that is meant. The program runs
+    again after such a report, three times at most.
+    """
+    for _ in range(3):
+        result = oshrun(n, "shmem_apart", way, env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": patience})
+        found = late_in(result)
+        reports = [late for late in found if is_meant(late)]
+        if len(reports) == len(found):
+            break
+    return reports, result
 
 
 def test_a_late_pe_is_reported_once_with_debug() -> None:
-    result = oshrun(2, "shmem_apart", "one_is_late", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "2ms"})
-    reports = late_in("shmem_team_sync", result)
+    # PE 1 is late twice, by 0.7 s and 0.1 s. A wait of ten patiences is reported, so both are long enough.
+    reports, result = reports_of(2, "one_is_late", "8ms", lambda late: late[2] == "shmem_team_sync")
     assert all(", whose last collective call was shmem_team_s" in (late[5] or "") for late in reports), result
     told = [late.group(1, 3, 4) for late in reports]
     assert ("0", "a team of PEs 0 to 1", "1") in told and len(set(told)) == len(told), result
 
 
 def test_a_late_pe_of_the_same_team_as_before_is_reported_with_debug() -> None:
-    result = oshrun(2, "shmem_apart", "late_again", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "20ms"})
-    told = {late.group(1, 3, 4) for late in late_in("shmem_barrier_all", result) if late[5] and late[2] in late[5]}
-    assert ("0", "SHMEM_TEAM_WORLD", "1") in told, result
+    def is_second(late: re.Match[str]) -> bool:
+        return late[2] == "shmem_barrier_all" and late[2] in (late[5] or "")
+
+    reports, result = reports_of(2, "late_again", "20ms", is_second)
+    assert ("0", "SHMEM_TEAM_WORLD", "1") in {late.group(1, 3, 4) for late in reports}, result
 
 
 def test_of_several_threads_only_the_late_pe_is_reported() -> None:
-    result = oshrun(3, "shmem_apart", "late_threads", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "50ms"})
-    reports = late_in("shmem_team_sync", result)
+    reports, result = reports_of(3, "late_threads", "50ms", lambda late: late[2] == "shmem_team_sync")
     assert all(re.fullmatch(r"a team of PEs \d to 2", late[3]) and not late[5] for late in reports), result
     told = [late.group(1, 4) for late in reports]
     assert sorted(told) == [("0", "2"), ("1", "2")], result

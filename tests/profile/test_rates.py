@@ -140,8 +140,9 @@ def test_a_wait_in_a_shared_library_has_its_line(tmp_path: Path) -> None:
         [HOME / "bin/oshrun", "-n", "2", program], env={**clean_environment(), "WATTLE_METER": "model"}
     )
     try:
-        until, found = time.monotonic() + 60, {}
-        while not found.get("call") and time.monotonic() < until:
+        # The first ten barriers are waits of main().
+        until, found = time.monotonic() + 120, {}
+        while not (found.get("call") and (found["counts"] or {}).get("calls") == 11) and time.monotonic() < until:
             pes = json.loads(top(job.pid, "--json"))["pes"] if job.poll() is None else []
             found = next((pe for pe in pes if pe["pe"] == 0), {})
         assert found["call"] == "shmem_barrier_all"

@@ -39,7 +39,7 @@ static volatile double sum;
 static void work(void *buf, size_t n, int pe, shmemx_am_token_t token)
 {
   (void)buf, (void)n, (void)pe, (void)token;
-  for (int i = 0; i < 20000; i++) sum += i;
+  for (int i = 0; i < 1000000; i++) sum += i; /* longer than an interruption of `nothing`, scaled up */
 }
 static void nothing(void *buf, size_t n, int pe, shmemx_am_token_t token)
 {

@@ -10,10 +10,13 @@ import json
 import re
 import subprocess
 import sys
+import time
 from functools import cache
 from pathlib import Path
 
-PES, SECONDS, TRIES = 2, 20, 3
+PES, TRIES = 2, 3
+UNBROKEN_S = 300  # limit of a program that ends, on a busy machine too
+LEAST_S, SLOWER = 20, 10  # limit of a broken program: this long, and this many times as long as unbroken
 
 
 @cache
@@ -22,8 +25,8 @@ def called_by(nm: str, program: str) -> set[str]:
     return {line.split()[-1].split("@")[0] for line in lines.splitlines()}
 
 
-def status(oshrun: str, breakers: str, program: str, routine: str) -> int | None:
-    """How the program ends with the routine broken ("": none is); None if it does not."""
+def status(oshrun: str, breakers: str, program: str, routine: str, limit_s: float) -> int | None:
+    """How the program ends with the routine broken ("": none is); None if it does not within the limit."""
     path, _, argument = program.partition(":")
     command = [
         oshrun,
@@ -38,7 +41,7 @@ def status(oshrun: str, breakers: str, program: str, routine: str) -> int | None
     ]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as job:
         try:
-            return job.wait(SECONDS)
+            return job.wait(limit_s)
         except subprocess.TimeoutExpired:
             job.terminate()
             job.wait()
@@ -49,7 +52,11 @@ def main() -> int:
     nm, oshrun, breakers, api, calls, *programs = sys.argv[1:]
     tested = set(re.findall(r"test_(\w+), (?:true|false)}", Path(calls).read_text()))
     routines = [r["name"] for r in json.loads(Path(api).read_text()) if r["name"] not in tested]
-    usual = {program: status(oshrun, breakers, program, "") for program in programs}
+    usual, limit_s = {}, {}
+    for program in programs:
+        began = time.monotonic()
+        usual[program] = status(oshrun, breakers, program, "", UNBROKEN_S)
+        limit_s[program] = max(LEAST_S, SLOWER * (time.monotonic() - began))
     failing = [program for program, how in usual.items() if how != 0 and ":" not in program]
     if failing:  # they would fail for a broken routine too
         print("unbroken, these fail:", *failing)
@@ -58,7 +65,7 @@ def main() -> int:
     for routine in routines:
         callers = [p for p in programs if routine in called_by(nm, p.partition(":")[0])]
         tries = [p for p in callers for _ in range(TRIES)]  # a lock that does not lock may be lucky
-        found = next((p for p in tries if status(oshrun, breakers, p, routine) != usual[p]), None)
+        found = next((p for p in tries if status(oshrun, breakers, p, routine, limit_s[p]) != usual[p]), None)
         unnoticed += found is None
         print(
             f"{routine}\t{Path(found).name if found else 'not noticed by ' + ', '.join(Path(p).name for p in callers)}"

@@ -67,7 +67,7 @@ def environment() -> dict[str, str]:
 
 
 def simulate(
-    where: Path, program: Path, *arguments: str, n: int = 4, options: tuple[str, ...] = (), timeout: float = 60
+    where: Path, program: Path, *arguments: str, n: int = 4, options: tuple[str, ...] = (), timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*command(where, n, *options), str(program), *arguments],

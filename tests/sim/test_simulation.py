@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fakes
 import pytest
 from sim_job import HOME, ROOT, build, command, environment, is_built, result, simulate
 from wattle.sim import cluster as clusters
@@ -300,8 +301,8 @@ def test_a_clusters_own_keys_override_those_of_its_network(tmp_path: Path) -> No
 
 def test_an_interrupted_simulation_ends_and_says_so(programs: Path, tmp_path: Path) -> None:
     words = [*command(tmp_path / "run", 3), str(programs / "forever")]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(words, env=environment(), stdout=pipe, stderr=pipe, text=True, start_new_session=True) as job:
+    options = {"env": environment(), "text": True, "start_new_session": True, "preexec_fn": fakes.heed_signals}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options) as job:
         assert job.stdout and job.stdout.readline() == "began\n"
         os.killpg(job.pid, signal.SIGINT)
         _, said = job.communicate(timeout=300)

@@ -30,7 +30,7 @@ TOOLS = {
 }
 CORES = 2  # of each node
 MEMORY_MB = 1000
-START_S = 30
+START_S = 180
 CGROUPS = Path("/sys/fs/cgroup")
 # Unchanged: a chroot has no root file system whose propagation could be changed; that of /proc is made private.
 NAMESPACE = ["unshare", "--pid", "--fork", "--kill-child", "--propagation", "unchanged", "--mount-proc"]

@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.skipif(REASON is not None, reason=str(REASON)),
     pytest.mark.skipif(not PLUGIN.exists(), reason="the plugin is not built (Debian: libslurm-dev)"),
 ]
-REPAIR_S = 20
+REPAIR_S = 180
 
 
 @pytest.fixture(scope="module")
