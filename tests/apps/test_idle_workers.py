@@ -21,5 +21,5 @@ def test_workers_whose_first_work_is_held_back_sleep(version: str, pes: int) -> 
     assert done.code == 0, done
     sample = next(line for line in map(json.loads, done.out.splitlines()) if line["kind"] == "sample")
     assert sample["verified"]
-    assert sample["wait_s"] >= 0.9 * HOLD_S * (pes - 1)  # they did wait
+    assert sample["wait_s"] >= 0.5 * HOLD_S * (pes - 1)  # they did wait
     assert sample["wait_cpu_s"] <= MOST * sample["wait_s"], sample

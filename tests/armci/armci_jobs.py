@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jobs import HOME, clean_environment, compile_once
+from jobs import HOME, clean_environment, compile_once, run_again
 from mpi_jobs import PLAIN as ENVIRONMENT
 from tree import ROOT
 
@@ -24,7 +24,6 @@ THEIRS = ["-larmci-openmpi"]
 # mpirun breaks at its own end now and then with many processes on a busy machine (PMIx 4.2.2, PMIx_server_finalize);
 # and MPICH's mpiexec writes to a proxy that has gone, where processes end before they have been given their input.
 LAUNCHER_BROKE = (-signal.SIGSEGV, -signal.SIGPIPE)
-TRIES = 4
 
 
 def need(*tools: str) -> None:
@@ -47,8 +46,9 @@ def compile_program(source: str, program: Path, *options: str | Path, compiler: 
 
 def start_job(words: list[str], settings: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """Runs a job to its end; again if its launcher broke."""
-    for _ in range(TRIES):
-        done = subprocess.run(
+
+    def start() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             words,
             env={**clean_environment(), **ENVIRONMENT, **settings},
             stdin=subprocess.DEVNULL,
@@ -57,9 +57,8 @@ def start_job(words: list[str], settings: dict[str, str]) -> subprocess.Complete
             timeout=300,
             check=False,
         )
-        if done.returncode not in LAUNCHER_BROKE:
-            break
-    return done
+
+    return run_again(start, lambda done: done.returncode in LAUNCHER_BROKE)
 
 
 def run(n: int, *words: object, **settings: str) -> subprocess.CompletedProcess[str]:

@@ -205,23 +205,38 @@ ALONE = [
 ]
 
 
+def first_report_of_lateness(wrong: Path, case: str, come: Path) -> str:
+    """Runs a job to its end. Process 1 waits for the file `come`, which is made after the report."""
+    job = subprocess.Popen(
+        ["mpirun.openmpi", "-n", "2", wrong, case, come],
+        env={**clean_environment(), **ENVIRONMENT, "SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "50ms"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert job.stderr
+        said = next((line for line in job.stderr if "has waited" in line), "")
+        come.touch()
+        rest = job.communicate(timeout=300)[1]
+    finally:
+        come.touch()
+        job.kill()
+    assert job.returncode == 0, rest
+    return said
+
+
 @pytest.mark.parametrize(("case", "late"), ALONE, ids=[case.replace(" ", "_") for case, _ in ALONE])
 def test_with_debug_a_process_that_is_left_alone_says_for_whom_it_waits(
     wrong: Path, tmp_path: Path, case: str, late: str
 ) -> None:
-    job = subprocess.Popen(
-        ["mpirun.openmpi", "-n", "2", wrong, case, tmp_path / "come"],
-        env={**clean_environment(), **ENVIRONMENT, "SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "10ms"},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert job.stderr
+    """A PE reports lateness once. On a busy machine a PE may be late before, and then another job has to show it."""
     at = r"at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)"
-    said = next((line for line in job.stderr if re.search("PE 0: " + late.replace("{at}", at), line)), None)
-    (tmp_path / "come").touch()
-    rest = job.communicate(timeout=300)[1]
-    assert said, rest
-    assert job.returncode == 0, rest
+    said: list[str] = []
+    for i in range(3):
+        said.append(first_report_of_lateness(wrong, case, tmp_path / f"come{i}"))
+        if re.search("PE 0: " + late.replace("{at}", at), said[-1]):
+            return
+    raise AssertionError(said)
 
 
 @pytest.mark.parametrize("how", ["error", "error with its line's end"])

@@ -4,7 +4,7 @@
  * The last PE computes until a put of PE 0 stops it. Meanwhile PE 0 puts, adds, swaps and gets: without a progress
  * agent this program hangs. Then PE 0 computes after each series of small operations, of any length, until it sees the
  * reply: the held ones must have left without a call of PE 0. Then PE 0 sleeps until a late reply comes. At the end
- * all PEs do nothing, and the CPU time of both is printed.
+ * all PEs do nothing, and the CPU time and the length of both are printed.
  */
 #include <shmem.h>
 #include <stdio.h>
@@ -15,11 +15,21 @@ enum { LATE_S = 2, LONGEST_ROW = 40 };
 static long counter, stop, answered;
 static char block[4 << 20], here[sizeof block];
 
-static double cpu_seconds(void)
+static double read_clock(clockid_t clock)
 {
   struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  clock_gettime(clock, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double cpu_seconds(void)
+{
+  return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static double seconds(void)
+{
+  return read_clock(CLOCK_MONOTONIC);
 }
 
 static int is_all(const char *bytes, size_t n, char value)
@@ -101,13 +111,13 @@ int main(void)
   if (me == 0) send_rows(last);
   if (me == last) answer_rows();
   shmem_barrier_all();
-  double before = cpu_seconds();
+  double before = cpu_seconds(), start = seconds();
   if (me == last) nanosleep(&(struct timespec){.tv_sec = LATE_S}, NULL);
   shmem_barrier_all();
-  if (me == 0) printf("cpu barrier %.4f\n", cpu_seconds() - before);
-  before = cpu_seconds();
+  if (me == 0) printf("cpu barrier %.4f in %.4f\n", cpu_seconds() - before, seconds() - start);
+  before = cpu_seconds(), start = seconds();
   nanosleep(&(struct timespec){.tv_sec = LATE_S}, NULL);
-  if (me == 0) printf("cpu idle %.4f\n", cpu_seconds() - before);
+  if (me == 0) printf("cpu idle %.4f in %.4f\n", cpu_seconds() - before, seconds() - start);
   shmem_finalize();
   if (wrong) fprintf(stderr, "wrong data\n");
   return wrong;

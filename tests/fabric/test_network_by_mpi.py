@@ -30,7 +30,7 @@ def by_open_mpi(nodes: Nodes, pes: int, *words: str | Path) -> list[str]:
     return nodes.command(str(HOME / "bin/oshrun"), pes, *map(str, words))
 
 
-def run(command: list[str], folder: Path, timeout: float = 60, **settings: str) -> tuple[Result, set[str]]:
+def run(command: list[str], folder: Path, timeout: float = 300, **settings: str) -> tuple[Result, set[str]]:
     """The result, and the networks that the PEs took."""
     with Job(command, env=AS_ROOT | {"WATTLE_PROFILE_DIR": str(folder)} | settings) as job:
         result = job.wait(timeout)

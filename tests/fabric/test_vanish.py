@@ -20,8 +20,8 @@ from wattle.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 HERE = Path(__file__).parent
-WITHIN_S = 30  # the bound
-SILENCE = "3s"
+WITHIN_S = 120  # some 20 s where cores are free
+SILENCE = "10s"  # longer than a busy machine keeps an agent from its core
 # Where the jobs are when it happens. In shmem_init the network is not there yet: the launcher has to notice.
 PLACES = ["rounds", "transfer", "barrier", "wait", "finalize"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,8 +48,8 @@ def test_a_job_that_ends_well_leaves_no_trace_of_this(tmp_path: Path) -> None:
 
 def test_a_pe_that_is_killed_from_outside_leaves_the_figures_of_all(tmp_path: Path) -> None:
     with Job([OSHRUN, "-n", "2", program("victim"), "wait"], env={"WATTLE_PROFILE_DIR": str(tmp_path)}) as job:
-        job.until(lambda: len(list(kept(job))) == 2, "two PEs with counts")
-        time.sleep(0.3)
+        job.until_said("there", 2)
+        assert len(list(kept(job))) == 2
         job.signal(job.find("victim")[0])
         job.wait()
         job.all_gone()

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 MAX, MIN, BASE = "3600000", "1200000", "2400000"
@@ -28,7 +29,8 @@ FILES = {
     "base_frequency": BASE,
     "cpuinfo_transition_latency": "20000",
 }
-PATIENCE_S = 20
+PATIENCE_S = 120
+TRIES = 3  # the early PE may lose its core for so long that it is the late one
 
 
 class Machine:
@@ -73,7 +75,7 @@ class Machine:
 
 
 def until(holds: Callable[[], bool]) -> bool:
-    """Whether it does within some seconds."""
+    """Whether it does within two minutes."""
     end = time.monotonic() + PATIENCE_S
     while not holds():
         if time.monotonic() > end:
@@ -139,15 +141,20 @@ def counted(result: subprocess.CompletedProcess[str], rounds: int) -> bool:
 
 
 def changes_and_restores(job: Job) -> None:
-    result = job.run("40")
-    expect(counted(result, 40), "the result is the program's", result)
-    expect(job.machine.is_restored(), "the clocks are as they were", job.machine.limits())
-    clocks = job.clocks()
-    expect(all(c["knob"] == "cpufreq" for c in clocks), "the knob is cpufreq", clocks)
-    expect(sum(c["changes"] for c in clocks) > 0, "clocks were changed", clocks)
-    expect(all(40 in [r["instances"] for r in c["regions"]] for c in clocks), "each round is an instance", clocks)
-    expect(clocks[0]["slack_s"] > clocks[1]["slack_s"], "the early PE has the slack", clocks)
-    expect(job.kept() == [], "nothing is kept of what is put back", job.kept())
+    slack = []
+    for _ in range(TRIES):
+        result = job.run("40")
+        expect(counted(result, 40), "the result is the program's", result)
+        expect(job.machine.is_restored(), "the clocks are as they were", job.machine.limits())
+        clocks = job.clocks()
+        expect(all(c["knob"] == "cpufreq" for c in clocks), "the knob is cpufreq", clocks)
+        expect(sum(c["changes"] for c in clocks) > 0, "clocks were changed", clocks)
+        expect(all(40 in [r["instances"] for r in c["regions"]] for c in clocks), "each round is an instance", clocks)
+        expect(job.kept() == [], "nothing is kept of what is put back", job.kept())
+        slack.append([c["slack_s"] for c in clocks])
+        if slack[-1][0] > slack[-1][1]:
+            return
+    expect(False, "the early PE has the slack", slack)
 
 
 def records(job: Job) -> None:
@@ -182,34 +189,32 @@ def restores_after_sigkill(job: Job) -> None:
         expect("rounds done\n" in iter(process.stderr.readline, ""), "it runs")
         expect(until(lambda: not job.machine.is_restored()), "clocks are changed")
     finally:
-        for pid in pes_of(job):
-            os.kill(pid, signal.SIGKILL)
-        process.wait(60)
+        kill(pes_of(job))
+        process.wait(PATIENCE_S)
     expect(process.returncode != 0, "the job has failed")
     expect(job.machine.comes_back(), "the clocks come back", job.machine.limits())
 
 
 def survives_its_guard(job: Job) -> None:
-    process = job.start("300")
+    rounds = 500
+    process = job.start(str(rounds))
     try:
-        expect(until(lambda: guards_of(job) != []), "there is a guard")
-        for pid in guards_of(job):
-            os.kill(pid, signal.SIGKILL)
+        kill(ready_guards_of(job))
         expect(process.poll() is None, "the job still runs")
     finally:
         out, err = process.communicate(timeout=300)
-    expect((process.returncode, out) == (0, "count 600\n"), "the result is the program's", process.returncode, out, err)
+    expected = (0, f"count {2 * rounds}\n")
+    expect((process.returncode, out) == expected, "the result is the program's", process.returncode, out, err)
     expect(job.machine.is_restored(), "the clocks are as they were", job.machine.limits())
     expect(job.kept() == [], "nothing is kept of what is put back", job.kept())
 
 
 def follows_another_whose_guard_has_not_ended(job: Job) -> None:
     """A guard ends some time after its job; on a busy machine the next job has begun by then."""
-    process = job.start("100")
+    process = job.start("500")
     guards: list[int] = []
     try:
-        expect(until(lambda: guards_of(job) != [] and all(map(is_ready, guards_of(job)))), "there is a ready guard")
-        guards = guards_of(job)
+        guards = ready_guards_of(job)
         for pid in guards:
             os.kill(pid, signal.SIGSTOP)
         process.communicate(timeout=300)
@@ -291,14 +296,32 @@ def is_ready(guard: int) -> bool:
 
 
 def guards_of(job: Job) -> list[int]:
-    """Guards that hold the machine's files open."""
-    policy = str(job.machine.policy(job.machine.cpus[0]))
+    """Guards that hold files of the machine open."""
+    root = f"{job.machine.root}/"
     return processes(
         lambda p: (
             (p / "comm").read_text().startswith("wattle-clock-gu")
-            and any(str(fd.readlink()).startswith(policy) for fd in (p / "fd").iterdir())
+            and any(str(fd.readlink()).startswith(root) for fd in (p / "fd").iterdir())
         )
     )
+
+
+def ready_guards_of(job: Job) -> list[int]:
+    found: list[int] = []
+
+    def are_ready() -> bool:
+        found[:] = guards_of(job)
+        return found != [] and all(map(is_ready, found))
+
+    expect(until(are_ready), "there is a ready guard")
+    return found
+
+
+def kill(pids: list[int]) -> None:
+    """Kills processes. The launcher may have ended some of them after the first."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def processes(holds: Callable[[Path], bool]) -> list[int]:
@@ -321,9 +344,9 @@ def the_next_start_repairs_what_a_killed_control_group_left(job: Job) -> None:
         guards = guards_of(job)
         expect(len(guards) == 1, "there is a guard", guards)
     finally:
-        for pid in [*guards_of(job), *pes_of(job)]:
-            os.kill(pid, signal.SIGKILL)
-        process.wait(60)
+        kill([*guards_of(job), *pes_of(job)])
+        process.wait(PATIENCE_S)
+    expect(until(lambda: guards_of(job) == []), "the guard has released its locks")
     expect(not job.machine.is_restored(), "nobody was left to put the clocks back")
     result = job.run("3", WATTLE_GOVERN="off")
     expect(counted(result, 3), "the next job's result is its own", result)
@@ -346,7 +369,7 @@ def two_jobs_on_a_node_do_not_fight(job: Job) -> None:
         expect(job.machine.limits() == {(MIN, BASE)}, "and has changed nothing", job.machine.limits())
     finally:
         first.send_signal(signal.SIGTERM)
-        first.wait(60)
+        first.wait(PATIENCE_S)
     expect(job.machine.comes_back(), "the clocks come back", job.machine.limits())
 
 
@@ -388,10 +411,10 @@ def packages_have_the_users_values_and_come_back(job: Job) -> None:
         expect(second.stderr.count("another job has it") == 2, "it says so of both", second.stderr)
         expect(texts(*files) == ["1600000", "60000000"], "and has changed nothing", texts(*files))
     finally:
-        for pid in pes_of(job):
-            os.kill(pid, signal.SIGKILL)
-        process.wait(60)
+        kill(pes_of(job))
+        process.wait(PATIENCE_S)
     expect(until(lambda: texts(*files) == ["2400000", "90000000"]), "they come back after SIGKILL", texts(*files))
+    expect(until(lambda: guards_of(job) == []), "the guard has released its locks")
     result = job.run("4", **FIXED)
     expect(counted(result, 4) and not result.stderr, "nothing is in the next job's way", result)
     expect(texts(*files) == ["2400000", "90000000"], "they come back", texts(*files))
@@ -444,7 +467,7 @@ def an_uncore_is_governed_also_without_clocks_of_cores(job: Job) -> None:
 
 def survives_a_tree_that_vanishes(job: Job) -> None:
     process = job.start("400")
-    time.sleep(1)
+    ready_guards_of(job)
     shutil.rmtree(job.machine.root)
     out, err = process.communicate(timeout=300)
     expect(process.returncode == 0 and out == "count 800\n", "the result is the program's", out, err)
@@ -477,7 +500,7 @@ def holds_a_plan(job: Job) -> None:
         expect(job.machine.limits() == {(MIN, "1500000"), (MIN, BASE)}, "each PE has its clock", job.machine.limits())
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        process.wait(PATIENCE_S)
     expect(job.machine.comes_back(), "the clocks come back", job.machine.limits())
 
 

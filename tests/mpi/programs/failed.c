@@ -2,12 +2,16 @@
  * Requests that fail while a process waits for them, with as much of MPI for threads as the first word says: errors and
  * statuses of Waitall, Waitany, Waitsome and Wait. The handler of MPI_COMM_WORLD returns.
  *
- * The receiver says that it is about to wait, and the sender then takes its time: so that the failure comes in the wait.
+ * The receiver says that it is about to wait. The sender sends when it sees the receiver wait, so the failure comes in
+ * the wait.
  */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <unistd.h>
+
+#include "../../wait/waiting_thread.h"
 
 enum { WAITS = 5 };
 static int sent[4], got[4];
@@ -28,10 +32,12 @@ static const char *name(int code)
 /* The second of each pair of messages, if it fits, is there first: MPI may leave a wait at the first failure. */
 static void send_late(void)
 {
+  long receiver[2];
+  MPI_Recv(receiver, 2, MPI_LONG, 1, 2 * WAITS, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   for (int wait = 0; wait < WAITS; wait++) {
     MPI_Send(sent, 1, MPI_INT, 1, 2 * wait + 1, MPI_COMM_WORLD);
     MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    await_waiting_thread(receiver, "either");
     MPI_Send(sent, 4, MPI_INT, 1, 2 * wait, MPI_COMM_WORLD);
   }
 }
@@ -67,6 +73,7 @@ static void receive(void)
   MPI_Request r[2];
   MPI_Status s[2] = {{.MPI_ERROR = MPI_SUCCESS}, {.MPI_ERROR = MPI_SUCCESS}};
   int rc, n, which[2] = {-1, -1};
+  MPI_Send((long[]){getpid(), gettid()}, 2, MPI_LONG, 0, 2 * WAITS, MPI_COMM_WORLD);
   wait_all(0, 1);
   wait_all(1, 0);
   post(2, r);
