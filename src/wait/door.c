@@ -507,8 +507,9 @@ static void ask_overdue(void *arg)
   if (o) o->late(o->of, w->site, w->awaited);
 }
 
-/* Learns the time of a poll, unless the thread was interrupted. A much shorter time replaces the known one, which was of
- * an interrupted thread. A few ticks more or less prove nothing: some clocks have ticks that are longer than a poll. */
+/* Learns the time of a poll, unless the thread was interrupted. A much shorter time replaces the known one, which was
+ * of an interrupted thread. A few ticks more or less prove nothing: some clocks have ticks that are longer than a poll.
+ */
 static void learn_poll(wtl_door *d, float ticks)
 {
   const float few = 4;

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import fakes
 import pytest
 import ssh_nodes
 from ssh_nodes import Cluster
@@ -57,6 +58,7 @@ def test_hosts_by_ssh_are_interrupted_continued_and_shown_on_one_page(cluster: C
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=fakes.heed_signals,
     )
     until_it_runs(manifest_of(out, cluster, ONLY[1]), started)
     os.kill(started.pid, signal.SIGINT)
