@@ -472,8 +472,9 @@ def mpich(*words: str | Path, **options: object) -> Result:
 
 
 def mpiexec_lost_its_proxy(result: Result) -> bool:
-    """mpiexec 4.0.2 takes the end of its own proxy for an error where it has not read before what became of the PEs.
-    Where the proxy has ended before it has got its input, SIGPIPE ends mpiexec."""
+    """mpiexec 4.0.2 takes the end of its own proxy for an error if it has not yet read how the PEs ended. SIGPIPE ends
+    mpiexec if the proxy has ended before it has got its input.
+    """
     return (result.code == 255 and "assert (!closed) failed" in result.err) or (
         result.code == 141 and "Broken pipe" in result.err
     )
