@@ -1,8 +1,9 @@
 # Programs of several PEs: pe_program makes one, pe_test runs it at several sizes. In the threads build the PEs are threads of the program.
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 
+# Each program traps floating-point exceptions: the library must not disturb one that does.
 function(pe_program program)
-  add_executable(${program} ${ARGN})
+  add_executable(${program} ${ARGN} ${CMAKE_SOURCE_DIR}/tests/support/traps.c)
   target_compile_definitions(${program} PRIVATE _GNU_SOURCE)
   target_include_directories(${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(${program} PRIVATE wattle-shmem Threads::Threads m)

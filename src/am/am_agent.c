@@ -9,6 +9,7 @@
 
 #include "am/am_run.h"
 #include "node/last_thread.h"
+#include "os/floats.h"
 #include "os/yielder.h"
 #include "os/os.h"
 
@@ -36,6 +37,7 @@ struct wtl_am_agent {
 
 static void park(wtl_am_agent *a, uint32_t nudges, long ns)
 {
+  WTL_FLOATS_APART;
   a->parked_long = ns > LONGEST_PAUSE_NS;
   a->parked = true; /* before `nudges` is compared: the kernel has a full barrier there */
   wtl_futex_wait(&a->nudges, nudges, (double)ns * 1e-9, WTL_FUTEX_OURS);
@@ -179,6 +181,7 @@ void wtl_am_agent_note_poll(wtl_am_agent *a)
 
 wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
 {
+  WTL_FLOATS_APART;
   wtl_am_agent *a = calloc(1, sizeof *a);
   int rc;
   if (!a) {

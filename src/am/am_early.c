@@ -7,6 +7,7 @@
 #include "am/am_handlers.h"
 #include "am/am_send.h"
 #include "base/error.h"
+#include "os/floats.h"
 #include "os/os.h"
 
 struct wtl_am_early {
@@ -89,6 +90,7 @@ static void refuse(const wtl_am_message *m)
 
 static uint64_t patience_ns(const wtl_am *am)
 {
+  WTL_FLOATS_APART;
   return (uint64_t)(am->pe->settings.am_patience.seconds * 1e9);
 }
 

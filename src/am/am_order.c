@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "am/am_state.h"
+#include "os/floats.h"
 
 /* The mutexes that a thread holds, in the order of taking. Deeper nesting is not followed. */
 enum { DEPTH = 16 };
@@ -84,6 +85,7 @@ static bool is_first(wtl_am *am, const wtl_am_mutex *m, const char *call, int ha
 /* Reports at the end an event that occurred more often than it was reported, and frees the note. */
 static void end_note(note *n)
 {
+  WTL_FLOATS_APART;
   unsigned long long times = n->times;
   const char *which = n->n_named == NAMED ? "; the first 8 such mutexes are named above" : "";
   if (times > n->n_named && n->call)
@@ -182,6 +184,7 @@ void wtl_am_order_forget(wtl_pe *self, const wtl_am_mutex *m)
 
 void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m, uint64_t held_ns)
 {
+  WTL_FLOATS_APART;
   for (int i = stack.n; i-- > 0;) {
     if (stack.held[i] != m) continue;
     memmove(&stack.held[i], &stack.held[i + 1], (size_t)(stack.n - i - 1) * sizeof stack.held[0]);

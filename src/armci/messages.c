@@ -3,6 +3,7 @@
 
 #include "armci/armci_front.h"
 #include "global/tagged.h"
+#include "os/floats.h"
 #include "os/os.h"
 #include "team/barrier.h"
 
@@ -30,6 +31,7 @@ int armci_msg_nproc(void)
 
 double armci_timer(void)
 {
+  WTL_FLOATS_APART;
   return (double)wtl_clock_ns() * 1e-9;
 }
 

@@ -12,6 +12,7 @@
 #include "armci/tcgmsg.h"
 #include "base/sigpipe.h"
 #include "global/tagged.h"
+#include "os/floats.h"
 #include "os/os.h"
 #include "pgas/rma.h"
 #include "team/barrier.h"
@@ -253,6 +254,7 @@ double armci_tcgmsg_tcgtime(void)
 /* In hundredths of a second. */
 long armci_tcgmsg_mtime(void)
 {
+  WTL_FLOATS_APART;
   return (long)(armci_timer() * 100);
 }
 

@@ -151,10 +151,15 @@ static bool read_exponent(reader *r, long *power)
   return any;
 }
 
+/* Exact where both factors are: up to 2^53 and 10^22. Elsewhere it may be off in the last digits that a double has. */
 static double value_of(const digits *d)
 {
   long power = d->power < -MOST_POWER ? -MOST_POWER : d->power > MOST_POWER ? MOST_POWER : d->power;
-  return d->value ? (double)((long double)d->value * powl(10, (long double)power)) : 0;
+  double value = (double)d->value, half = pow(10, (double)(power < 0 ? -power / 2 : power / 2));
+  double rest = power % 2 ? 10 * half : half;
+  if (!d->value) return 0;
+  if (power >= -22 && power < 0) return value / (half * rest);
+  return power < 0 ? value / half / rest : value * half * rest;
 }
 
 static bool read_number(reader *r, double *value)

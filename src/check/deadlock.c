@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/floats.h"
 #include "pgas/near.h"
 #include "profile/line.h"
 #include "record/record.h"
@@ -375,6 +376,7 @@ static bool has_arrived(void *arg)
 
 static void examine(void *arg)
 {
+  WTL_FLOATS_APART;
   const arrival *a = arg;
   size_t n = (size_t)a->self->n;
   view v = {a->self,

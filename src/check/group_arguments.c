@@ -9,6 +9,7 @@
 #include "check/deadlock.h"
 #include "global/group.h"
 #include "global/tagged.h"
+#include "os/floats.h"
 #include "os/os.h"
 #include "profile/caller.h"
 #include "record/record.h"
@@ -37,6 +38,7 @@ static bool has_arrived(void *arg)
 /* Reports a late member. Only the first member that waits reports it. */
 static void report_late(void *arg)
 {
+  WTL_FLOATS_APART;
   const wait *w = arg;
   const wtl_group *g = w->group;
   double waited = (double)(wtl_clock_ns() - w->began_ns) * 1e-9;

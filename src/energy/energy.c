@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/settings.h"
+#include "os/floats.h"
 
 /* Returns the setting for a meter's name, or -1. NULL and "auto" give `otherwise`, the value from the environment. */
 static int meter_kind(const char *name, int otherwise)
@@ -44,6 +45,7 @@ static wattle_energy_t *open_with(wtl_settings *s)
 
 wattle_energy_t *wattle_energy_open(const char *meter)
 {
+  WTL_FLOATS_APART;
   char errors[2048] = "";
   wtl_settings s;
   if (wtl_settings_parse(&s, errors, sizeof errors) != 0) {
@@ -87,6 +89,7 @@ size_t wattle_energy_domains(const wattle_energy_t *e)
 
 int wattle_energy_read(wattle_energy_t *e, wattle_joules_t *out, size_t max)
 {
+  WTL_FLOATS_APART;
   if (!e || (!out && max > 0)) return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_energy_read: NULL handle or array");
   wtl_mark now;
   wattle_joules_t all[WTL_MAX_DOMAINS];
@@ -99,6 +102,7 @@ int wattle_energy_read(wattle_energy_t *e, wattle_joules_t *out, size_t max)
 
 int wattle_energy_add_bytes(wattle_energy_t *e, double bytes)
 {
+  WTL_FLOATS_APART;
   if (!e) return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_energy_add_bytes: NULL handle");
   if (!isfinite(bytes) || bytes < 0)
     return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_energy_add_bytes: %g bytes, must be finite and not negative",

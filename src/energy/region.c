@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "energy/energy.h"
+#include "os/floats.h"
 
 static region *find(const wattle_energy_t *e, const char *name)
 {
@@ -44,6 +45,7 @@ static int check_name(const char *call, const wattle_energy_t *e, const char *na
 
 int wattle_region_begin(wattle_energy_t *e, const char *name)
 {
+  WTL_FLOATS_APART;
   int bad = check_name("wattle_region_begin", e, name);
   if (bad) return bad;
   region *r = find(e, name);
@@ -72,6 +74,7 @@ static void add_interval(region_sum *sum, const wattle_joules_t *f, double rando
 
 int wattle_region_end(wattle_energy_t *e, const char *name)
 {
+  WTL_FLOATS_APART;
   int bad = check_name("wattle_region_end", e, name);
   if (bad) return bad;
   region *r = find(e, name);
@@ -120,6 +123,7 @@ static void total(const region_sum *sum, wattle_joules_t *out)
 
 int wattle_region_joules(const wattle_energy_t *e, const char *name, wattle_joules_t *out, size_t max)
 {
+  WTL_FLOATS_APART;
   int bad = check_name("wattle_region_joules", e, name);
   if (bad) return bad;
   if (!out && max > 0) return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_region_joules: NULL array");

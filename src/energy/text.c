@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "energy/energy.h"
+#include "os/floats.h"
 
 /* One for each thread, as wattle.h says. */
 static _Thread_local char last_error[3072];
@@ -49,6 +50,7 @@ const char *wattle_scope_name(wattle_scope_t scope)
 
 int wattle_joules_text(const wattle_joules_t *f, char *buf, size_t size)
 {
+  WTL_FLOATS_APART;
   if (!f || (!buf && size > 0)) return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_joules_text: NULL figure or buffer");
   const char *scope = wattle_scope_name(f->scope);
   if (f->provenance == WATTLE_UNAVAILABLE) return snprintf(buf, size, "%s unavailable (%s)", f->domain, scope);
@@ -61,6 +63,7 @@ int wattle_joules_text(const wattle_joules_t *f, char *buf, size_t size)
 
 int wattle_joules_sum(const wattle_joules_t *figures, size_t n, wattle_joules_t *sum)
 {
+  WTL_FLOATS_APART;
   if ((!figures && n > 0) || !sum) return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_joules_sum: NULL figures or sum");
   *sum = (wattle_joules_t){.domain = "sum", .provenance = WATTLE_UNAVAILABLE, .joules = NAN, .uncertainty = NAN};
   size_t added = 0;
@@ -86,14 +89,13 @@ int wattle_joules_sum(const wattle_joules_t *figures, size_t n, wattle_joules_t 
 static void print_figures(FILE *out, const wattle_joules_t *figure, int n)
 {
   char line[320];
-  for (int i = 0; i < n; i++) {
-    wattle_joules_text(&figure[i], line, sizeof line);
-    fprintf(out, "  %s\n", line);
-  }
+  for (int i = 0; i < n; i++)
+    if (wattle_joules_text(&figure[i], line, sizeof line) > 0) fprintf(out, "  %s\n", line);
 }
 
 int wattle_energy_print(wattle_energy_t *e, FILE *out)
 {
+  WTL_FLOATS_APART;
   if (!e || !out) return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_energy_print: NULL handle or file");
   wattle_joules_t figure[WTL_MAX_DOMAINS];
   const char *why = wattle_energy_why(e);

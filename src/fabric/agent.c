@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/floats.h"
 #include "os/os.h"
 #include "os/yielder.h"
 
@@ -60,6 +61,7 @@ static void notify_server(wtl_agent *a, bool serves)
 
 static void wait_for_nudge(wtl_agent *a, uint32_t nudges, long ns)
 {
+  WTL_FLOATS_APART;
   a->parked = true; /* before `nudges` is compared: the kernel has a full barrier there */
   wtl_futex_wait(&a->nudges, nudges, (double)ns * 1e-9, WTL_FUTEX_OURS);
   a->parked = false;
@@ -125,6 +127,7 @@ static bool linger(wtl_agent *a, bool *needed)
 /* Sleeps until the network has something, `event` is set, or `seconds` have passed. */
 static enum wtl_sleep sleep_on_network(wtl_agent *a, int event, double seconds)
 {
+  WTL_FLOATS_APART;
   int patience_ms = wtl_net_progress_interval_ms(a->net);
   if (patience_ms >= 0 && !WTL_OS_IS_SIMULATED) seconds = fmin(seconds, patience_ms * 1e-3);
   int came = wtl_os_await_network(wtl_net_descriptor(a->net), event, seconds, WTL_OS_SLEEPS);

@@ -9,6 +9,7 @@
 #include "fabric/net_state.h"
 #include "node/lifeline.h"
 #include "os/atomic.h"
+#include "os/floats.h"
 #include "os/os.h"
 
 void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why)
@@ -183,6 +184,7 @@ static void beat(wtl_net *net, uint64_t now)
 
 static void check_clock(wtl_net *net)
 {
+  WTL_FLOATS_APART;
   uint64_t now = wtl_clock_ns();
   if (net->has_received) net->last_received = now;
   net->has_received = false;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "am/am.h"
+#include "os/floats.h"
 
 /*
  * The format of messages. A request is a `head`, then a description: for a patch its levels (`level` each), for a list
@@ -358,8 +359,10 @@ static void read_request(serving *s, char *at, size_t n)
   if (h->op == WTL_GLOBAL_ACC && h->block % wtl_acc_bytes((enum wtl_acc_type)h->type)) refuse(s, "splits an element");
 }
 
+/* Serves a request of another PE. Its arithmetic must not trap in this program, which has not asked for it. */
 static void serve(void *buf, size_t n, int from, wtl_am_token token)
 {
+  WTL_FLOATS_APART;
   serving s = {.self = wtl_self, .from = from};
   wtl_global *g = s.self->global;
   read_request(&s, buf, n);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "os/floats.h"
 #include "os/os.h"
 
 /* A SPARE-th part of a region stays unused at most when its computing is stretched, because instances differ. If the
@@ -134,6 +135,7 @@ static void record_computing(wtl_governor *g, uint64_t from, uint64_t to, uint64
 
 void wtl_governor_record_pause(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to)
 {
+  WTL_FLOATS_APART;
   uint64_t since;
   double clock = wtl_vote_clock(&g->vote, &since);
   if (clock == 1) return;
@@ -154,6 +156,7 @@ static void add_skipped(wtl_governor *g)
 
 void wtl_governor_stop(wtl_governor *g, uint64_t now)
 {
+  WTL_FLOATS_APART;
   add_skipped(g);
   atomic_store(&ballot(g, g->vote.slot)->late, 0);
   record_computing(g, g->region_since, now, waited_since(g, g->waited_before));
@@ -258,6 +261,7 @@ static uint64_t endured(const wtl_governor *g, uint64_t now)
 
 uint64_t wtl_governor_wait(wtl_governor *g, const wtl_site *site, uint64_t since)
 {
+  WTL_FLOATS_APART;
   bool at_once = reacts(g, since);
   uint64_t waited = 0, worth = at_once ? two_changes(g) : endured(g, since);
   if (g->is_slow || worth == UINT64_MAX) return UINT64_MAX;
@@ -271,11 +275,13 @@ uint64_t wtl_governor_wait(wtl_governor *g, const wtl_site *site, uint64_t since
 
 void wtl_governor_slack(wtl_governor *g, uint64_t now)
 {
+  WTL_FLOATS_APART;
   slow_down(g, now);
 }
 
 void wtl_governor_continue(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now)
 {
+  WTL_FLOATS_APART;
   bool is_long = now - since > two_changes(g);
   if (g->is_unseen && is_long) g->unseen = 0;
   if (g->in_barrier) return;
@@ -287,12 +293,14 @@ void wtl_governor_continue(wtl_governor *g, wtl_site *site, uint64_t since, uint
 
 void wtl_governor_hold(wtl_governor *g, uint64_t now)
 {
+  WTL_FLOATS_APART;
   g->holds = true;
   slow_down(g, now);
 }
 
 void wtl_governor_release(wtl_governor *g, uint64_t now)
 {
+  WTL_FLOATS_APART;
   g->holds = false;
   speed_up(g, now);
 }
@@ -304,6 +312,7 @@ uint64_t wtl_governor_worth(const wtl_governor *g)
 
 void wtl_governor_continue_unrecorded(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now)
 {
+  WTL_FLOATS_APART;
   g->unrecorded += now - since;
   wtl_governor_continue(g, site, since, now);
 }
@@ -818,6 +827,7 @@ static void skip(wtl_governor *g, wtl_region *next, uint64_t now)
 
 void wtl_governor_arrive(wtl_governor *g, uint64_t now)
 {
+  WTL_FLOATS_APART;
   g->region_waited = waited_since(g, g->waited_before);
   if (g->skips && is_brief(g, now - g->region_since)) {
     g->in_barrier = true;
@@ -860,6 +870,7 @@ static void leave_barrier(wtl_governor *g, wtl_region *next, uint64_t now)
 
 void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now)
 {
+  WTL_FLOATS_APART;
   wtl_region *next = g->skips ? find_region(g, site) : NULL;
   if (next && !g->is_slow && is_brief(g, now - g->region_since) && may_skip(g, next)) {
     g->in_barrier = false;
@@ -876,6 +887,7 @@ void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now)
  * PEs. */
 void wtl_governor_leave_counted(wtl_governor *g, uint64_t site)
 {
+  WTL_FLOATS_APART;
   wtl_region *r = g->region, *next = find_region(g, site);
   g->is_unseen = g->in_barrier = false;
   add_skipped(g);
@@ -897,6 +909,7 @@ void wtl_governor_leave_counted(wtl_governor *g, uint64_t site)
 /* A region that the program marks does not nest in one between barriers. The innermost one is governed. */
 void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now)
 {
+  WTL_FLOATS_APART;
   add_skipped(g);
   if (!g->unseen) {
     uint64_t waited = waited_since(g, g->waited_before);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "govern/history.h"
+#include "os/floats.h"
 
 /* The price before any measurement on this machine. From a futex wake-up until another process ran it took 35-66 us on
  * a 2-core virtual machine (docs/decisions/0004-price-of-a-wake-up.md). */
@@ -68,6 +69,7 @@ void wtl_stages_price(wtl_stages *s, double seconds)
 
 uint64_t wtl_stages_limit(const wtl_stages *s, wtl_wait_history *history)
 {
+  WTL_FLOATS_APART;
   if (!s->remembers) return s->limit_ticks;
   if (history->last_length) wtl_history_add(history, s->limit_ticks, history->last_limit, history->last_length);
   history->last_length = 0;
@@ -76,6 +78,7 @@ uint64_t wtl_stages_limit(const wtl_stages *s, wtl_wait_history *history)
 
 void wtl_stages_learn(wtl_stages *s, uint64_t ticks)
 {
+  WTL_FLOATS_APART;
   double seconds = (double)ticks * s->ns_per_tick * 1e-9;
   if (s->learns && seconds < 10 * most_price_s) set_price(s, s->price_s + (seconds - s->price_s) / 8);
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "os/floats.h"
 #include "os/os.h"
 
 static double now_ns(void)
@@ -98,6 +99,7 @@ static void begin_measuring(const wtl_transfers *t, wtl_transfer *x)
 void wtl_transfer_request(wtl_transfers *t, wtl_transfer *x, enum wtl_transfer_kind kind, uint64_t bytes, bool at_once,
                           bool fenced_later)
 {
+  WTL_FLOATS_APART;
   *x = (wtl_transfer){.kind = kind, .bytes = bytes, .fenced_later = fenced_later};
   if (t->mode == WTL_TRANSFERS_AWARE) x->how = wtl_thresholds_choose(&t->thresholds, kind, bytes);
   decide(t, x);
@@ -125,6 +127,7 @@ static void leave(wtl_transfers *t, enum wtl_transfer_kind kind, uint64_t bytes,
 
 void wtl_transfer_done(wtl_transfers *t, wtl_transfer *x)
 {
+  WTL_FLOATS_APART;
   double ns = 0, cpu_ns = 0;
   raise_again(t);
   if (x->how.measured) {
@@ -145,6 +148,7 @@ void wtl_transfer_left(wtl_transfers *t, enum wtl_transfer_kind kind, uint64_t b
 /* The program may have computed beside these transfers, so nothing is learned from them. */
 void wtl_transfer_await(wtl_transfers *t, wtl_transfer *x, enum wtl_transfer_kind kind, uint64_t bytes)
 {
+  WTL_FLOATS_APART;
   *x = (wtl_transfer){.kind = kind, .bytes = bytes};
   x->how.sleeps = bytes >= t->thresholds.bytes[kind];
   decide(t, x);
@@ -155,6 +159,7 @@ void wtl_transfer_await(wtl_transfers *t, wtl_transfer *x, enum wtl_transfer_kin
 /* A single transfer and its fence are one transfer, which goes on as it began. Of several only the sum is known. */
 bool wtl_transfer_fence(wtl_transfers *t, wtl_transfer *x)
 {
+  WTL_FLOATS_APART;
   wtl_unfenced *u = &t->unfenced;
   if (u->transfers == 0) return false;
   *x = (wtl_transfer){.kind = u->kind, .bytes = u->bytes};
@@ -168,6 +173,7 @@ bool wtl_transfer_fence(wtl_transfers *t, wtl_transfer *x)
 
 void wtl_transfer_fenced(wtl_transfers *t, wtl_transfer *x)
 {
+  WTL_FLOATS_APART;
   x->ns -= t->unfenced.ns;
   x->cpu_ns -= t->unfenced.cpu_ns;
   t->unfenced = (wtl_unfenced){0};
@@ -178,6 +184,7 @@ void wtl_transfer_fenced(wtl_transfers *t, wtl_transfer *x)
 
 void wtl_transfers_serve(void *transfers, bool serves)
 {
+  WTL_FLOATS_APART;
   wtl_transfers *t = transfers;
   uint64_t now = wtl_ticks();
   wtl_vote_serve(&t->governor->vote, serves ? WTL_CLOCK_NORMAL : WTL_CLOCK_LOWEST, now);

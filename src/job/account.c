@@ -12,6 +12,7 @@
 #include "fabric/agent.h"
 #include "pgas/far.h"
 #include "job/pe_governor.h"
+#include "os/floats.h"
 #include "record/file.h"
 #include "record/node_split.h"
 #include "team/barrier.h"
@@ -122,12 +123,12 @@ static void close_together(wtl_pe *self, wtl_site *site)
   check_closed(self, next, there);
 }
 
-void wtl_account_close(wtl_pe *self, wtl_site *site)
+/* Writes the record with the PE's share of the node's joules. No handler runs any more: all PEs have closed. */
+static void write_record(wtl_pe *self, wtl_site *site)
 {
+  WTL_FLOATS_APART;
   wtl_node_joules *node = self->meter ? calloc(1, sizeof *node) : NULL;
   wtl_account *mine = &self->accounts[self->slot];
-  wtl_record_unregister();
-  close_together(self, site); /* all calls of all PEs are complete */
   wtl_governed_close(self);
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
   wtl_record_activity(self->record, &mine->activity);
@@ -142,6 +143,13 @@ void wtl_account_close(wtl_pe *self, wtl_site *site)
   wtl_record_write(self->record, &share, node);
   wtl_barrier(self, site); /* no PE may leave while another still reads the accounts in the arena */
   free(node);
+}
+
+void wtl_account_close(wtl_pe *self, wtl_site *site)
+{
+  wtl_record_unregister();
+  close_together(self, site); /* all calls of all PEs are complete */
+  write_record(self, site);
 }
 
 void wtl_account_abandon(wtl_pe *self)

@@ -22,6 +22,7 @@
 #include "node/cores.h"
 #include "node/last_thread.h"
 #include "node/lifeline.h"
+#include "os/floats.h"
 #include "os/os.h"
 #include "pgas/near.h"
 #include "team/barrier.h"
@@ -239,6 +240,7 @@ static void watch_process(wtl_pe *self)
 
 void wtl_job_start(int thread_level, enum wtl_front front, const wtl_call_info *calls)
 {
+  WTL_FLOATS_APART;
   wtl_pe *self = wtl_self;
   if (self) {
     self->record->calls[front] = calls;

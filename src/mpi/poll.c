@@ -8,6 +8,7 @@
  * also ends when more time passes between two tests than a loop around them needs.
  */
 #include "mpi/mpi_front.h"
+#include "os/floats.h"
 
 /* The longest time between two tests of a loop that does nothing else. After a sleep or a yield the loop's code may
  * have left the caches. */
@@ -20,6 +21,7 @@ void wtl_mpi_end_polling(void)
 
 uint64_t wtl_mpi_continue_polling(void)
 {
+  WTL_FLOATS_APART;
   const wtl_mpi_thread *t = &wtl_mpi_here;
   const wtl_stages *s = &wtl_mpi_self->door.stages;
   uint64_t now = wtl_ticks();

@@ -12,6 +12,7 @@
 #include "mpi/mpi_front.h"
 #include "mpi/transport_names.h"
 #include "node/cores.h"
+#include "os/floats.h"
 #include "record/file.h"
 #include "record/node_split.h"
 
@@ -164,6 +165,7 @@ static void agree_on_calls(wtl_mpi_rank *self)
 
 void wtl_mpi_start(int thread_level)
 {
+  WTL_FLOATS_APART;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   char error[4096];
   wtl_mpi_rank *self = calloc(1, sizeof *self);
@@ -297,6 +299,7 @@ static void close_together(wtl_mpi_rank *self, wtl_mpi_frame *f)
 
 void wtl_mpi_stop(wtl_origin from)
 {
+  WTL_FLOATS_APART;
   wtl_mpi_rank *self = wtl_mpi_self;
   wtl_mpi_frame f;
   if (!self) return;
@@ -317,6 +320,7 @@ void wtl_mpi_stop(wtl_origin from)
 /* Runs once and frees nothing: other threads may be in calls, and the process may still reach MPI_Finalize. */
 void wtl_mpi_abandon(void)
 {
+  WTL_FLOATS_APART;
   wtl_mpi_rank *self = wtl_mpi_self;
   if (!self || atomic_exchange(&self->abandoned, true)) return;
   wtl_record_unregister();

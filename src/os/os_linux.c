@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "os/atomic.h"
+#include "os/floats.h"
 #include "os/os.h"
 
 #if defined(__x86_64__)
@@ -133,6 +134,7 @@ bool wtl_os_barrier_of_all(void)
 
 int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum wtl_futex_reach reach)
 {
+  WTL_FLOATS_APART;
   struct timespec most = timespec_of(seconds);
   int operation = reach == WTL_FUTEX_OURS ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT;
   return syscall(SYS_futex, word, operation, seen, &most, NULL, 0) == 0 ? 0 : errno;
@@ -161,6 +163,7 @@ void wtl_os_event_set(int event)
 /* Uses ppoll. An epoll descriptor would cost time at each arrival, even when no thread sleeps. */
 int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_idle_mode how)
 {
+  WTL_FLOATS_APART;
   struct pollfd fds[] = {{descriptor, POLLIN, 0}, {event, POLLIN, 0}};
   struct timespec most = timespec_of(isinf(seconds) ? 0 : seconds);
   (void)how;

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/floats.h"
 #include "power/figure.h"
 #include "power/mirror.h"
 #include "power/watt_limit.h"
@@ -202,6 +203,7 @@ static int64_t now_ns(void)
 
 static void *background(void *arg)
 {
+  WTL_FLOATS_APART;
   wtl_gauges *set = arg;
   struct wtl_gauge_reader *r = set->reader;
   int64_t pause_ns = r->every_ms * (int64_t)1000000;

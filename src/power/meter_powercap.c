@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "os/os.h"
+#include "os/floats.h"
 #include "power/figure.h"
 #include "power/meter.h"
 #include "power/powercap_mirror.h"
@@ -45,6 +46,7 @@ static void read_zones(powercap *p)
 /* Reads often enough that no counter can wrap twice between readings. */
 static void *background(void *arg)
 {
+  WTL_FLOATS_APART;
   powercap *p = arg;
   pthread_mutex_lock(&p->lock);
   while (!p->stop) {

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/regular_file.h"
+#include "os/floats.h"
 #include "os/os.h"
 #include "power/gauge.h"
 #include "power/http.h"
@@ -208,6 +209,7 @@ static bool is_overdue(const redfish *r)
 
 static void *background(void *arg)
 {
+  WTL_FLOATS_APART;
   redfish *r = arg;
   pthread_mutex_lock(&r->lock);
   while (!r->stop) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/floats.h"
 #include "os/os.h"
 
 /* The pause after a reading is at least so many times its length. */
@@ -99,6 +100,7 @@ static struct timespec after(double seconds)
 
 static void *read_meter(void *arg)
 {
+  WTL_FLOATS_APART;
   wtl_power_trace *t = arg;
   wtl_mark mark = {0};
   pthread_mutex_lock(&t->lock);

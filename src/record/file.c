@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/new_file.h"
+#include "os/floats.h"
 #include "os/os.h"
 #include "power/figure.h"
 #include "profile/call_path.h"
@@ -628,6 +629,7 @@ static bool write_file(wtl_record *self, const wtl_share *share, const wtl_node_
 
 void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
 {
+  WTL_FLOATS_APART;
   wtl_live_stop(self->door->live);
   self->door->live = NULL;
   self->door->kept = NULL;

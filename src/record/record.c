@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "os/floats.h"
 #include "os/os.h"
 #include "profile/user_region.h"
 #include "record/recall.h"
@@ -166,6 +167,7 @@ bool wtl_record_noted(const wtl_record *r, wtl_activity *out)
 
 static void report_activity(void *arg, wtl_activity *a)
 {
+  WTL_FLOATS_APART;
   wtl_record_activity(arg, a);
 }
 

@@ -2,6 +2,7 @@
 #include "wait/door.h"
 
 #include "govern/governor.h"
+#include "os/floats.h"
 #include "wait/wait_time.h"
 
 #include <math.h>
@@ -143,6 +144,7 @@ static bool is_called(void *arg)
 
 bool wtl_door_publish(wtl_door *d, const wtl_site *site)
 {
+  WTL_FLOATS_APART;
   uint64_t ns[WTL_N_STAGES];
   for (int stage = 0; stage < WTL_N_STAGES; stage++)
     ns[stage] =
@@ -344,46 +346,52 @@ static enum wtl_sleep sleep_in_naps(wait *w, const wtl_sleeper *sleeper, double 
   return unrung ? WTL_SLEPT_OUT : how;
 }
 
-/* Whether the next sleep, of at most `longest`, is a nap. */
-static bool must_nap(const wait *w, double longest)
+/* Whether the next sleep is a nap. `is_longest`: it would be as long as a nap may be. */
+static bool must_nap(const wait *w, bool is_longest)
 {
   const wtl_progress_driver *p = &w->door->driver;
   if (!is_silent(w)) return false;
-  if (!p->ask_for_rings || longest < SILENT_MOST_S) return true;
+  if (!p->ask_for_rings || !is_longest) return true;
   p->ask_for_rings(p->agent);
   return is_silent(w);
 }
 
+/* Sleeps once. `longest`: of a nap, in seconds; set for the next one. */
+static void sleep_once(wait *w, const wtl_sleeper *sleeper, double *longest)
+{
+  WTL_FLOATS_APART;
+  wtl_door *d = w->door;
+  uint64_t asleep_at = wtl_ticks();
+  wtl_door_keep_sleep(d);
+  wtl_os_set_idle_mode(WTL_OS_SLEEPS);
+  enum wtl_sleep how = w->naps && WTL_OS_IS_SIMULATED
+                           ? sleep_in_naps(w, sleeper, *longest)
+                           : wtl_bell_sleep(d->bell, sleeper, w->watch, is_over, w,
+                                            w->naps ? fmin(*longest, d->sleep_max_s) : longest_sleep(w));
+  wtl_os_set_idle_mode(WTL_OS_SPINS);
+  uint64_t now = wtl_ticks(), rung_at = atomic_load_explicit(&d->bell->rung_at, memory_order_relaxed);
+  if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
+  if (how == WTL_SLEPT_OUT && !w->naps && is_called(w)) atomic_fetch_add_explicit(&d->rescues, 1, memory_order_relaxed);
+  bool rung =
+      how != WTL_SLEPT_OUT && rung_at > asleep_at && rung_at < now; /* it may have rung before the sleep began */
+  if (rung && how == WTL_SLEPT_WOKEN) wtl_stages_learn(&d->stages, now - rung_at);
+  w->over = rung ? rung_at : now;
+  *longest = how == WTL_SLEPT_WOKEN ? SILENT_FIRST_S : fmin(2 * *longest, SILENT_MOST_S);
+}
+
 static void sleep_until_ready(wait *w)
 {
-  wtl_door *d = w->door;
-  const wtl_sleeper *sleeper = w->on_network ? &d->driver.sleeper : w->sleeper;
+  const wtl_sleeper *sleeper = w->on_network ? &w->door->driver.sleeper : w->sleeper;
   double longest = SILENT_FIRST_S;
   while (!w->ready(w->arg) && !is_given_up(w)) {
-    w->naps = must_nap(w, longest);
+    w->naps = must_nap(w, longest >= SILENT_MOST_S);
     if (take_messages(w, WTL_STAGE_ASLEEP)) {
       poll_for_more(w);
       w->over = w->since;
       continue;
     }
-    uint64_t asleep_at = wtl_ticks();
-    wtl_door_keep_sleep(d);
-    wtl_os_set_idle_mode(WTL_OS_SLEEPS);
-    enum wtl_sleep how = w->naps && WTL_OS_IS_SIMULATED
-                             ? sleep_in_naps(w, sleeper, longest)
-                             : wtl_bell_sleep(d->bell, sleeper, w->watch, is_over, w,
-                                              w->naps ? fmin(longest, d->sleep_max_s) : longest_sleep(w));
-    wtl_os_set_idle_mode(WTL_OS_SPINS);
-    uint64_t now = wtl_ticks(), rung_at = atomic_load_explicit(&d->bell->rung_at, memory_order_relaxed);
-    if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
-    if (how == WTL_SLEPT_OUT && !w->naps && is_called(w))
-      atomic_fetch_add_explicit(&d->rescues, 1, memory_order_relaxed);
-    bool rung =
-        how != WTL_SLEPT_OUT && rung_at > asleep_at && rung_at < now; /* it may have rung before the sleep began */
-    if (rung && how == WTL_SLEPT_WOKEN) wtl_stages_learn(&d->stages, now - rung_at);
-    w->over = rung ? rung_at : now;
+    sleep_once(w, sleeper, &longest);
     if (w->on_network) take_what_came(w);
-    longest = how == WTL_SLEPT_WOKEN ? SILENT_FIRST_S : fmin(2 * longest, SILENT_MOST_S);
   }
 }
 
@@ -487,9 +495,15 @@ static void wait_on(wait *w)
   if (WTL_UNLIKELY(w->governed) && d->governor) wtl_governor_continue(d->governor, site, w->began, w->since);
 }
 
+static uint64_t ticks_of(const wtl_door *d, double seconds)
+{
+  WTL_FLOATS_APART;
+  return (uint64_t)fmax(1, seconds * 1e9 / d->stages.ns_per_tick);
+}
+
 static void wait_by_rounds(wait *all, double seconds, void (*late)(void *), void *of)
 {
-  const uint64_t ticks = (uint64_t)fmax(1, seconds * 1e9 / all->door->stages.ns_per_tick);
+  const uint64_t ticks = ticks_of(all->door, seconds);
   while (!all->ready(all->arg)) {
     wait w = *all;
     w.until = wtl_ticks() + ticks;
@@ -507,16 +521,17 @@ static void ask_overdue(void *arg)
   if (o) o->late(o->of, w->site, w->awaited);
 }
 
-/* Learns the time of a poll, unless the thread was interrupted. A much shorter time replaces the known one, which was
- * of an interrupted thread. A few ticks more or less prove nothing: some clocks have ticks that are longer than a poll.
- */
-static void learn_poll(wtl_door *d, float ticks)
+/* Learns the time of a poll, in parts, unless the thread was interrupted. A much shorter time replaces the known one,
+ * which was of an interrupted thread. A few ticks more or less prove nothing: some clocks have ticks that are longer
+ * than a poll. */
+static void learn_poll(wtl_door *d, uint64_t parts)
 {
-  const float few = 4;
-  float known = atomic_load_explicit(&d->poll_ticks, memory_order_relaxed);
-  if (known != 0 && ticks > 4 * known + few) return;
-  bool replaces = known == 0 || 4 * ticks + few < known;
-  atomic_store_explicit(&d->poll_ticks, replaces ? ticks : known + (ticks - known) / 16, memory_order_relaxed);
+  const uint64_t few = 4 * WTL_POLL_PARTS;
+  uint64_t known = atomic_load_explicit(&d->poll_parts, memory_order_relaxed);
+  if (known != 0 && parts > 4 * known + few) return;
+  bool replaces = known == 0 || 4 * parts + few < known;
+  uint64_t next = replaces ? parts : known - known / 16 + parts / 16;
+  atomic_store_explicit(&d->poll_parts, (uint32_t)smaller(next, UINT32_MAX), memory_order_relaxed);
 }
 
 /* Returns whether the first polls of a wait end it. The caller has found that the condition does not hold. */
@@ -527,25 +542,25 @@ static inline __attribute__((always_inline)) bool ends_at_once(wait *w)
   if (WTL_OS_IS_SIMULATED || d->stages.yields || d->driver.progress) return false; /* a poll is more than a look */
   if (WTL_UNLIKELY(d->governor || d->noted || wtl_door_is_in_agent())) return false;
   if (WTL_UNLIKELY(history->way != WTL_WAY_USUAL || !is_remembered(w->site))) return false;
-  float poll_ticks = atomic_load_explicit(&d->poll_ticks, memory_order_relaxed);
+  uint64_t poll_parts = atomic_load_explicit(&d->poll_parts, memory_order_relaxed);
   unsigned polls = 0;
   /* They cost less than a fiftieth of a sleep. So only a limit that is set may be below them, not a learned one. */
-  if (!d->stages.learns && d->stages.limit_ticks <= (uint64_t)(FIRST_POLLS * poll_ticks)) return false;
+  if (!d->stages.learns && d->stages.limit_ticks <= FIRST_POLLS * poll_parts / WTL_POLL_PARTS) return false;
   uint64_t limit = wtl_stages_limit(&d->stages, history), spent;
   w->began = wtl_ticks();
   do {
     if (has_messages(d)) return false;
     if (polls++ == FIRST_POLLS) {
-      learn_poll(d, (float)(wtl_ticks() - w->began) / FIRST_POLLS);
+      learn_poll(d, (wtl_ticks() - w->began) * WTL_POLL_PARTS / FIRST_POLLS);
       return false;
     }
     wtl_relax();
   } while (!w->ready(w->arg));
-  if (WTL_UNLIKELY(w->site->waits % READS_CLOCK == 0 || poll_ticks == 0)) {
+  if (WTL_UNLIKELY(w->site->waits % READS_CLOCK == 0 || poll_parts == 0)) {
     spent = wtl_ticks() - w->began;
-    learn_poll(d, (float)spent / (float)polls);
+    learn_poll(d, spent * WTL_POLL_PARTS / polls);
   } else {
-    spent = (uint64_t)((float)polls * poll_ticks);
+    spent = polls * poll_parts / WTL_POLL_PARTS;
   }
   wtl_door_add(d, w->site, WTL_STAGE_SPIN, spent, w->began + spent);
   if (w->awaited >= 0) wtl_profile_awaited(w->awaited, spent);

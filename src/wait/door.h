@@ -85,6 +85,9 @@ typedef struct wtl_overdue {
 
 typedef struct wtl_governor wtl_governor;
 
+/* The learned time of a poll is in this part of a tick: integers leave the program's floating-point flags alone. */
+enum { WTL_POLL_PARTS = 256 };
+
 typedef struct wtl_door {
   wtl_bell *bell;           /* rung by each PE that stores what this PE may wait for */
   wtl_sleep_notice *notice; /* posted before a sleep that a plain store may end; NULL: no such stores */
@@ -99,7 +102,7 @@ typedef struct wtl_door {
   uint64_t lowpower_from;
   uint64_t notice_ticks;             /* WTL_NOTICE_NS */
   unsigned waited_shift;             /* of the classes of wtl_waited */
-  _Atomic float poll_ticks;          /* time of one of the first polls, learned; 0: not known yet */
+  _Atomic uint32_t poll_parts;       /* time of one of the first polls, in WTL_POLL_PARTS; 0: not known yet */
   bool is_shared;                    /* several threads of the program may wait at the same time */
   bool is_alone;                     /* no other process rings the doorbell */
   wtl_wakeup ring;                   /* wakes processes that sleep between tests, and is woken by them */

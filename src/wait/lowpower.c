@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 #endif
 
+#include "os/floats.h"
 #include "os/os.h"
 #include "wait/lowpower_ops.h"
 
@@ -168,6 +169,7 @@ static void examine(void)
 
 const char *wtl_lowpower_lacks(enum wtl_lowpower kind)
 {
+  WTL_FLOATS_APART;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, examine);
   return lacks[kind];

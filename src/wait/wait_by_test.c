@@ -7,6 +7,7 @@
 
 #include "govern/governor.h"
 #include "govern/steps.h"
+#include "os/floats.h"
 #include "wait/wait_time.h"
 #include "wait/door.h"
 
@@ -180,6 +181,7 @@ static bool yield_core(const wtl_door *d, wtl_test_wait *t)
 
 void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pace *pace, uint64_t took)
 {
+  WTL_FLOATS_APART;
   if (!t->idle) wtl_door_test_wait_begin(d, site, t, wtl_ticks());
   wtl_door_record(d, site, wtl_door_polling_stage(d), &t->recorded);
   bool is_long = t->recorded - t->began >= d->no_core.long_ticks;
@@ -210,6 +212,7 @@ void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pac
 
 void wtl_door_test_wait_end(wtl_door *d, wtl_site *site, wtl_test_wait *t, bool learn)
 {
+  WTL_FLOATS_APART;
   if (!t->idle) return;
   if (site) wtl_door_record(d, site, wtl_door_polling_stage(d), &t->recorded);
   if (t->slack > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)t->slack, 0, 0, 0);

@@ -428,10 +428,10 @@ static void wait_for_looks(visit *v, int looks)
  * poll. */
 static bool wait_until_the_clock_is_read(visit *v)
 {
-  float known = v->door.poll_ticks;
+  uint32_t known = v->door.poll_parts;
   bool unchanged = true;
   do {
-    unchanged = unchanged && v->door.poll_ticks == known;
+    unchanged = unchanged && v->door.poll_parts == known;
     wait_for_looks(v, 2);
   } while (v->site.waits % 16);
   return unchanged;
@@ -443,24 +443,25 @@ static void a_wait_that_its_first_polls_end_takes_a_learned_time_a_poll(void)
   v->door.stages.learns = false; /* no interruption makes it sleep */
   v->door.stages.limit_ticks = (uint64_t)(10e9 / wtl_clock_ns_per_tick());
   wait_for_looks(v, 200); /* more than the first polls, so it learns the time of one */
-  CHECK(v->door.poll_ticks > 0);
-  v->door.poll_ticks = 1000;
+  CHECK(v->door.poll_parts > 0);
+  v->door.poll_parts = 1000 * WTL_POLL_PARTS;
   uint64_t before = wtl_site_waited(&v->site);
   wait_for_looks(v, 6); /* the first one comes before the wait */
   CHECK(wtl_site_waited(&v->site) == before + 5 * 1000 && v->site.waits == 2);
   CHECK(v->door.ticks[WTL_STAGE_SPIN] == wtl_site_waited(&v->site));
-  for (int i = 0; i < 100 && v->door.poll_ticks == 1000; i++) /* nothing is learned from a wait that is interrupted */
+  for (int i = 0; i < 100 && v->door.poll_parts == 1000 * WTL_POLL_PARTS;
+       i++) /* nothing is learned from a wait that is interrupted */
     CHECK(wait_until_the_clock_is_read(v));
-  CHECK(v->door.poll_ticks != 1000);
+  CHECK(v->door.poll_parts != 1000 * WTL_POLL_PARTS);
   free(v);
 }
 
 static void an_interrupted_poll_does_not_stay_the_learned_time(void)
 {
   visit *v = first_polls();
-  v->door.poll_ticks = 1e7;
-  for (int i = 0; i < 100 && v->door.poll_ticks > 1e5; i++) wait_until_the_clock_is_read(v);
-  CHECK(v->door.poll_ticks < 1e5);
+  v->door.poll_parts = 10000000u * WTL_POLL_PARTS;
+  for (int i = 0; i < 100 && v->door.poll_parts > 100000u * WTL_POLL_PARTS; i++) wait_until_the_clock_is_read(v);
+  CHECK(v->door.poll_parts < 100000u * WTL_POLL_PARTS);
   free(v);
 }
 
