@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 from armci_jobs import ENVIRONMENT, OURS, compile_program, need, run, start_job
-from jobs import HOME, clean_environment
+from jobs import HOME, clean_environment, mistakes_of
 from mpi_jobs import MPICH, OPEN_MPI
 from nodes_of_test import launch
+from tree import ROOT
 from wattle.nodes import Nodes, unavailable
 from wattle.timeline import file as timeline
 
@@ -149,6 +150,12 @@ PAST = [  # with SHMEM_DEBUG: accesses beyond their block, but within the proces
 
 PLACE = re.compile(r" at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)")  # within the wrong call
 BEFORE_THE_START = ("more threads",)
+TOGETHER = {  # mistakes before ARMCI_Init, those that need all processes, and one that leaves a message
+    *("short buffer", "too early", "a value too early", "more threads", "mutexes twice", "no mutexes to destroy"),
+    *("a mutex too many", "not locked", "locked twice", "a set's not locked", "a set's mutex too many"),
+    *("free another's", "a device's memory of another", "freed together twice", "free a group's alone"),
+    *("a freed group's copy", "another's copy", "a group freed twice", "a copy to free", "a group of before"),
+}
 
 
 def without_places(said: str) -> str:
@@ -161,7 +168,31 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_program("wrong.c", tmp_path_factory.mktemp("wrong") / "wrong", *OURS)
 
 
-@pytest.mark.parametrize(("case", "words"), WRONG, ids=[case.replace(" ", "_") for case, _ in WRONG])
+@pytest.mark.parametrize("settings", [{}, {"SHMEM_DEBUG": "1"}], ids=["", "debug"])
+def test_each_mistake_of_one_process_ends_it_with_a_line(settings: dict[str, str], tmp_path: Path) -> None:
+    need("mpicc.openmpi", "mpirun.openmpi")
+    here = [f"-I{ROOT / 'tests'}", "-DEACH", "-rdynamic"]
+    each = compile_program("wrong.c", tmp_path / "wrong_each", *here, *OURS)
+    cases = {case: words for case, words in WRONG if case not in TOGETHER}
+    if settings:
+        cases |= {case: words for case, words in PAST if case != "freed there"}
+    done = run(2, each, *cases, **settings)
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = mistakes_of(done.stdout, done.stderr)
+    wrong = [
+        (case, made[case])
+        for case, words in cases.items()
+        if made[case][0] != "64"
+        or not re.search(words, without_places(made[case][1]))
+        or not PLACE.search(made[case][1])
+    ]
+    assert wrong == [], done.stderr
+
+
+IN_JOBS = [row for row in WRONG if row[0] in TOGETHER or row[0] in ("no such process", "no group")]
+
+
+@pytest.mark.parametrize(("case", "words"), IN_JOBS, ids=[case.replace(" ", "_") for case, _ in IN_JOBS])
 def test_a_mistake_ends_the_job_with_a_line(wrong: Path, case: str, words: str) -> None:
     done = run(2, wrong, case)
     assert done.returncode == 64, done.stdout + done.stderr
@@ -177,12 +208,11 @@ def test_with_debug_processes_with_different_calls_are_named(wrong: Path, case: 
     assert words in without_places(done.stderr), done.stderr
 
 
-@pytest.mark.parametrize(("case", "words"), PAST, ids=[case.replace(" ", "_") for case, _ in PAST])
-def test_with_debug_what_goes_beyond_its_block_is_named(wrong: Path, case: str, words: str) -> None:
+def test_with_debug_an_access_to_memory_that_all_have_freed_is_named(wrong: Path) -> None:
+    case, words = PAST[-1]
     done = run(2, wrong, case, SHMEM_DEBUG="1")
     assert done.returncode == 64, done.stdout + done.stderr
-    assert re.search(words, without_places(done.stderr)), done.stderr
-    assert PLACE.search(done.stderr), done.stderr
+    assert re.search(words, without_places(done.stderr)) and PLACE.search(done.stderr), done.stderr
 
 
 def test_with_debug_what_goes_beyond_its_block_on_another_node_is_named(wrong: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from jobs import oshrun
+from jobs import mistakes_of, oshrun
 
 WRONG = [  # case, PE that says it (None: either), what it must say
     ("no handler", 1, "a request from PE 0 is for handler 77, which this PE has not attached, and it ends now"),
@@ -52,14 +52,32 @@ WRONG = [  # case, PE that says it (None: either), what it must say
 ]
 
 
-@pytest.mark.parametrize(("case", "pe", "words"), WRONG)
+SENDERS = {case: words for case, pe, words in WRONG if pe == 0 and case != "reply in reply"}
+# What a handler does, and two that the sender itself does.
+IN_JOBS = [row for row in WRONG if row[0] not in SENDERS or row[0] in ("no such PE", "locks twice")]
+PLACE = r" at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)"
+
+
+@pytest.mark.parametrize("who", ["caller", "auto"])
+def test_each_mistake_of_a_sender_ends_its_process_with_a_line(who: str) -> None:
+    result = oshrun(2, "wrong_am_each", *SENDERS, env={"WATTLE_PROGRESS": who})
+    assert result.code == 0, result
+    wrong = [
+        (case, code, said)
+        for case, (code, said) in mistakes_of(result.out, result.err).items()
+        if code != "64" or not re.fullmatch(f"wattle: PE 0: .*{SENDERS[case]}.*\n", re.sub(PLACE, "", said))
+    ]
+    assert wrong == [] and result.out.count(": 64\n") == len(SENDERS), result
+
+
+@pytest.mark.parametrize(("case", "pe", "words"), IN_JOBS)
 @pytest.mark.parametrize("who", ["caller", "auto"])
 def test_it_ends_the_job_with_a_line(case: str, pe: int, words: str, who: str) -> None:
     result = oshrun(2, "wrong_am", case, env={"WATTLE_PROGRESS": who})
     assert result.code == 64, result
     (line,) = result.said
     assert line.startswith(f"wattle: PE {pe}: "), result
-    assert re.search(words, re.sub(r" at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)", "", line)), result
+    assert re.search(words, re.sub(PLACE, "", line)), result
 
 
 @pytest.mark.parametrize("case", ["longjmp", "longjmp and end"])

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from jobs import Result, oshrun, program, run
+from jobs import Result, mistakes_of, oshrun, program, run
 
 PLACE = r" at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)"  # within the wrong call
 
@@ -143,8 +143,26 @@ ALONE = [  # mistake, call, what the line must say
 ]
 
 
-@pytest.mark.parametrize(("mistake", "call", "words"), ALONE)
-def test_wrong_call_of_one_pe(mistake: str, call: str, words: str) -> None:
+def test_each_wrong_call_of_one_pe_ends_its_process_with_a_line() -> None:
+    """In copies of one PE of one job; that the job ends is tested below."""
+    result = oshrun(2, "wrong_each")
+    assert result.code == 0, result
+    made = mistakes_of(result.out, result.err)
+    rows = [row for row in ALONE if row[0] != "put_ctx_private"]  # which is for another thread level
+    wrong = [
+        (mistake, made[mistake])
+        for mistake, call, words in rows
+        if made[mistake][0] != "64" or not re.fullmatch(f"wattle: PE 1: {call}{PLACE}: .*{words}.*\n", made[mistake][1])
+    ]
+    assert wrong == [] and len(rows) >= 100, result
+
+
+# One of a process, of memory, of a lock, of a context, of a team and of another thread.
+ENDING = ["put_pe_n", "put_stack", "set_twice", "put_ctx_freed", "put_ctx_private", "sync_team_freed"]
+
+
+@pytest.mark.parametrize(("mistake", "call", "words"), [row for row in ALONE if row[0] in ENDING])
+def test_wrong_call_of_one_pe_ends_the_job(mistake: str, call: str, words: str) -> None:
     """The other PE waits in a barrier meanwhile."""
     result = oshrun(2, "wrong", mistake)
     assert result.code == 64 and "went on" not in result.out, result

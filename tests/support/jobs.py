@@ -101,6 +101,13 @@ class Result:
         return f"exit code {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
 
 
+def mistakes_of(out: str, err: str) -> dict[str, tuple[str, str]]:
+    """The exit code and the words of each mistake that was made in a copy of a process (tests/support/copies.h)."""
+    ends = dict(re.findall(r"^(.+): (-?\d+)$", out, re.MULTILINE))
+    said = re.findall(r"^mistake (.+)\n((?:(?!mistake ).*\n)*)", err, re.MULTILINE)
+    return {mistake: (ends[mistake], words) for mistake, words in said}
+
+
 @dataclass
 class Job:
     """A running job with a temporary directory of its own, which must be empty when it has ended."""

@@ -1,9 +1,23 @@
-/* Mistakes in calls of ARMCI, by name; each must end the job with a line that says what is wrong. */
+/*
+ * Mistakes in calls of ARMCI, by name; each must end the job with a line that says what is wrong. With EACH, process 0
+ * makes those of all names, each in a copy of itself.
+ */
+#define _GNU_SOURCE
 #include <armci.h>
 #include <armcix.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#ifdef EACH
+#include "support/copies.h"
+
+int PMPI_Abort(MPI_Comm comm, int code)
+{
+  (void)comm;
+  return code;
+}
+#endif
 
 int main(int argc, char **argv)
 {
@@ -20,6 +34,11 @@ int main(int argc, char **argv)
   ARMCI_Malloc(p, 64);
   ARMCI_Group_create(2, (int[]){1, 0}, &both); /* in an order that is not the world's */
   copy = both;
+#ifdef EACH
+  what = "";
+  for (int i = 1; i < argc && me == 0 && !*what; i++)
+    if (copy_makes(argv[i])) what = argv[i];
+#endif
   if (!strcmp(what, "more threads")) ARMCI_Init_thread(MPI_THREAD_MULTIPLE);
   if (!strcmp(what, "a mutex too many") || !strcmp(what, "not locked") || !strcmp(what, "locked twice"))
     ARMCI_Create_mutexes(2);
@@ -161,6 +180,9 @@ int main(int argc, char **argv)
     if (!strcmp(what, "error")) ARMCI_Error("the program's own words", 42);
     if (!strcmp(what, "error with its line's end")) ARMCI_Error("the program's own words\n", 42);
   }
+#ifdef EACH
+  if (*what) copy_went_on();
+#endif
   (void)count;
   ARMCI_Barrier();
   ARMCI_Finalize();

@@ -1,7 +1,9 @@
 /*
  * Makes one mistake. usage: wrong MISTAKE. The last PE makes it alone (where a call is collective: all PEs do) while
- * the others wait in a barrier. Prints "went on" if the library let it pass. "none" makes no mistake.
+ * the others wait in a barrier. Prints "went on" if the library let it pass. "none" makes no mistake. With EACH it
+ * makes every mistake of a single PE, each in a copy of the last PE's process, and prints the exit code of each.
  */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -11,6 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#ifdef EACH
+#include "support/copies.h"
+#endif
 
 static long global = 3, lock, source[4] = {1, 2, 3, 4};
 static int wrong_me, wrong_n;
@@ -908,6 +914,20 @@ static const mistake together[] = {
     M(alike_enough),
 };
 
+enum { N_ALONE = sizeof alone / sizeof alone[0], N_TOGETHER = sizeof together / sizeof together[0] };
+
+#ifdef EACH
+static void make_each(void)
+{
+  for (int i = 0; i < N_ALONE; i++) {
+    if (copy_makes(alone[i].name)) {
+      alone[i].make();
+      copy_went_on();
+    }
+    for (int pe = 0; pe < wrong_n; pe++) shmem_long_p(&lock, 0, pe); /* a copy may have held it */
+  }
+}
+#else
 static int find_and_make(const mistake *list, size_t n, const char *name)
 {
   for (size_t i = 0; i < n; i++) {
@@ -925,8 +945,7 @@ static int known(const mistake *list, size_t n, const char *name)
     if (strcmp(list[i].name, name) == 0) return 1;
   return 0;
 }
-
-enum { N_ALONE = sizeof alone / sizeof alone[0], N_TOGETHER = sizeof together / sizeof together[0] };
+#endif
 
 int main(int argc, char **argv)
 {
@@ -949,6 +968,10 @@ int main(int argc, char **argv)
   heap_sync = shmem_calloc(SHMEM_SYNC_SIZE, sizeof *heap_sync);
   shmem_team_split_strided(SHMEM_TEAM_WORLD, wrong_n - 1, 1, 1, NULL, 0, &solo);
   shmem_barrier_all();
+#ifdef EACH
+  if (wrong_me == wrong_n - 1) make_each();
+  shmem_barrier_all();
+#else
   if (known(alone, N_ALONE, name)) {
     if (wrong_me == wrong_n - 1) find_and_make(alone, N_ALONE, name);
     shmem_barrier_all();
@@ -956,5 +979,6 @@ int main(int argc, char **argv)
     printf("no mistake is called %s\n", name);
     return 99;
   }
+#endif
   return 0;
 }

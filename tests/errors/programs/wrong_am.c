@@ -1,10 +1,14 @@
-/* wrong_am.c - makes one wrong call of active messages, which must end the job with a line. usage: wrong_am CASE */
+/* wrong_am.c - makes one wrong call of active messages, which must end the job with a line. usage: wrong_am CASE
+ * With EACH, PE 0 makes those of all cases, each in a copy of its process. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "am/am_tests.h"
+#ifdef EACH
+#include "support/copies.h"
+#endif
 
 enum { DO = 1, ANSWER = 2, LATE = 3, NOBODYS = 77, MANY = 30 };
 
@@ -235,12 +239,21 @@ int main(int argc, char **argv)
   shmemx_am_attach(DO, on_do);
   shmemx_am_attach(ANSWER, on_answer);
   shmem_barrier_all();
+#ifdef EACH
+  for (int i = 1; i < argc && me == 0; i++) {
+    what = argv[i];
+    if (copy_makes(what)) provoke(me, n), copy_went_on();
+    memset(&mutex, 0, sizeof mutex); /* a copy may have held it */
+    shmemx_am_mutex_init(&mutex);
+  }
+  what = "";
+#endif
   if (!strcmp(what, "no handler")) {
     if (me == 0) shmemx_am_request(1 % n, NOBODYS, NULL, 0);
     shmem_finalize();
     return 0;
   }
-  if (me == 0) provoke(me, n);
+  if (me == 0 && *what) provoke(me, n);
   if (me != 0 && !strcmp(what, "early")) attach_late();
   if (me != 0 && !strcmp(what, "only meets with one")) shmem_barrier_all();
   if (me != 0 && !strcmp(what, "held for long")) {
