@@ -1,10 +1,11 @@
-/* memory_file.c - makes memfds on all supported kernels. */
+/* memory_file.c - makes memfds on all supported kernels, and the pages of files in memory. */
 #include "base/memory_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifndef MFD_NOEXEC_SEAL /* Linux 6.3: not executable. With the sysctl vm.memfd_noexec=2 other memfds are refused. */
@@ -33,6 +34,31 @@ int wtl_memory_file_make(const char *name, size_t length, int seals)
   close(fd);
   errno = why;
   return -1;
+}
+
+static bool write_zeros(int fd, size_t from, size_t bytes)
+{
+  static const char zeros[4096];
+  for (size_t done = 0; done < bytes;) {
+    size_t left = bytes - done;
+    ssize_t n = pwrite(fd, zeros, left < sizeof zeros ? left : sizeof zeros, (off_t)(from + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += (size_t)n;
+  }
+  return true;
+}
+
+bool wtl_memory_file_reserve(int fd, size_t from, size_t bytes)
+{
+  struct rlimit limit; /* above it the kernel would send SIGXFSZ */
+  int rc;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && from + bytes > limit.rlim_cur)
+    return false;
+  do rc = fallocate(fd, 0, (off_t)from, (off_t)bytes);
+  while (rc != 0 && errno == EINTR);
+  /* A kernel, a file system or a filter of system calls may refuse fallocate. */
+  return rc == 0 || (errno != ENOSPC && write_zeros(fd, from, bytes));
 }
 
 const char *wtl_memory_file_advice(int why)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,22 +52,10 @@ static bool is_still_ours(const wtl_kept *k)
   return k->owner == getpid() && fstat(k->fd, &st) == 0 && st.st_dev == k->device && st.st_ino == k->inode;
 }
 
-/* Allocates the pages of [from, from + bytes). Beyond the limit on the size of files the kernel would send SIGXFSZ. */
-static bool allocate_pages(int fd, uint64_t from, uint64_t bytes)
-{
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && from + bytes > limit.rlim_cur)
-    return false;
-  int rc;
-  do rc = fallocate(fd, 0, (off_t)from, (off_t)bytes);
-  while (rc != 0 && errno == EINTR);
-  return rc == 0;
-}
-
 static void *add_block(wtl_kept *k, enum wtl_kept_kind kind, uint32_t number, size_t bytes)
 {
   uint64_t whole = (sizeof(wtl_kept_block) + bytes + WTL_KEPT_PAGE - 1) / WTL_KEPT_PAGE * WTL_KEPT_PAGE;
-  if (k->n_blocks == MOST_BLOCKS || !is_still_ours(k) || !allocate_pages(k->fd, k->length, whole)) return NULL;
+  if (k->n_blocks == MOST_BLOCKS || !is_still_ours(k) || !wtl_memory_file_reserve(k->fd, k->length, whole)) return NULL;
   wtl_kept_block *b = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, k->fd, (off_t)k->length);
   if (b == MAP_FAILED) return NULL;
   b->number = number;

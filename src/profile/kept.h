@@ -9,7 +9,7 @@
  *
  * The file is a sequence of blocks. Each begins with a wtl_kept_block, has whole pages, and is mapped by itself. The
  * first one is the head. Blocks are only appended. A table that grows gets a new block, and the old one is marked.
- * Pages are allocated before they are mapped (fallocate). If the file cannot grow, the caller takes private memory, and
+ * Pages are made before they are mapped. If the file cannot grow, the caller takes private memory, and
  * the head says so. So no store raises SIGBUS.
  *
  * The names of calls, the files of addresses and the nodes of call paths are appended as notes when a site is new,

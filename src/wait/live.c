@@ -110,7 +110,9 @@ static wtl_live *make_page(void)
 {
   int fd = wtl_memory_file_make("wattle-live", WTL_LIVE_BYTES, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   if (fd < 0) return NULL;
-  wtl_live *l = mmap(NULL, WTL_LIVE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  wtl_live *l = MAP_FAILED;
+  if (wtl_memory_file_reserve(fd, 0, WTL_LIVE_BYTES))
+    l = mmap(NULL, WTL_LIVE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (l != MAP_FAILED) return l;
   close(fd);
   return NULL;
