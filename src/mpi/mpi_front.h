@@ -445,6 +445,10 @@ static inline bool wtl_mpi_keeps_collectives(MPI_Comm comm)
 void wtl_mpi_wakeup_start(wtl_mpi_rank *self);
 void wtl_mpi_wakeup_stop(wtl_mpi_rank *self);
 
+/* Tells the others that this process will make no more calls with them, because MPI lacks something; and asks. */
+void wtl_mpi_leave_others(wtl_mpi_rank *self);
+bool wtl_mpi_is_left(const wtl_mpi_rank *self);
+
 /* --- clocks (mpi_governed.c): collective over the processes of a node --- */
 
 /* The place of one process. An array `all` has one for each process of the node. */
@@ -462,8 +466,9 @@ void wtl_mpi_clocks_back(wtl_mpi_rank *self);
 /* --- start and end (rank.c) --- */
 
 /* wtl_mpi_start follows MPI's start, and wtl_mpi_stop precedes its end. Both are collective over the processes of a
- * node. */
-void wtl_mpi_start(int thread_level);
+ * node. So the memory of the process is made before it is counted; NULL, with a message, if there is none. */
+wtl_mpi_rank *wtl_mpi_rank_make(void);
+void wtl_mpi_start(wtl_mpi_rank *self, int thread_level);
 void wtl_mpi_stop(wtl_origin from);
 /* Writes the profile without joules, when the program is being ended. */
 void wtl_mpi_abandon(void);

@@ -32,10 +32,13 @@ void wtl_mpi_find_fortran(void)
   }
 }
 
+static wtl_mpi_rank *made; /* for wtl_mpi_start; NULL: the process works without the library */
+
 /* Counts this process. Open MPI then calls sched_yield when it is idle (yield_hook.c). A value that the user has set is
  * kept. */
 static void before_start(void)
 {
+  if (!made && !(made = wtl_mpi_rank_make())) return;
   wtl_mpi_members_count();
   wtl_mpi_transport_start();
   if (WTL_MPI_IS_OPEN_MPI) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
@@ -44,10 +47,12 @@ static void before_start(void)
 static void started(int rc)
 {
   int level = MPI_THREAD_SINGLE;
-  if (rc != MPI_SUCCESS) return;
+  wtl_mpi_rank *self = made;
+  if (rc != MPI_SUCCESS || !self) return;
+  made = NULL;
   PMPI_Query_thread(&level);
   wtl_mpi_hook_ucx_progress();
-  wtl_mpi_start(level);
+  wtl_mpi_start(self, level);
 }
 
 int wtl_c_Init(int *argc, char ***argv)

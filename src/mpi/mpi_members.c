@@ -10,16 +10,19 @@
  * comes later, under an MPI that does not synchronize there, works alone. No process waits for one without the library,
  * and no time limit is needed, because every member is inside MPI_Init already.
  *
- * Without a known launcher or without the file, all processes take part in a call of MPI, with a time limit.
+ * Without a known launcher or without the file, all processes take part in a call of MPI, with a time limit. So a
+ * failure that other processes may not have leaves this process alone instead, as if it lacked the library.
  *
- * The members then write their ranks and make a communicator by MPI_Comm_create_group, in which only they take part.
+ * The members then write their ranks and make a communicator by MPI_Comm_create_group, in which only they take part. In
+ * a job of several nodes, once all processes are known to have the library, they split MPI_COMM_WORLD.
  */
-#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -27,9 +30,11 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/memory_file.h"
 #include "mpi/mpi_front.h"
 #include "node/ancestor.h"
 #include "node/process.h"
+#include "node/stale_files.h"
 
 enum { MOST = 4096, CLOSED = 1 << 30, TAG = 0x5762 };
 
@@ -40,14 +45,12 @@ typedef struct roll {
 
 static struct {
   roll *roll;   /* NULL: this process is not counted */
-  bool is_late; /* because the count was closed */
+  bool is_late; /* because the count was closed, or this process cannot open it */
   int place;
   char path[96];
 } self;
 
 /* --- the file --- */
-
-static const char folder[] = "/dev/shm/", file_prefix[] = "wattle-mpi.";
 
 /* Names the file for the processes of one launch: of one launcher, and of one job of it. Returns false if no launcher
  * is known. */
@@ -62,41 +65,48 @@ static bool name_file(void)
     const char *value = getenv(of_job[i]);
     if (value) hash = wtl_hash(hash, value, strlen(value) + 1);
   }
-  snprintf(self.path, sizeof self.path, "%s%s%ld.%ld.%016llx", folder, file_prefix, (long)geteuid(), (long)launcher,
-           (unsigned long long)hash);
+  snprintf(self.path, sizeof self.path, WTL_STALE_FOLDER WTL_STALE_MEMBERS "%ld.%ld.%016llx", (long)geteuid(),
+           (long)launcher, (unsigned long long)hash);
   return true;
 }
 
-/* Opens the file, which only this user may have made and can write to. */
-static roll *open_file(void)
+/*
+ * Whether the file is this user's own and has its pages. The first process makes them. If there is no space, it marks
+ * the file by the right to execute it: no process may count itself then, although there may be space later.
+ */
+static bool is_usable(int fd)
 {
+  enum { USABLE = S_IRUSR | S_IWUSR, NO_SPACE = USABLE | S_IXUSR };
   struct stat st;
-  int fd = open(self.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, S_IRUSR | S_IWUSR);
-  if (fd < 0) return NULL;
-  void *at = MAP_FAILED;
-  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0 &&
-      ftruncate(fd, sizeof(roll)) == 0)
-    at = mmap(NULL, sizeof(roll), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
-  return at == MAP_FAILED ? NULL : at;
+  if (flock(fd, LOCK_EX) != 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) return false;
+  if (st.st_size == 0 && (st.st_mode & 07777) != NO_SPACE) { /* the mask of the program may have taken rights */
+    st.st_mode = wtl_memory_file_reserve(fd, 0, sizeof(roll)) ? USABLE : NO_SPACE;
+    st.st_size = sizeof(roll);
+    fchmod(fd, st.st_mode);
+  }
+  return (st.st_mode & 07777) == USABLE && st.st_size == sizeof(roll);
 }
 
-/* Removes the files of launchers that have ended: of jobs that were killed inside MPI_Init. */
-static void remove_stale(void)
+static roll *open_file(void)
 {
-  char prefix[64], path[sizeof(struct dirent) + sizeof folder];
-  snprintf(prefix, sizeof prefix, "%s%ld.", file_prefix, (long)geteuid());
-  DIR *all = wtl_process_sees_all() ? opendir(folder) : NULL;
-  for (struct dirent *entry; all && (entry = readdir(all)) != NULL;) {
-    long launcher;
-    if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
-        sscanf(entry->d_name + strlen(prefix), "%ld.", &launcher) != 1 || !wtl_process_is_gone((int)launcher))
-      continue;
-    snprintf(path, sizeof path, "%s%s", folder, entry->d_name);
-    unlink(path);
+  int fd = open(self.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, S_IRUSR | S_IWUSR);
+  if (fd < 0) {
+    self.is_late = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    return NULL;
   }
-  if (all) closedir(all);
+  void *at = NULL;
+  bool usable = is_usable(fd);
+  flock(fd, LOCK_UN);
+  if (usable) {
+    at = mmap(NULL, sizeof(roll), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    self.is_late = at == MAP_FAILED;
+  }
+  close(fd);
+  return self.is_late ? NULL : at;
 }
+
+/* Returns how many processes the launcher says that it starts on this node; 0 if it does not say. */
+static int said_here(void);
 
 void wtl_mpi_members_count(void)
 {
@@ -111,7 +121,8 @@ void wtl_mpi_members_count(void)
     }
   } while (!atomic_compare_exchange_weak(&self.roll->count, &count, count + 1));
   self.place = count;
-  if (self.place == 0) remove_stale();
+  if (self.place == 0) wtl_stale_files_of_members();
+  if (self.place + 1 == said_here()) unlink(self.path); /* all have come, and MPI_Init may fail */
 }
 
 /* --- the members --- */
@@ -122,17 +133,16 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Waits until the members have left MPI_Init. This process makes progress for MPI meanwhile. */
-static int *ranks_of(int members)
+static void read_ranks(int *ranks, int members)
 {
-  int *ranks = calloc((size_t)members, sizeof *ranks), there;
-  for (int i = 0; ranks && i < members; i++) {
+  int there;
+  for (int i = 0; i < members; i++) {
     while ((ranks[i] = atomic_load(&self.roll->rank[i]) - 1) < 0) {
       PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE);
       nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
   }
-  if (ranks) qsort(ranks, (size_t)members, sizeof *ranks, by_number);
-  return ranks;
+  qsort(ranks, (size_t)members, sizeof *ranks, by_number);
 }
 
 static int make_comm(const int *ranks, int n, MPI_Comm *made)
@@ -163,16 +173,21 @@ static int tasks_by_slurm(void)
   return 0;
 }
 
-/* Returns how many processes the launcher started on this node; 0 if it does not say. */
-static int started_here(void)
+static int said_here(void)
 {
   static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *text = getenv(names[i]);
     if (text && atoi(text) > 0) return atoi(text);
   }
-  int tasks = tasks_by_slurm();
-  return tasks ? tasks : wtl_ancestor_count_job(); /* such as PRRTE's prterun */
+  return tasks_by_slurm();
+}
+
+/* Returns how many processes the launcher started on this node; 0 if that is not known. */
+static int started_here(void)
+{
+  int said = said_here();
+  return said ? said : wtl_ancestor_count_job(); /* such as PRRTE's prterun */
 }
 
 /* Writes ranks as "0, 2-5": those in the list, or the others of 0..n-1. */
@@ -247,47 +262,43 @@ static bool are_of_one_world(const int *ranks, int members, int n)
   return ranks[members - 1] < n;
 }
 
-/* Closes the count and returns the ranks of the members, lowest first; *members: their number. A process that works
- * alone is the only one. NULL: no memory. */
-static int *close_count(int me, int n, int *members)
+/* Closes the count and writes the ranks of the members, lowest first. Returns their number. A process that works alone
+ * is the only one. */
+static int close_count(int me, int n, int *ranks)
 {
-  int *ranks = NULL;
-  *members = 1;
+  int members = 1;
   if (self.roll) {
     int counted = atomic_fetch_or(&self.roll->count, CLOSED) & ~CLOSED;
     atomic_store(&self.roll->rank[self.place], me + 1);
-    if (counted <= n) ranks = ranks_of(counted);
-    if (ranks && are_of_one_world(ranks, counted, n)) {
-      *members = counted;
-    } else {
-      free(ranks);
-      ranks = NULL;
-    }
-    unlink(self.path); /* every member has opened it */
+    if (counted <= n) read_ranks(ranks, counted);
+    if (counted <= n && are_of_one_world(ranks, counted, n)) members = counted;
     munmap(self.roll, sizeof *self.roll);
     self.roll = NULL;
   }
-  if (!ranks && (ranks = malloc(sizeof *ranks)) != NULL) ranks[0] = me;
-  return ranks;
+  if (!self.is_late) unlink(self.path); /* every member has opened it */
+  if (members == 1) ranks[0] = me;
+  return members;
 }
 
 void wtl_mpi_members_join(wtl_mpi_rank *rank)
 {
-  int n = rank->record.n, members;
-  if (n > 1 && !self.roll && !self.is_late) {
-    await_all(rank->record.me == 0);
-    PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank->record.me, MPI_INFO_NULL, &rank->node);
-    return;
+  static int ranks[MOST]; /* not allocated: a lack of memory would keep only this process out of the calls below */
+  int n = rank->record.n, me = rank->record.me;
+  bool awaits = n > 1 && !self.roll && !self.is_late, is_first = me == 0;
+  if (!awaits) {
+    int members = close_count(me, n, ranks);
+    int here = members < n ? started_here() : n; /* all processes are still in MPI_Init, or have left it */
+    rank->is_partial = here > 0 && here <= n && members < here;
+    is_first = ranks[0] == me;
+    awaits = !rank->is_partial && members < n;
+    if (rank->is_partial && is_first) report(ranks, members, here, n);
+    if (!awaits && (members == 1 || make_comm(ranks, members, &rank->node) != MPI_SUCCESS))
+      PMPI_Comm_dup(MPI_COMM_SELF, &rank->node);
   }
-  int *ranks = close_count(rank->record.me, n, &members);
-  if (!ranks || members == 1 || make_comm(ranks, members, &rank->node) != MPI_SUCCESS)
-    PMPI_Comm_dup(MPI_COMM_SELF, &rank->node);
-  int here = members < n ? started_here() : n; /* all processes are still in MPI_Init, or have left it */
-  rank->is_partial = here > 0 && here <= n && members < here;
-  bool is_first = ranks && ranks[0] == rank->record.me;
-  if (rank->is_partial && is_first) report(ranks, members, here, n);
-  free(ranks);
-  if (!rank->is_partial && members < n) await_all(is_first);
+  if (!awaits) return;
+  await_all(is_first);
+  unlink(self.path); /* it stays until all have found no space for it */
+  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, &rank->node);
 }
 
 /* --- collective calls --- */
@@ -299,20 +310,24 @@ void wtl_mpi_members_join(wtl_mpi_rank *rank)
  */
 static bool has_outsiders(MPI_Comm comm)
 {
+  enum { SOME = 64 }; /* at a time: a lack of memory may not change the answer of this process alone */
   MPI_Group world, group;
-  int n = 0, all = 0;
+  int n = 0, known = 0, ranks[SOME], there[SOME];
   if (wtl_mpi_is_inter(comm)) return true;
   if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return true;
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
   PMPI_Group_size(group, &n);
-  int *ranks = calloc(2 * (size_t)n + 1, sizeof *ranks), *there = ranks ? ranks + n : NULL;
-  for (int i = 0; ranks && i < n; i++) ranks[i] = i;
-  if (ranks && PMPI_Group_translate_ranks(group, n, ranks, world, there) == MPI_SUCCESS)
-    while (all < n && there[all] != MPI_UNDEFINED) all++;
-  free(ranks);
+  for (int some = SOME; known < n && some == SOME;) {
+    int asked = n - known < SOME ? n - known : SOME;
+    for (int i = 0; i < asked; i++) ranks[i] = known + i;
+    some = 0;
+    if (PMPI_Group_translate_ranks(group, asked, ranks, world, there) != MPI_SUCCESS) break;
+    while (some < asked && there[some] != MPI_UNDEFINED) some++;
+    known += some;
+  }
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
-  return all < n;
+  return known < n;
 }
 
 bool wtl_mpi_members_lack(MPI_Comm comm)

@@ -25,6 +25,7 @@ enum { NOTICE_WORDS = sizeof(notice) / sizeof(int64_t) };
 
 typedef struct segment {
   int64_t tick;
+  _Atomic bool left; /* a process has left the calls that the others are in */
   wtl_wakeup_node node;
 } segment;
 
@@ -39,8 +40,13 @@ static segment *make(size_t bytes, notice *n)
   segment *s = NULL;
   *n = (notice){.pid = getpid(), .fd = wtl_memory_file_make("wattle-ring", bytes, SEALS)};
   n->tick = (int64_t)wtl_ticks();
-  if (n->fd >= 0) s = map((int)n->fd, bytes);
-  if (s) s->tick = n->tick;
+  if (n->fd >= 0 && wtl_memory_file_reserve((int)n->fd, 0, bytes)) s = map((int)n->fd, bytes);
+  if (s) {
+    s->tick = n->tick;
+  } else if (n->fd >= 0) {
+    close((int)n->fd);
+    n->fd = -1;
+  }
   return s;
 }
 
@@ -92,8 +98,27 @@ void wtl_mpi_wakeup_start(wtl_mpi_rank *self)
                                  .only = self->n_local == self->record.n && !self->door.is_shared};
 }
 
+static segment *segment_of(const wtl_mpi_rank *self)
+{
+  return self->door.ring.node ? (void *)((char *)self->door.ring.node - offsetof(segment, node)) : NULL;
+}
+
+void wtl_mpi_leave_others(wtl_mpi_rank *self)
+{
+  segment *s = segment_of(self);
+  if (!s) return;
+  atomic_store(&s->left, true);
+  wtl_wakeup_others(&self->door.ring);
+}
+
+bool wtl_mpi_is_left(const wtl_mpi_rank *self)
+{
+  const segment *s = segment_of(self);
+  return s && atomic_load(&s->left);
+}
+
 void wtl_mpi_wakeup_stop(wtl_mpi_rank *self)
 {
-  if (self->door.ring.node) munmap((char *)self->door.ring.node - offsetof(segment, node), self->ring_bytes);
+  if (self->door.ring.node) munmap(segment_of(self), self->ring_bytes);
   self->door.ring.node = NULL;
 }

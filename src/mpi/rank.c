@@ -27,24 +27,30 @@ static const double first_price_s = 200e-6;
 
 /* --- this node --- */
 
-/* Gathers from the processes of the node. Each waits as the program does. */
-static int all_gather(wtl_mpi_frame *f, const void *mine, void *all, int bytes)
+/* Begins to tell all processes of the node whether each of them can go on: whatever one lacks, it joins the same calls.
+ */
+static int begin_agreeing(const wtl_mpi_rank *self, const int *can, int *all_can, MPI_Request *request)
 {
-  MPI_Request request;
-  int rc = PMPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, wtl_mpi_self->node, &request);
-  return rc == MPI_SUCCESS ? wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) : rc;
+  *all_can = 0;
+  return PMPI_Iallreduce(can, all_can, 1, MPI_INT, MPI_MIN, self->node, request);
 }
 
-/* Gathers the places of the node's processes. The caller frees the result; NULL if MPI fails. */
+/* Gathers the places of the node's processes. The caller frees the result; NULL in all processes if one has no memory.
+ */
 static wtl_mpi_place *gather_places(wtl_mpi_rank *self, bool governs)
 {
+  MPI_Request request; /* not blocking, so that the MPI has what it needs for the same call at the end */
+  int can, all_can;
   wtl_mpi_place mine, *all = calloc((size_t)self->n_local, sizeof *all);
   memset(&mine, 0, sizeof mine);
   mine.quota = wtl_cores_quota();
   mine.pid = (long)getpid();
   mine.governs = governs;
   if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0) CPU_ZERO(&mine.cpus);
-  if (all && PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, self->node) == MPI_SUCCESS)
+  can = all != NULL;
+  if (begin_agreeing(self, &can, &all_can, &request) == MPI_SUCCESS &&
+      PMPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && all_can &&
+      PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, self->node) == MPI_SUCCESS)
     return all;
   free(all);
   return NULL;
@@ -163,16 +169,18 @@ static void agree_on_calls(wtl_mpi_rank *self)
 #endif
 }
 
-void wtl_mpi_start(int thread_level)
+wtl_mpi_rank *wtl_mpi_rank_make(void)
+{
+  wtl_mpi_rank *self = calloc(1, sizeof *self);
+  if (!self) wtl_message_print("no memory for a profile: the program runs without one");
+  return self;
+}
+
+void wtl_mpi_start(wtl_mpi_rank *self, int thread_level)
 {
   WTL_FLOATS_APART;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   char error[4096];
-  wtl_mpi_rank *self = calloc(1, sizeof *self);
-  if (!self) {
-    wtl_message_print("no memory for a profile: the program runs without one");
-    return;
-  }
   if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) wtl_mpi_refuse(error, WTL_EXIT_CONFIG);
   start_record(self);
   wtl_message_rank(self->record.me);
@@ -182,6 +190,7 @@ void wtl_mpi_start(int thread_level)
   wtl_mpi_members_join(self);
   wtl_mpi_note_types();
 #endif
+  PMPI_Comm_set_errhandler(self->node, MPI_ERRORS_RETURN);
   PMPI_Comm_size(self->node, &self->n_local);
   PMPI_Comm_rank(self->node, &self->slot);
   bool shared = thread_level == MPI_THREAD_MULTIPLE;
@@ -256,44 +265,76 @@ static void split(wtl_mpi_rank *self, wtl_activity *all, wtl_node_joules *node, 
   free(part);
 }
 
-static int scatter(wtl_mpi_frame *f, const node_share *each, node_share *mine)
+typedef struct ending {
+  MPI_Request *request;
+  int rc, done;
+} ending;
+
+static bool is_over(void *arg)
+{
+  ending *e = arg;
+  e->rc = PMPI_Test(e->request, &e->done, MPI_STATUS_IGNORE);
+  return e->done || e->rc != MPI_SUCCESS || wtl_mpi_is_left(wtl_mpi_self);
+}
+
+/* Waits as the program does. `rc`: of the call that began the request. Where MPI fails, no other process waits. */
+static bool succeeds(wtl_mpi_frame *f, int rc, MPI_Request *request)
+{
+  ending e = {.request = request, .rc = rc};
+  if (rc == MPI_SUCCESS) wtl_mpi_wait(f, is_over, &e);
+  if (!e.done) wtl_mpi_leave_others(wtl_mpi_self);
+  return e.done && e.rc == MPI_SUCCESS;
+}
+
+/* Waits for the processes of the node, so that all calls of all are complete. Returns whether all of them can go on. */
+static bool meet(wtl_mpi_frame *f, bool can)
+{
+  static int mine, all_can; /* static, as a request that is left may still write to it */
+  MPI_Request request;
+  mine = can;
+  int rc = begin_agreeing(wtl_mpi_self, &mine, &all_can, &request);
+  return succeeds(f, rc, &request) && all_can;
+}
+
+static bool gather(wtl_mpi_frame *f, const wtl_activity *mine, wtl_activity *all)
+{
+  MPI_Request request;
+  int rc = PMPI_Igather(mine, sizeof *mine, MPI_BYTE, all, sizeof *mine, MPI_BYTE, 0, wtl_mpi_self->node, &request);
+  return succeeds(f, rc, &request);
+}
+
+static bool scatter(wtl_mpi_frame *f, const node_share *each, node_share *mine)
 {
   MPI_Request request;
   int rc = PMPI_Iscatter(each, sizeof *mine, MPI_BYTE, mine, sizeof *mine, MPI_BYTE, 0, wtl_mpi_self->node, &request);
-  return rc == MPI_SUCCESS ? wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) : rc;
+  return succeeds(f, rc, &request);
 }
 
+/* Only the process with the meter needs memory for all. */
 static void close_together(wtl_mpi_rank *self, wtl_mpi_frame *f)
 {
-  size_t n = (size_t)self->n_local;
-  wtl_activity mine = {0}, *all = calloc(n, sizeof *all);
-  node_share *each = calloc(n, sizeof *each), *own = calloc(1, sizeof *own);
-  wtl_node_joules *node = self->record.meter ? calloc(1, sizeof *node) : NULL;
-  bool good = all && each && own && (node || !self->record.meter);
-  if (good) {
-    MPI_Request request; /* all calls of all processes are complete */
-    good = PMPI_Ibarrier(self->node, &request) == MPI_SUCCESS &&
-           wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
-  }
+  static node_share own;
+  static wtl_activity mine;
+  size_t n = self->record.meter ? (size_t)self->n_local : 0;
+  wtl_activity *all = n ? calloc(n, sizeof *all) : NULL;
+  node_share *each = n ? calloc(n, sizeof *each) : NULL;
+  wtl_node_joules *node = n ? calloc(1, sizeof *node) : NULL;
+  bool good = meet(f, !n || (all && each && node));
   wtl_mpi_stop_governing(self);
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
   wtl_record_activity(&self->record, &mine);
-  good = good && all_gather(f, &mine, all, sizeof mine) == MPI_SUCCESS;
-  if (good && node) split(self, all, node, each);
-  good = good && scatter(f, each, own) == MPI_SUCCESS;
-  if (good) {
-    wtl_share share = {.n_domains = own->n_domains,
-                       .mine = own->mine,
-                       .rate = {own->rate[0], own->rate[1]},
-                       .wake_s = own->wake_s,
-                       .second_s = own->second_s};
-    write_record(self, &share, node);
-  } else {
-    write_record(self, NULL, NULL);
-  }
+  good = good && gather(f, &mine, all);
+  if (good && n) split(self, all, node, each);
+  good = good && scatter(f, each, &own);
+  wtl_share share = {.n_domains = own.n_domains,
+                     .mine = own.mine,
+                     .rate = {own.rate[0], own.rate[1]},
+                     .wake_s = own.wake_s,
+                     .second_s = own.second_s};
+  write_record(self, good ? &share : NULL, good ? node : NULL);
+  if (!good) return; /* a request that is left may still use them */
   free(all);
   free(each);
-  free(own);
   free(node);
 }
 

@@ -127,6 +127,17 @@ void wtl_mpi_wakeup_stop(wtl_mpi_rank *self)
   (void)self;
 }
 
+void wtl_mpi_leave_others(wtl_mpi_rank *self)
+{
+  (void)self;
+}
+
+bool wtl_mpi_is_left(const wtl_mpi_rank *self)
+{
+  (void)self;
+  return false;
+}
+
 wtl_mpi_loop_state wtl_mpi_test_loop_check(wtl_mpi_test_loop *loop)
 {
   (void)loop;
@@ -137,7 +148,8 @@ wtl_mpi_loop_state wtl_mpi_test_loop_check(wtl_mpi_test_loop *loop)
 
 static int started(int rc)
 {
-  if (rc == MPI_SUCCESS) wtl_mpi_start(MPI_THREAD_SERIALIZED);
+  wtl_mpi_rank *self = rc == MPI_SUCCESS ? wtl_mpi_rank_make() : NULL;
+  if (self) wtl_mpi_start(self, MPI_THREAD_SERIALIZED);
   return rc;
 }
 

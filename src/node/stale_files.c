@@ -1,6 +1,7 @@
-/* stale_files.c - removes the session directory of a launcher that was killed. */
+/* stale_files.c - removes the files of a launcher that has ended. */
 #include "node/stale_files.h"
 
+#include <dirent.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,4 +95,18 @@ bool wtl_stale_files_remove(const char *session)
     rmdir(s.top); /* oshrun made it, and the process that removes it may have been killed */
   }
   return access(session, F_OK) != 0;
+}
+
+void wtl_stale_files_of_members(void)
+{
+  char prefix[64], path[sizeof(struct dirent) + sizeof WTL_STALE_FOLDER];
+  int length = snprintf(prefix, sizeof prefix, WTL_STALE_MEMBERS "%ld.", (long)geteuid());
+  DIR *all = wtl_process_sees_all() ? opendir(WTL_STALE_FOLDER) : NULL;
+  for (struct dirent *entry; all && (entry = readdir(all)) != NULL;) {
+    int launcher = strncmp(entry->d_name, prefix, (size_t)length) == 0 ? atoi(entry->d_name + length) : 0;
+    if (launcher <= 0 || !wtl_process_is_gone(launcher)) continue;
+    snprintf(path, sizeof path, WTL_STALE_FOLDER "%s", entry->d_name);
+    unlink(path);
+  }
+  if (all) closedir(all);
 }

@@ -1,8 +1,11 @@
-/* stale_files.h - removes files that a killed launcher left in the temporary directory. */
+/* stale_files.h - removes files of launchers that have ended: of jobs that were killed. */
 #ifndef WTL_NODE_STALE_FILES_H
 #define WTL_NODE_STALE_FILES_H
 
 #include <stdbool.h>
+
+#define WTL_STALE_FOLDER "/dev/shm/"
+#define WTL_STALE_MEMBERS "wattle-mpi."
 
 /*
  * Removes `session`, a launcher's session directory, if process PID in its name has ended. The name is
@@ -21,5 +24,10 @@ bool wtl_stale_files_foreign(const char *session);
 
 /* Returns whether the launcher in the name of `session` is dead; false if that is unknown. */
 bool wtl_stale_files_orphaned(const char *session);
+
+/* Removes files of /dev/shm in which processes of an MPI job counted themselves (mpi/mpi_members.c), where their launcher
+ * has ended: the job was killed inside MPI_Init. Does nothing in a container, where the numbers of processes outside
+ * mean nothing. */
+void wtl_stale_files_of_members(void);
 
 #endif

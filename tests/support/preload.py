@@ -54,6 +54,9 @@ class Mpi:
         compiler = self.tool("mpif90" if fortran else "mpicc")
         return compile_once([compiler, "-g", "-O1", *flags, *options, PROGRAMS / source], program)
 
+    def environment(self, **settings: str) -> dict[str, str]:
+        return {**clean_environment(), **ENVIRONMENT, **settings}
+
     def run(
         self,
         n: int,
@@ -69,7 +72,7 @@ class Mpi:
         that hangs ends with code 124, and so do its processes.
         """
         launcher = launcher_of_parts(self) if ":" in words else self.tool("mpirun")
-        environment = {**clean_environment(), **ENVIRONMENT, **settings}
+        environment = self.environment(**settings)
         if preload:
             environment["LD_PRELOAD"] = str(LIBRARY)
         if profile:
