@@ -54,7 +54,8 @@ def collect(
     record = _record(where, command or [], mpi)
     _complete(where, record, n, exit_code, wall)
     manifest.write(where, record)
-    return finish.present(where, 0, json, is_slip=False)
+    finish.present(where, json)
+    return 0
 
 
 def _begin(directory: Path, command: list[str], n: int | None, mpi: bool) -> None:

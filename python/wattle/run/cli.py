@@ -194,8 +194,9 @@ def run(
             _say_other_size(clocks, record)
         if metrics is not None:
             finish.write_metrics(metrics, where)
-        is_slip = output is None and profile and directories.is_bare(where)
-        return finish.present(where, record.exit_code or 0, json, is_slip, depth)
+        with finish.reported():
+            finish.present(where, json, output is None and profile and directories.is_bare(where), depth)
+        return record.exit_code or 0
 
 
 @dataclass(frozen=True)

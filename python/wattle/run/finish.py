@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +24,22 @@ if TYPE_CHECKING:
     from wattle.run.stream import Stream
 
 
+@contextmanager
+def reported() -> Iterator[None]:
+    """Reports what cannot be read or written once the program has run: its exit code matters more."""
+    try:
+        yield
+    except WattleError as error:
+        console.error(str(error))
+    except OSError as error:
+        console.error(f"{error.filename}: {error.strerror}")
+
+
 def add_found(where: Path, record: Manifest) -> None:
     """Records the meter and the nodes that the PEs found. The meter may be another than the requested one."""
     try:
         found = runs.profiles.load(where, None if record.extra.get("mpi") else record.n_pes, allow_damaged=True)
-    except WattleError:  # reported when the run is shown
+    except (WattleError, OSError):  # reported when the run is shown
         return
     record.n_pes = found.n_pes
     record.meter = found.meter if found.meter["name"] else record.meter
@@ -47,13 +60,10 @@ def add_slurm_energy(record: Manifest, step: str | None, began: float, ended: fl
 def collect(where: Path, environment: dict[str, str], outcome: Outcome, record: Manifest) -> None:
     """Writes the profiles of processes that could not do so, and records the first one that failed."""
     folder = where / "profile"
-    try:
+    with reported():
         found = leftovers.collect(folder, environment, outcome.ends, job_has_ended=True)
-    except WattleError as error:
-        console.error(str(error))
-        return
-    for words in found.why.splitlines():
-        console.error(words)
+        for words in found.why.splitlines():
+            console.error(words)
     if first := outcome.first_failed:
         record.extra["first_end"] = {"pid": first.pid, "signal": first.signal, "exit_code": first.exit_code}
 
@@ -76,31 +86,23 @@ def read_meter(session: Session, where: Path, record: Manifest) -> None:
 
 
 def write_metrics(file: Path, where: Path) -> None:
-    """Writes the metrics. A failure is reported and does not change the program's exit code."""
-    try:
+    with reported():
         openmetrics.keep(file, run_metrics.metrics(runs.load(where, allow_damaged=True)))
-    except WattleError as error:
-        console.error(str(error))
 
 
 def write_total(lines: Stream, where: Path, record: Manifest) -> None:
-    """Writes the stream's last line. A failure is reported and does not change the program's exit code."""
-    try:
-        lines.total(
-            run_metrics.figures(runs.load(where, allow_damaged=True)), record.exit_code or 0, record.wall_s or 0.0
-        )
-    except WattleError as error:
-        console.error(str(error))
+    """Writes the stream's last line."""
+    with reported():
+        figures = run_metrics.figures(runs.load(where, allow_damaged=True))
+        lines.total(figures, record.exit_code or 0, record.wall_s or 0.0)
 
 
 def _draw_watts(where: Path, record: Manifest, found: kept.External) -> None:
-    """Adds the watts of the external meter to the timelines. A failure is reported."""
+    """Adds the watts of the external meter to the timelines."""
     from wattle.meter_log import drawing  # imported after the job, because it starts threads
 
-    try:
+    with reported():
         drawing.draw(where, record, found)
-    except WattleError as error:
-        console.error(str(error))
 
 
 def all_finished(where: Path, profile: bool) -> bool:
@@ -110,47 +112,39 @@ def all_finished(where: Path, profile: bool) -> bool:
     try:
         found = runs.profiles.load(where, allow_damaged=True) if profile else None
         return found is not None and found.complete and not any(pe.ended for pe in found.pes)
-    except WattleError:
+    except (WattleError, OSError):
         return False
 
 
 def write_timeline(where: Path, record: Manifest, machine: dict[str, Any]) -> None:
-    """Writes the timeline. A failure is reported and does not change the program's exit code."""
-    if not any((where / "profile").glob("timeline-*.bin")):
-        console.note(
-            f"timeline: no {record.noun} left one (killed, aborted, ended without finalize, or never initialised)"
-        )
-        return
-    from wattle.timeline import written  # imported after the job, because it starts threads
+    with reported():
+        if not any((where / "profile").glob("timeline-*.bin")):
+            console.note(
+                f"timeline: no {record.noun} left one (killed, aborted, ended without finalize, or never initialised)"
+            )
+            return
+        from wattle.timeline import written  # imported after the job, because it starts threads
 
-    try:
         record.extra["timeline"] = written.write(where, machine)
-    except WattleError as error:
-        console.error(str(error))
 
 
-def present(where: Path, exit_code: int, json: bool, is_slip: bool, depth: int | None = None) -> int:
-    """Shows the figures of a run, as JSON or as tables on standard error. Returns the exit code of the command.
-    `is_slip`: removes the directory, because it holds none; the JSON then names no directory.
+def present(where: Path, json: bool, is_slip: bool = False, depth: int | None = None) -> None:
+    """Shows the figures of a run, as JSON or as tables on standard error. `is_slip`: removes the directory, because it
+    holds none; the JSON then names no directory.
     """
-    try:
-        found = runs.load(where, allow_damaged=True)
-        if json:
-            console.print_json(document(found) | ({"directory": None} if is_slip else {}))
-        else:
-            show(found, console.err, depth)
-        if is_slip:
-            directories.drop(where)
-        elif not json:
-            drawn = found.middle.manifest.extra.get("timeline")
-            console.err.print(styled("\n[faint]Kept in[/faint] {}", short(where)), soft_wrap=True)
-            if isinstance(drawn, dict) and (name := drawn.get("perfetto")):
-                file = short(found.middle.directory / str(name))
-                console.err.print(styled("[faint]The timeline, for ui.perfetto.dev:[/faint] {}", file), soft_wrap=True)
-    except WattleError as error:  # the program's own exit code takes precedence
-        console.error(str(error))
-        return exit_code or error.exit_code
-    return exit_code
+    found = runs.load(where, allow_damaged=True)
+    if json:
+        console.print_json(document(found) | ({"directory": None} if is_slip else {}))
+    else:
+        show(found, console.err, depth)
+    if is_slip:
+        directories.drop(where)
+    elif not json:
+        drawn = found.middle.manifest.extra.get("timeline")
+        console.err.print(styled("\n[faint]Kept in[/faint] {}", short(where)), soft_wrap=True)
+        if isinstance(drawn, dict) and (name := drawn.get("perfetto")):
+            file = short(found.middle.directory / str(name))
+            console.err.print(styled("[faint]The timeline, for ui.perfetto.dev:[/faint] {}", file), soft_wrap=True)
 
 
 def short(where: Path) -> str:

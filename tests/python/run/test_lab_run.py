@@ -621,6 +621,15 @@ def test_the_exit_code_is_the_programs_where_the_disk_is_full_by_then(
     assert "cannot be written: No space left on device" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("lost", ["rm -r out", "rm -r out/profile", "rm -r out; touch out", "chmod 0 out"])
+def test_the_exit_code_is_the_programs_where_its_directory_is_lost(wattle, program, tmp_path, lost):
+    options = ["--json", "--timeline", "--metrics", "metrics", "--stream", "stream"]
+    result = wattle("run", *options, "-o", tmp_path / "out", "--", program(f"cd {tmp_path}; {lost}"))
+    (tmp_path / "out").exists() and (tmp_path / "out").chmod(0o700)
+    assert result.returncode == 0 and "wattle: " in result.stderr, result
+    assert "Traceback" not in result.stderr, result
+
+
 def test_a_second_interrupt_ends_a_job_that_will_not_listen(exec_launcher, environment, tmp_path):
     shell = "trap 'touch heard' INT; echo $$ > pid; touch ready; while :; do sleep 0.05; done"
     process = start(environment, tmp_path, shell)
