@@ -21,6 +21,7 @@ function(wtl_module_exports target)
 endfunction()
 
 function(wtl_link_with target script)
-  target_link_options(${target} PRIVATE LINKER:--version-script=${script})
+  # nodelete: dlclose of a library that uses ours may not unmap code that runs at exit, in threads and in handlers.
+  target_link_options(${target} PRIVATE LINKER:--version-script=${script} LINKER:-z,nodelete)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
 endfunction()

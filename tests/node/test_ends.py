@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
-from jobs import Result, oshrun, program, run
+from jobs import HOME, Result, oshrun, program, run
 
 WAYS = [
     ("global_exit_7", 7),
@@ -94,3 +97,23 @@ BARE = [
 def test_bare_program_ends_as_it_says(way: str, code: int) -> None:
     result = run(program("ends"), way)
     assert result.code == code and lived(result, 1), result
+
+
+# Loads a library, calls a function of it and unloads it, as a program does with a plugin that is linked with the library.
+UNLOADS = """
+import ctypes, _ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+library[sys.argv[2]](None)
+_ctypes.dlclose(library._handle)
+print("unloaded", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "call"), [("wattle-shmem", "shmem_init"), ("armci", "ARMCI_Init"), ("wattle", "wattle_energy_open")]
+)
+def test_a_program_that_unloads_a_library_of_ours_ends_as_it_says(library: str, call: str) -> None:
+    """What the library left to run at the end, in threads and on signals is still there."""
+    words = ("-c", UNLOADS, HOME / f"lib/lib{library}.so", call)
+    for result, n in ((run(Path(sys.executable), *words), 1), (oshrun(2, sys.executable, *words), 2)):
+        assert result.code == 0 and result.out == "unloaded\n" * n and result.err == "", result
