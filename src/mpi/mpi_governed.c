@@ -13,7 +13,7 @@
 
 typedef struct notice {
   MPI_Comm node;
-  char text[192];
+  char text[256];
 } notice;
 
 static int publish(wtl_boot *b, const char *key, const char *value)

@@ -51,6 +51,15 @@ static void place(wtl_arena *a, void *base)
   a->slices = a->base + (size_t)a->slices;
 }
 
+/* A core file holds the control data. The heap adds what it allocates: to write the rest of a slice, the kernel would
+ * give memory to pages that no PE has touched. */
+static void place_mapping(wtl_arena *a, void *base)
+{
+  a->owned = true;
+  place(a, base);
+  madvise(a->slices, a->length - (size_t)(a->slices - a->base), MADV_DONTDUMP);
+}
+
 /* Maps the arena at a free address. `near` is the preferred address, or 0. */
 static int map(wtl_arena *a, uintptr_t near, char *error, size_t size)
 {
@@ -68,8 +77,7 @@ static int map(wtl_arena *a, uintptr_t near, char *error, size_t size)
   if (at > space_start) munmap(space_start, (size_t)(at - space_start));
   if (space_start + reserved > at + a->length)
     munmap(at + a->length, (size_t)(space_start + reserved - at) - a->length);
-  a->owned = true;
-  place(a, p);
+  place_mapping(a, p);
   return 0;
 }
 
@@ -81,8 +89,7 @@ static bool map_at(wtl_arena *a, void *base)
     if (p != MAP_FAILED) munmap(p, a->length); /* kernels before 4.17 treat the address as a hint */
     return false;
   }
-  a->owned = true;
-  place(a, p);
+  place_mapping(a, p);
   return true;
 }
 
@@ -117,10 +124,21 @@ static _Atomic uint32_t *opened(const wtl_arena *a)
   return &((head *)(void *)a->base)->opened;
 }
 
+static bool is_arena(const wtl_arena *a, int fd)
+{
+  struct stat st;
+  return fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == a->inode && st.st_dev == a->device;
+}
+
 static int create(wtl_arena *a, char *error, size_t size)
 {
+  struct stat st;
   a->fd = wtl_memory_file_make("wattle-arena", a->length, SEALS);
-  if (a->fd >= 0) return 0;
+  if (a->fd >= 0 && fstat(a->fd, &st) == 0) {
+    a->device = st.st_dev;
+    a->inode = st.st_ino;
+    return 0;
+  }
   int why = errno;
   const char *advice = wtl_memory_file_advice(why);
   bool is_size = why == EFBIG || !advice;
@@ -161,18 +179,23 @@ static void open_server(fd_server *d, int arena)
   d->listener = -1; /* poll ignores a negative descriptor and only waits */
 }
 
+static bool is_of_this_user(int s)
+{
+  struct ucred peer;
+  socklen_t length = sizeof peer;
+  return getsockopt(s, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
+}
+
 /* Passes the arena to one caller of the same user, if one connects within a millisecond. */
 static void serve_client(const fd_server *d)
 {
   struct pollfd p = {.fd = d->listener, .events = POLLIN};
-  struct ucred peer;
-  socklen_t length = sizeof peer;
   char byte = 0, space[CMSG_SPACE(sizeof(int))] = {0};
   struct iovec io = {&byte, 1};
   struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
   int client;
   if (poll(&p, 1, 1) <= 0 || (client = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC)) < 0) return;
-  if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid()) {
+  if (is_of_this_user(client)) {
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -183,15 +206,7 @@ static void serve_client(const fd_server *d)
   close(client);
 }
 
-/* Another process may own the socket's address. So a PE accepts the arena only from the creator. */
-static bool is_creator(int s, long pid)
-{
-  struct ucred peer;
-  socklen_t length = sizeof peer;
-  return getsockopt(s, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid() && (long)peer.pid == pid;
-}
-
-static int receive_fd(long pid, const uint64_t *name)
+static int receive_fd(const uint64_t *name)
 {
   struct sockaddr_un address;
   socklen_t length;
@@ -200,7 +215,7 @@ static int receive_fd(long pid, const uint64_t *name)
   struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
   int fd = -1, s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   abstract_address(&address, &length, name);
-  if (s >= 0 && connect(s, (struct sockaddr *)&address, length) == 0 && is_creator(s, pid) &&
+  if (s >= 0 && connect(s, (struct sockaddr *)&address, length) == 0 && is_of_this_user(s) &&
       recvmsg(s, &m, MSG_CMSG_CLOEXEC) == 1) {
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     if (c && c->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(c), sizeof fd);
@@ -209,18 +224,39 @@ static int receive_fd(long pid, const uint64_t *name)
   return fd;
 }
 
-/* Opens the arena that local rank 0 made and stores the creator's address in *at. Refuses a file that has not the
- * agreed size, or that a process could still resize. */
+/* Opens the arena of process `pid`, which has it as descriptor `fd`. In another PID namespace that number may belong to
+ * any process, and the file may be any. */
+static int open_file_of(wtl_arena *a, long pid, int fd, const uint64_t *name, char *error, size_t size)
+{
+  char path[64];
+  struct stat st;
+  snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
+  if (stat(path, &st) == 0) {
+    errno = ENOENT;
+    if (st.st_ino == a->inode && st.st_dev == a->device) a->fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+  }
+  int why = errno;
+  if (is_arena(a, a->fd)) return 0;
+  if (a->fd >= 0) close(a->fd);
+  a->fd = receive_fd(name);
+  if (is_arena(a, a->fd)) return 0;
+  snprintf(error, size,
+           "cannot open the node's arena: %s says \"%s\", and process %ld does not hand it over (containers of one job "
+           "need a common PID or network namespace)",
+           path, strerror(why), pid);
+  return WTL_EXIT_OSERR;
+}
+
+/* Opens the arena that local rank 0 made and stores the creator's address in *at. */
 static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *shape_text, void **at, char *error,
                      size_t size)
 {
-  char path[64], theirs[128] = "";
+  char theirs[128] = "";
   long pid;
-  void *base;
-  int fd, seals;
-  uint64_t name[2];
-  if (sscanf(handle, "%ld %d %p %" SCNx64 " %" SCNx64 " %127[^\n]", &pid, &fd, &base, &name[0], &name[1], theirs) !=
-          6 ||
+  int fd;
+  uint64_t name[2], device, inode;
+  if (sscanf(handle, "%ld %d %p %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %127[^\n]", &pid, &fd, at, &name[0],
+             &name[1], &device, &inode, theirs) != 8 ||
       strcmp(theirs, shape_text) != 0) {
     snprintf(error, size,
              "PE %d and PE %d do not agree on the symmetric memory: %s on PE %d, %s on PE %d; give all PEs the same "
@@ -228,23 +264,10 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
              b->pe, b->local_pe[0], shape_text, b->pe, theirs, b->local_pe[0], a->setting);
     return WTL_EXIT_CONFIG;
   }
-  *at = base;
-  if (pid == (long)getpid()) return place(a, base), 0; /* PEs are threads: they share one mapping */
-  snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
-  a->fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
-  int why = errno;
-  if (a->fd < 0) a->fd = receive_fd(pid, name);
-  if (a->fd < 0) {
-    snprintf(error, size, "cannot open the node's arena: %s says \"%s\", and process %ld does not hand it over", path,
-             strerror(why), pid);
-    return WTL_EXIT_OSERR;
-  }
-  seals = fcntl(a->fd, F_GET_SEALS); /* -1: the file cannot be sealed */
-  if (seals < 0 || (seals & SEALS) != SEALS || lseek(a->fd, 0, SEEK_END) != (off_t)a->length) {
-    snprintf(error, size, "%s is not the node's arena", path);
-    return WTL_EXIT_SOFTWARE;
-  }
-  return 0;
+  if (!WTL_OS_PES_ARE_PROCESSES) return place(a, *at), 0; /* PEs of one process share one mapping */
+  a->device = (dev_t)device;
+  a->inode = (ino_t)inode;
+  return open_file_of(a, pid, fd, name, error, size);
 }
 
 static void shape_to_text(const wtl_arena_shape *s, char *text, size_t size)
@@ -269,8 +292,8 @@ static int start_as_creator(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *sh
   if (rc) return rc;
   key_of(shape->name, key, sizeof key);
   open_server(&d, a->fd); /* if it fails, PEs use /proc alone */
-  snprintf(handle, sizeof handle, "%ld %d %p %" PRIx64 " %" PRIx64 " %s", (long)getpid(), a->fd, (void *)a->base,
-           d.name[0], d.name[1], shape_text);
+  snprintf(handle, sizeof handle, "%ld %d %p %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %s", (long)getpid(), a->fd,
+           (void *)a->base, d.name[0], d.name[1], (uint64_t)a->device, (uint64_t)a->inode, shape_text);
   if (b->ops->publish(b, key, handle) != 0 || b->ops->fence(b) != 0) rc = WTL_EXIT_UNAVAILABLE;
   /* The creator may end soon after this, so all PEs must have opened the arena. A PE that cannot open it ends the
    * job. */
@@ -299,14 +322,6 @@ static int start_as_guest(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shap
   return 0;
 }
 
-/* A core file holds this PE's slice and not those of other PEs. */
-static void hide_from_core_file(const wtl_arena *a, const wtl_boot *b)
-{
-  size_t before = (size_t)b->local_rank * a->stride, after = (size_t)(b->n_local - b->local_rank - 1) * a->stride;
-  if (before) madvise(a->slices, before, MADV_DONTDUMP);
-  if (after) madvise(a->slices + before + a->stride, after, MADV_DONTDUMP);
-}
-
 int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, char *error, size_t size)
 {
   char shape_text[128];
@@ -318,21 +333,14 @@ int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, cha
   shape_to_text(shape, shape_text, sizeof shape_text);
   rc = b->local_rank == 0 ? start_as_creator(a, b, shape, shape_text, error, size)
                           : start_as_guest(a, b, shape, shape_text, error, size);
-  if (rc) return rc;
-  hide_from_core_file(a, b);
-  struct stat st;
-  if (a->fd >= 0 && fstat(a->fd, &st) == 0) {
-    a->device = st.st_dev;
-    a->inode = st.st_ino;
-  }
-  return 0;
+  return rc;
 }
 
 void wtl_arena_stop(wtl_arena *a)
 {
   if (a->owned) munmap(a->base, a->length);
-  struct stat st; /* the program may have closed the descriptor, and its number may belong to another file */
-  if (a->fd >= 0 && fstat(a->fd, &st) == 0 && st.st_ino == a->inode && st.st_dev == a->device) close(a->fd);
+  /* The program may have closed the descriptor, and its number may belong to another file. */
+  if (is_arena(a, a->fd)) close(a->fd);
   memset(a, 0, sizeof *a);
   a->fd = -1;
 }

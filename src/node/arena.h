@@ -5,7 +5,7 @@
  *                                            |<------ stride ------>|
  *
  * DESIGN. Control data is contiguous at the front, so it needs few pages. A slice is sparse: only pages that are
- * touched use memory. Inside a process, slice r begins at slices + r * stride. The shape selects the address of the
+ * touched use memory. A core file holds none of it but what the heap has allocated. Inside a process, slice r begins at slices + r * stride. The shape selects the address of the
  * mapping:
  *
  *   near  One address in all processes of the node. An address names one object in every process.
@@ -13,8 +13,9 @@
  *         process's own. The slices of process r lie r * stride lower than those of process 0.
  *   else  Any address.
  *
- * Local rank 0 creates the arena. The other PEs open it through /proc/PID/fd. Where the kernel forbids that, they
- * receive the descriptor over a socket. The seals keep the size fixed, so no process can cut the memory of another one.
+ * Local rank 0 creates the arena. The other PEs open it through /proc/PID/fd. Where the kernel forbids that, or that
+ * process is in another PID namespace, they receive the descriptor over a socket. The seals keep the size fixed, so no
+ * process can cut the memory of another one.
  */
 #ifndef WTL_NODE_ARENA_H
 #define WTL_NODE_ARENA_H
@@ -42,7 +43,7 @@ typedef struct wtl_arena {
   size_t stride; /* bytes from one slice to the next */
   const char *setting;
   int fd;
-  dev_t device; /* of fd, to recognize it later */
+  dev_t device; /* of the arena's file: its identity, also where the PEs' process numbers mean nothing to each other */
   ino_t inode;
   bool owned; /* this PE made the mapping and must unmap it */
 } wtl_arena;

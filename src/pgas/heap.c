@@ -5,7 +5,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <uthash.h>
+
+#include "base/align.h"
 
 struct wtl_block {
   void *start;
@@ -39,11 +42,14 @@ static struct wtl_block *find(const wtl_heap *h, const void *p)
   return b;
 }
 
-/* Other threads read `reach` without a lock. */
+/* Other threads read `reach` without a lock. A core file holds the heap up to there (node/arena.h). */
 static void reach(wtl_heap *h, const struct wtl_block *b)
 {
   size_t end = (size_t)((const char *)b->start - (const char *)h->engine) + b->bytes;
-  if (end > h->reach) __atomic_store_n(&h->reach, end, __ATOMIC_RELAXED);
+  size_t shown = wtl_page_up(h->reach), more = wtl_page_up(end) - shown;
+  if (end <= h->reach) return;
+  if (more) madvise((char *)h->engine + shown, more, MADV_DODUMP);
+  __atomic_store_n(&h->reach, end, __ATOMIC_RELAXED);
 }
 
 void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align)

@@ -5,8 +5,8 @@
  * NO_PROC_FD=deny: opening is refused. =file: the process gets a plain file of the right size. =unsealed: it gets a
  * memfd that is not sealed.
  *
- * NO_PROC_FD_UNTIL=FILE: opening waits until FILE exists. NO_PROC_FD_PEER=other: each local socket reports a process
- * that is not its peer. NO_MEMFD=N: no arena can be made, by error N; =exec: only one that cannot be executed.
+ * NO_PROC_FD_UNTIL=FILE: opening waits until FILE exists. NO_PROC_FD_PEER=other: each local socket reports another user
+ * as its peer. NO_MEMFD=N: no arena can be made, by error N; =exec: only one that cannot be executed.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -54,7 +54,7 @@ int getsockopt(int fd, int level, int option, void *value, socklen_t *length)
   if (!next) next = (int (*)(int, int, int, void *, socklen_t *))dlsym(RTLD_NEXT, "getsockopt");
   int rc = next(fd, level, option, value, length);
   if (rc == 0 && level == SOL_SOCKET && option == SO_PEERCRED && getenv("NO_PROC_FD_PEER"))
-    ((struct ucred *)value)->pid++;
+    ((struct ucred *)value)->uid++;
   return rc;
 }
 
