@@ -22,6 +22,7 @@
 #include "node/cores.h"
 #include "node/last_thread.h"
 #include "node/lifeline.h"
+#include "node/process.h"
 #include "os/floats.h"
 #include "os/os.h"
 #include "pgas/near.h"
@@ -142,6 +143,7 @@ static void count_cores(wtl_pe *self, wtl_site *site)
   memcpy(mine->cpus, &own, sizeof own);
   mine->quota = wtl_cores_quota();
   mine->pid = getpid();
+  mine->pid_namespace = wtl_process_namespace();
   if (!(self->apart = calloc((size_t)self->n_local, sizeof *self->apart))) refuse(WTL_EXIT_OSERR, no_memory);
   wtl_barrier(self, site);
   for (int slot = 0; slot < self->n_local; slot++) {

@@ -73,7 +73,7 @@ static int start_clocks(wtl_pe *self, bool governs, char *error, size_t size)
   for (int slot = 0; slot < self->n_local; slot++) {
     const wtl_control *theirs = wtl_control_of(self, self->boot.local_pe[slot]);
     memcpy(&cpus[slot], theirs->cpus, sizeof cpus[slot]);
-    pids[slot] = (pid_t)theirs->pid;
+    pids[slot] = theirs->pid_namespace == wtl_control_of(self, self->me)->pid_namespace ? (pid_t)theirs->pid : 0;
   }
   wtl_clocks_node node = {.settings = &self->settings,
                           .governs = governs,

@@ -456,6 +456,7 @@ typedef struct wtl_mpi_place {
   cpu_set_t cpus;
   double quota;
   long pid;
+  uint64_t pid_namespace; /* node/process.h */
   bool governs;
 } wtl_mpi_place;
 

@@ -101,7 +101,7 @@ static int start_clocks(wtl_mpi_rank *self, bool governs, const wtl_mpi_place *a
                           .arg = self};
   for (size_t i = 0; cpus && pids && i < n; i++) {
     cpus[i] = all[i].cpus;
-    pids[i] = (pid_t)all[i].pid;
+    pids[i] = all[i].pid_namespace == all[self->slot].pid_namespace ? (pid_t)all[i].pid : 0;
   }
   int rc = WTL_EXIT_OSERR;
   if (cpus && pids)

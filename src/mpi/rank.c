@@ -12,6 +12,7 @@
 #include "mpi/mpi_front.h"
 #include "mpi/transport_names.h"
 #include "node/cores.h"
+#include "node/process.h"
 #include "os/floats.h"
 #include "record/file.h"
 #include "record/node_split.h"
@@ -44,6 +45,7 @@ static wtl_mpi_place *gather_places(wtl_mpi_rank *self, bool governs)
   memset(&mine, 0, sizeof mine);
   mine.quota = wtl_cores_quota();
   mine.pid = (long)getpid();
+  mine.pid_namespace = wtl_process_namespace();
   mine.governs = governs;
   if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0) CPU_ZERO(&mine.cpus);
   can = all != NULL;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "node/process.h"
+
 static const char rank_of_pmix[] = "PMIX_RANK", namespace_of_pmix[] = "PMIX_NAMESPACE";
 
 static pid_t parent_of(pid_t pid)
@@ -59,7 +61,7 @@ pid_t wtl_ancestor_launcher(void)
   size_t i = 0;
   while (i < sizeof names / sizeof names[0] && !getenv(names[i])) i++;
   if (i == sizeof names / sizeof names[0]) return 0;
-  pid_t pid = ancestor_without(getpid(), names[i]);
+  pid_t pid = ancestor_without((pid_t)wtl_process_in_proc(), names[i]);
   return pid > 1 ? pid : 0;
 }
 
@@ -90,7 +92,7 @@ static size_t add_once(long **ranks, size_t n, long rank)
 int wtl_ancestor_count_job(void)
 {
   const char *name = getenv(namespace_of_pmix);
-  pid_t launcher = ancestor_without(getpid(), rank_of_pmix);
+  pid_t launcher = ancestor_without((pid_t)wtl_process_in_proc(), rank_of_pmix);
   long *ranks = NULL, rank;
   size_t n = 0;
   DIR *all = name && getenv(rank_of_pmix) ? opendir("/proc") : NULL;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "os/os.h"
@@ -20,6 +21,14 @@ static threads before, skipped;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `skipped` */
 static pthread_key_t key;
 static _Atomic bool started;
+
+/* Returns the number of the calling thread in /proc, which may be that of another PID namespace; 0 if it has none. */
+static pid_t this_thread(void)
+{
+  char path[64] = ""; /* PID/task/TID */
+  if (readlink("/proc/thread-self", path, sizeof path - 1) <= 0) return 0;
+  return (pid_t)atoi(strrchr(path, '/') + 1);
+}
 
 static bool has(const threads *t, pid_t id)
 {
@@ -62,7 +71,7 @@ void wtl_last_thread_libraries_started(void)
 void wtl_last_thread_skip_this(void)
 {
   pthread_mutex_lock(&lock);
-  add(&skipped, gettid());
+  add(&skipped, this_thread());
   pthread_mutex_unlock(&lock);
 }
 
@@ -70,9 +79,10 @@ void wtl_last_thread_skip_this(void)
 static bool is_last(void)
 {
   const threads all = now();
+  const pid_t me = this_thread();
   bool is = true;
   pthread_mutex_lock(&lock);
-  for (int i = 0; i < all.n; i++) is &= all.id[i] == gettid() || has(&skipped, all.id[i]);
+  for (int i = 0; i < all.n; i++) is &= all.id[i] == me || has(&skipped, all.id[i]);
   pthread_mutex_unlock(&lock);
   return is && all.n > 0 && all.n < MOST;
 }

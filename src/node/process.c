@@ -4,8 +4,22 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+long wtl_process_in_proc(void)
+{
+  char number[32] = "";
+  return readlink("/proc/self", number, sizeof number - 1) > 0 ? atol(number) : 0;
+}
+
+uint64_t wtl_process_namespace(void)
+{
+  struct stat st;
+  return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
 
 uint64_t wtl_process_start_of(long pid)
 {

@@ -69,6 +69,7 @@ typedef struct wtl_control {
   _Atomic uint32_t node_barrier[WTL_BARRIER_ROUNDS]; /* of a leader: epoch reached by the node 2^k before its own */
   _Alignas(WTL_CACHE_LINE) uint32_t governs;         /* at start: it wants its clock governed (job/pe_governor.h) */
   int64_t pid;
+  uint64_t pid_namespace; /* at start (node/process.h) */
   double quota;      /* at start: the quota of its cgroup, in cores */
   uint64_t cpus[16]; /* at start: the cores on which this PE may run, one bit each */
   _Alignas(WTL_CACHE_LINE) wtl_call_state call_state;

@@ -70,8 +70,9 @@ static int open_file(wtl_kept *k, const char *folder)
 {
   static _Atomic unsigned serial;
   if (!folder || !*folder) return wtl_memory_file_make("wattle-profile", 0, 0);
-  snprintf(k->path, sizeof k->path, WTL_KEPT_FOLDER WTL_KEPT_PREFIX "%ld.%ld.%llu.%u", (long)geteuid(), (long)getpid(),
-           (unsigned long long)wtl_process_start_of(getpid()), serial++);
+  snprintf(k->path, sizeof k->path, WTL_KEPT_FOLDER WTL_KEPT_PREFIX "%ld.%ld.%llu.%llx-%u", (long)geteuid(),
+           (long)getpid(), (unsigned long long)wtl_process_start_of(wtl_process_in_proc()),
+           (unsigned long long)wtl_process_namespace(), serial++);
   unlink(k->path); /* of this process before an exec */
   return open(k->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
 }
@@ -293,7 +294,7 @@ void wtl_kept_begin(wtl_kept *k, const wtl_call_info *const *calls)
   k->head->layout = WTL_KEPT_LAYOUT;
   k->head->site_bytes = sizeof(wtl_site);
   k->head->pid = getpid();
-  k->head->pid_start = wtl_process_start_of(getpid());
+  k->head->pid_start = wtl_process_start_of(wtl_process_in_proc());
   atomic_thread_fence(memory_order_release);
   memcpy(k->head->mark, "WTLKEPT", sizeof k->head->mark);
 }

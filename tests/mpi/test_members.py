@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from jobs import Job
-from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, OTHERS, Mpi, profiles
+from jobs import Job, complaints, run
+from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, OTHERS, Mpi, launcher_of_parts, profiles
 from wattle.nodes import Nodes, unavailable
 
 HANGS = 124  # the code of a job that reached its time limit
@@ -58,6 +58,34 @@ def test_processes_are_counted_where_the_launcher_does_not_say_how_many_there_ar
     done = OPEN_MPI.run(1, *unsaid, program, ":", "-n", 1, *unsaid, child, ":", "-n", 1, child, preload=False)
     said = "only 2 of 3 processes on this node have Wattle's library: rank 0-1, not rank 2."
     assert done.returncode == 0 and done.stderr.count(said) == done.stderr.count("wattle:") == 1, done
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make a PID namespace")
+def test_processes_find_each_other_in_a_pid_namespace_with_a_foreign_proc(tmp_path: Path) -> None:
+    """Rank 1 has the number of this process, whose parent is no launcher. MPICH itself does not start there."""
+    program, namespace = OPEN_MPI.compile("sums.c", tmp_path), ("unshare", "--pid", "--fork", "--kill-child")
+    settings = {**ENVIRONMENT, "LD_PRELOAD": str(LIBRARY), "WATTLE_PROFILE_DIR": str(tmp_path)}
+    numbered = ("sh", "-c", 'echo $0 >/proc/sys/kernel/ns_last_pid; "$1"; true', str(os.getpid() - 1), program)
+    done = run(*namespace, launcher_of_parts(OPEN_MPI), "-n", "1", program, ":", "-n", "1", *numbered, env=settings)
+    assert (done.code, complaints(done.err)) == (0, ""), done
+    assert [pe["pe"] for pe in profiles(tmp_path)] == [0, 1]
+
+
+def lives(pid: str) -> bool:
+    """Whether this process runs. A dead one may wait for its parent."""
+    try:
+        return Path("/proc", pid, "stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_a_job_that_fails_in_mpi_init_leaves_no_file(tmp_path: Path) -> None:
+    """Without a network between them the ranks fail where each asks for the others' addresses."""
+    program = MPICH.compile("sums.c", tmp_path)
+    before = set(Path("/dev/shm").glob("wattle-mpi.*"))
+    MPICH.run(2, program, UCX_TLS="self", UCX_LOG_LEVEL="fatal")
+    left = set(Path("/dev/shm").glob("wattle-mpi.*")) - before
+    assert [path for path in left if not lives(path.name.split(".")[2])] == []  # others are of jobs beside this one
 
 
 @BOTH

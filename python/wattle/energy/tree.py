@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from wattle import console
 from wattle.errors import WattleError
 from wattle.run.job import PR_SET_CHILD_SUBREAPER, descendants
 
@@ -38,6 +39,7 @@ class Outcome:
 def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | None, others: set[int]) -> Outcome:
     """Runs the program to its end. `others`: child processes of this one that do not belong to it."""
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    others = others.union(descendants())
     started = time.monotonic()
     program: subprocess.Popen[bytes] | None = None
 
@@ -54,7 +56,7 @@ def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | No
         wall_s = time.monotonic() - started
         program.returncode = os.waitstatus_to_exitcode(status)
         left = [pid for pid in descendants() if pid not in others]
-        cpu_s = usage.ru_utime + usage.ru_stime + sum(map(_cpu_s, left))
+        cpu_s = usage.ru_utime + usage.ru_stime + _of_left(left, wall_s)
     except OSError as error:
         raise WattleError(f"{command[0]} cannot be started: {error.strerror}") from None
     finally:
@@ -63,6 +65,17 @@ def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | No
         _libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
     code = program.returncode
     return Outcome(128 - code if code < 0 else code, wall_s, cpu_s, 0 if left else usage.ru_nvcsw)
+
+
+def _of_left(left: Sequence[int], wall_s: float) -> float:
+    """CPU time of processes that the program left. More than the machine can give is that of others."""
+    cpu_s, cores = sum(map(_cpu_s, left)), os.cpu_count() or 1
+    if cpu_s <= cores * (wall_s + 1):  # a tick counts whole
+        return cpu_s
+    console.note(
+        f"{cpu_s:.0f} s of CPU time in {wall_s:.2f} s on {cores} CPUs cannot be the program's and do not count"
+    )
+    return 0.0
 
 
 def _cpu_s(pid: int) -> float:

@@ -231,8 +231,12 @@ def _import(modules: Iterable[str]) -> None:
 
 
 def descendants(root: int | None = None, zombies: bool = False) -> list[int]:
-    """All processes below `root`, by default this one. Without zombies, unless asked for."""
+    """All processes below `root`, by default this one. Without zombies, unless asked for. None where /proc is that of
+    another PID namespace: its numbers are other processes here.
+    """
     children: dict[int, list[int]] = {}
+    if not _proc_is_ours():
+        return []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             parent, state = _parent_and_state(entry.path)
@@ -245,6 +249,13 @@ def descendants(root: int | None = None, zombies: bool = False) -> list[int]:
         found.append(pid)
         queue += children.get(pid, [])
     return found
+
+
+def _proc_is_ours() -> bool:
+    try:
+        return os.readlink("/proc/self") == str(os.getpid())
+    except OSError:  # this process is not in it
+        return False
 
 
 def _parent_and_state(folder: str) -> tuple[int, str]:

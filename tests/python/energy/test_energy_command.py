@@ -122,6 +122,29 @@ def test_children_and_what_they_leave_count(energy):
     os.kill(left, signal.SIGTERM)  # it still runs: a program's services are not ended
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make a PID namespace")
+def test_only_the_program_counts_in_a_pid_namespace_with_a_foreign_proc(energy):
+    in_namespace = ["unshare", "--pid", "--fork", "--kill-child", sys.executable, "-m", "wattle", "energy", "--json"]
+    inside = json.loads(energy("--", *in_namespace, "--", "sh", "-c", BUSY).stdout)
+    assert inside["cpu_s"] <= os.cpu_count() * (inside["wall_s"] + 1)
+
+
+def test_more_cpu_time_than_the_machine_has_is_refused(monkeypatch, capsys):
+    """It is of other processes, and the program's result stays."""
+    monkeypatch.setattr(tree, "descendants", lambda: [] if not os.environ.get("LEFT") else [1])
+    monkeypatch.setattr(tree, "_cpu_s", lambda pid: 1e6)
+    real = subprocess.Popen
+
+    def start(*words, **more):
+        monkeypatch.setenv("LEFT", "1")
+        return real(*words, **more)
+
+    monkeypatch.setattr(tree.subprocess, "Popen", start)
+    done = tree.run(["sh", "-c", "exit 3"], os.environ, None, set())
+    assert (done.exit_code, done.cpu_s < 60) == (3, True)
+    assert "cannot be the program's" in capsys.readouterr().err
+
+
 def test_the_table_goes_to_standard_error_and_the_exit_code_is_the_programs(energy):
     done = energy("--", "sh", "-c", "echo out; exit 3")
     assert (done.returncode, done.stdout) == (3, "out\n")
