@@ -70,8 +70,8 @@ typedef struct wtl_control {
   _Alignas(WTL_CACHE_LINE) uint32_t governs;         /* at start: it wants its clock governed (job/pe_governor.h) */
   int64_t pid;
   uint64_t pid_namespace; /* at start (node/process.h) */
-  double quota;      /* at start: the quota of its cgroup, in cores */
-  uint64_t cpus[16]; /* at start: the cores on which this PE may run, one bit each */
+  double quota;           /* at start: the quota of its cgroup, in cores */
+  uint64_t cpus[16];      /* at start: the cores on which this PE may run, one bit each */
   _Alignas(WTL_CACHE_LINE) wtl_call_state call_state;
   wtl_line small[WTL_SMALL_LINES];
 } wtl_control;

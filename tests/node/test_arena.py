@@ -22,6 +22,12 @@ def test_arena_is_sealed_and_closed_on_exec() -> None:
     assert result.code == 0 and lines == [expected] * 2, result
 
 
+def test_a_core_file_holds_what_the_heap_has_allocated() -> None:
+    """Where the heap is large and unused, the kernel would give memory to it to write it."""
+    result = oshrun(2, "arena", env={"SHMEM_SYMMETRIC_SIZE": "1G"})
+    assert result.code == 0 and result.out.count("a core file holds what is allocated") == 2, result
+
+
 def test_running_job_has_no_name_in_shared_or_temporary_directories() -> None:
     with Job([OSHRUN, "-n", "2", program("victim"), "barrier"]) as job:
         job.until_said("there", 2)

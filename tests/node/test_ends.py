@@ -99,7 +99,7 @@ def test_bare_program_ends_as_it_says(way: str, code: int) -> None:
     assert result.code == code and lived(result, 1), result
 
 
-# Loads a library, calls a function of it and unloads it, as a program does with a plugin that is linked with the library.
+# Loads a library, calls a function of it and unloads it, as a program does with a plugin that uses the library.
 UNLOADS = """
 import ctypes, _ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
@@ -113,7 +113,7 @@ print("unloaded", flush=True)
     ("library", "call"), [("wattle-shmem", "shmem_init"), ("armci", "ARMCI_Init"), ("wattle", "wattle_energy_open")]
 )
 def test_a_program_that_unloads_a_library_of_ours_ends_as_it_says(library: str, call: str) -> None:
-    """What the library left to run at the end, in threads and on signals is still there."""
+    """Its functions for the end, for threads and for signals are still there."""
     words = ("-c", UNLOADS, HOME / f"lib/lib{library}.so", call)
     for result, n in ((run(Path(sys.executable), *words), 1), (oshrun(2, sys.executable, *words), 2)):
         assert result.code == 0 and result.out == "unloaded\n" * n and result.err == "", result

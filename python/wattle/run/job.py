@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from wattle.errors import WattleError
@@ -253,7 +254,7 @@ def descendants(root: int | None = None, zombies: bool = False) -> list[int]:
 
 def _proc_is_ours() -> bool:
     try:
-        return os.readlink("/proc/self") == str(os.getpid())
+        return str(Path("/proc/self").readlink()) == str(os.getpid())
     except OSError:  # this process is not in it
         return False
 

@@ -23,6 +23,33 @@ static void show_descriptors(void)
   }
 }
 
+/* The bytes of the arena that a core file holds. */
+static size_t dumped(void)
+{
+  char line[512], flags[512];
+  unsigned long from, to;
+  size_t length = 0, sum = 0;
+  FILE *f = fopen("/proc/self/smaps", "r");
+  while (f && fgets(line, sizeof line, f)) {
+    if (sscanf(line, "%lx-%lx ", &from, &to) == 2) length = strstr(line, "wattle-arena") ? to - from : 0;
+    if (sscanf(line, "VmFlags: %511[^\n]", flags) == 1 && !strstr(flags, "dd")) sum += length;
+  }
+  if (f) fclose(f);
+  return sum;
+}
+
+static void show_dumped(void)
+{
+  enum { ALLOCATED = 1 << 20, PAGES = 1 << 17, REST = 1 << 26 };
+  size_t before = dumped();
+  char *p = shmem_malloc(ALLOCATED);
+  size_t more = dumped() - before;
+  printf("a core file holds %s\n", before < REST && more >= ALLOCATED - PAGES && more <= ALLOCATED + PAGES
+                                       ? "what is allocated"
+                                       : "ANYTHING ELSE");
+  shmem_free(p);
+}
+
 int main(int argc, char **argv)
 {
   int rounds = argc > 1 ? atoi(argv[1]) : 1;
@@ -36,7 +63,7 @@ int main(int argc, char **argv)
     for (int pe = 0; pe < n; pe++) shmem_long_atomic_add(p, me + k, pe);
     shmem_barrier_all();
     printf("round %d PE %d: %s\n", k, me, *p == n * (n - 1) / 2 + (long)n * k ? "good" : "WRONG");
-    if (k == 0) show_descriptors();
+    if (k == 0) show_descriptors(), show_dumped();
     for (int i = 0; i < nested; i++) shmem_finalize();
   }
   return 0;
