@@ -61,7 +61,12 @@ ROOMS = [
     ),
     Room(5, "wait", "the wait door, through which every wait goes, and the doorbell", "the conditions of waits"),
     Room(4, "govern", "policy: stages of a wait, regions, modes, thresholds, votes", "how a clock is set"),
-    Room(3, "power", "meters, knobs, machine profiles", "profiles of runs, anything above"),
+    Room(
+        3,
+        "power",
+        "the meter; `sensor/` (kinds of meters), `knob/` (clocks and limits), `machine/` (profiles, the model, CPUs)",
+        "profiles of runs, anything above",
+    ),
     Room(3, "profile", "call sites, counts and times", "power, anything above"),
     Room(2, "node", "the processes of a node and job: boot, arena, cores", "anything above"),
     Room(1, "base", "errors, the table of settings, JSON, files, small data structures", "anything above"),
@@ -72,6 +77,8 @@ FLOORS = {room.name: room.floor for room in ROOMS}
 # Programs may include any room. No room may include a program.
 PROGRAMS = {"launch", "info", "calibrate", "guard", "spank"}
 LARGEST_CIRCLE = 3
+# Rooms inside a room, and those of them that each may include besides the files beside them.
+INSIDE = {"power": {"machine": set(), "sensor": {"machine"}, "knob": {"machine"}}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 SUFFIXES = {".c", ".h", ".cc", ".def", ".inc"}
@@ -109,6 +116,10 @@ def violations(source: Path) -> Iterator[str]:
             yield f"src/{room.name}: this room has no floor; give it one in tools/check_floors.py"
     for file, number, text, used in includes(source):
         room = file.parts[0]
+        inner = INSIDE.get(room, {})
+        here, there = (p.parts[1] if p.parts[0] == room and len(p.parts) > 2 else "" for p in (file, used))
+        if here in inner and there in inner and there != here and there not in inner[here]:
+            yield f'src/{file}:{number}: room "{room}/{here}" may not include "{text}"'
         if (room in FLOORS or room in PROGRAMS) and len(file.parts) > 1 and not allowed(room, used.parts[0]):
             yield f'src/{file}:{number}: room "{room}" may not include "{text}"; only rooms on floors below it'
 

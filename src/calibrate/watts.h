@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "power/knob.h"
+#include "power/knob/knob.h"
 #include "power/meter.h"
 
 enum watts_state { WATTS_IDLE, WATTS_ACTIVE, WATTS_SPIN, WATTS_YIELD, WATTS_ASLEEP, WATTS_STREAM, WATTS_STATES };

@@ -14,7 +14,7 @@
 #include "calibrate/load.h"
 #include "calibrate/watts.h"
 #include "os/atomic.h"
-#include "power/clock_domains.h"
+#include "power/machine/clock_domains.h"
 
 enum { MOST_CORES = CPU_SETSIZE, STREAM_BYTES = 64 << 20 };
 

@@ -16,7 +16,7 @@
 #include "govern/clock_plan.h"
 #include "govern/price.h"
 #include "os/os.h"
-#include "power/knob_repair.h"
+#include "power/knob/knob_repair.h"
 
 bool wtl_clocks_wanted(const wtl_settings *settings)
 {

@@ -15,7 +15,7 @@
 
 #include "govern/governor.h"
 #include "govern/packages.h"
-#include "power/counts.h"
+#include "power/sensor/counts.h"
 
 /* The processes of a node that are governed together. The caller owns all that it points to. Settings and votes must
  * outlive the clocks; the rest must outlive wtl_clocks_start, unless stated below. */

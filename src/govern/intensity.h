@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "govern/mean.h"
-#include "power/counts.h"
+#include "power/sensor/counts.h"
 
 /* A region's data. Zeroes: nothing is known. */
 typedef struct wtl_intensity {

@@ -2,7 +2,7 @@
  * packages.h - the clock of the uncore and the power limit of packages that the user sets for a whole job.
  *
  * DESIGN. The node's first process claims the packages on which the node's PEs may run, sets the values at the start
- * and restores them at the end. It needs no governor. Guards and claims are those of all knobs (power/knob.h).
+ * and restores them at the end. It needs no governor. Guards and claims are those of all knobs (power/knob/knob.h).
  */
 #ifndef WTL_GOVERN_PACKAGES_H
 #define WTL_GOVERN_PACKAGES_H
@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "base/settings.h"
-#include "power/knob.h"
+#include "power/knob/knob.h"
 
 enum wtl_uncore_use { WTL_UNCORE_OFF, WTL_UNCORE_WAIT, WTL_UNCORE_FIXED };
 

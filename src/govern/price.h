@@ -2,7 +2,7 @@
 #ifndef WTL_GOVERN_PRICE_H
 #define WTL_GOVERN_PRICE_H
 
-#include "power/knob.h"
+#include "power/knob/knob.h"
 
 /* The price if nothing shows it: 500 us, as below. */
 #define WTL_CLOCK_PRICE_S 500e-6

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "os/atomic.h"
-#include "power/knob.h"
+#include "power/knob/knob.h"
 
 /* Shares of the normal clock. Any value between is allowed. */
 enum { WTL_CLOCK_LOWEST = 0, WTL_CLOCK_NORMAL = 1000000, WTL_CLOCK_HIGHEST = 100000000 };

@@ -4,7 +4,7 @@
  *
  *   wattle-clock-guard STOP READY pid=N... [saved=FILE saved-file=FD] [claims=FD] FD=TEXT...
  *
- * src/power/knob_guard.c starts it; it is not meant for users. The arguments:
+ * src/power/knob/knob_guard.c starts it; it is not meant for users. The arguments:
  *   STOP        a pipe. The job writes "done" to it when it has restored everything itself.
  *   READY       a pipe. The guard writes "r" to it when it watches the processes.
  *   pid         the processes of the job

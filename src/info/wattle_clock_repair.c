@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "base/sigpipe.h"
-#include "power/knob_repair.h"
+#include "power/knob/knob_repair.h"
 
 int main(int argc, char **argv)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "power/machine.h"
+#include "power/machine/machine.h"
 #include "power/meter.h"
 
 static void put_pair(FILE *out, const char *key, const char *text)

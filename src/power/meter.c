@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "os/os.h"
-#include "power/clock_domains.h"
+#include "power/machine/clock_domains.h"
 #include "power/figure.h"
-#include "power/machine.h"
+#include "power/machine/machine.h"
 #include "power/meter_set.h"
 #include "power/split.h"
 #include "power/trace.h"

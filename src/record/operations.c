@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "os/os.h"
-#include "power/perf_event.h"
+#include "power/sensor/perf_event.h"
 
 /* Events with names that the kernel has for all kinds of processors (perf_event_open(2)). */
 #define L1D(op) (PERF_COUNT_HW_CACHE_L1D | (PERF_COUNT_HW_CACHE_OP_##op) << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16)

@@ -4,7 +4,7 @@
 #include "base/json_read.h"
 #include "base/prices.h"
 #include "fuzz.h"
-#include "power/redfish_page.h"
+#include "power/sensor/redfish_page.h"
 
 static void leaf(void *arg, const wtl_json_leaf *l)
 {

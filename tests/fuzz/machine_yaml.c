@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "fuzz.h"
-#include "power/machine.h"
+#include "power/machine/machine.h"
 
 static int is_good(void *arg, const char *key, const wtl_number *n)
 {

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 
 #include "fuzz.h"
-#include "power/knob_saved.h"
+#include "power/knob/knob_saved.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

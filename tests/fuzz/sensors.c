@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "fuzz.h"
-#include "power/clock_domains.h"
+#include "power/machine/clock_domains.h"
 #include "power/meter.h"
 
 enum { MOST_FILES = 24, MARKS = 4 };

@@ -4,7 +4,7 @@
 #ifndef WTL_TESTS_CLOCKS_H
 #define WTL_TESTS_CLOCKS_H
 
-#include "power/knob.h"
+#include "power/knob/knob.h"
 #include "tree.h"
 
 static inline void clock_put(const char *root, int cpu, const char *file, const char *text)

@@ -2,7 +2,7 @@
  * counter_test.c - a counter that wraps becomes one that does not, and says so when it cannot know.
  */
 #include "check.h"
-#include "power/counter.h"
+#include "power/sensor/counter.h"
 
 static const uint64_t RANGE = 262143328850ull; /* uJ: 32 bits of 61 uJ */
 

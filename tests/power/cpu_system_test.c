@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "power/machine_cpu.h"
+#include "power/machine/machine_cpu.h"
 #include "tree.h"
 
 /* Writes bytes to a file of the tree and makes its folders. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "power/machine_cpu.h"
-#include "power/watt_limit.h"
+#include "power/machine/machine_cpu.h"
+#include "power/sensor/watt_limit.h"
 #include "tree.h"
 
 /* The text of /proc/cpuinfo of a machine with this many processors, two threads a core. */

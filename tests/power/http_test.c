@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "power/http.h"
+#include "power/sensor/http.h"
 
 /* A port of this machine that takes connections and never answers; its descriptor. */
 static int listen_and_say_nothing(char *url, size_t size)

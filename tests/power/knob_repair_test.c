@@ -13,10 +13,10 @@
 
 #include "check.h"
 #include "clocks.h"
-#include "power/knob_kind.h"
-#include "power/knob_repair.h"
-#include "power/knob_saved.h"
-#include "power/knob_state.h"
+#include "power/knob/knob_kind.h"
+#include "power/knob/knob_repair.h"
+#include "power/knob/knob_saved.h"
+#include "power/knob/knob_state.h"
 
 enum { SOMEBODY = 4711 }; /* a user other than root and this one */
 

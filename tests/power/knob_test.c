@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "clocks.h"
-#include "power/clock_domains.h"
+#include "power/machine/clock_domains.h"
 
 static wtl_knob *open_knob(const tree *t, int kind, int cpus)
 {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "power/machine.h"
+#include "power/machine/machine.h"
 
 static const char *const SANDY_BRIDGE = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 45\n"
                                         "model name\t: Intel(R) Xeon(R) CPU E5-2670 0 @ 2.60GHz\nstepping\t: 7\n\n";

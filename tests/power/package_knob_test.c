@@ -7,9 +7,9 @@
 
 #include "check.h"
 #include "packages.h"
-#include "power/knob_kind.h"
-#include "power/knob_repair.h"
-#include "power/knob_saved.h"
+#include "power/knob/knob_kind.h"
+#include "power/knob/knob_repair.h"
+#include "power/knob/knob_saved.h"
 
 static wtl_knob *open_with(const tree *t, enum wtl_package_knob what, int cpus, const wtl_knob_sys *os)
 {

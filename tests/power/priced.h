@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "power/machine.h"
+#include "power/machine/machine.h"
 
 /* The caller frees it. Ends the test where it cannot be had. */
 static inline wtl_machine *priced_load(const char *name)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "power/machine.h"
+#include "power/machine/machine.h"
 
 /* The activity of one socket's PEs for `seconds`, and the counters that the figure covers. */
 typedef struct condition {

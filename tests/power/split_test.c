@@ -3,7 +3,7 @@
  * PEs.
  */
 #include "check.h"
-#include "power/machine.h"
+#include "power/machine/machine.h"
 #include "tree.h"
 
 enum { MAX_PES = 64 };

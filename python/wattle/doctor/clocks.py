@@ -55,7 +55,7 @@ def _governor(policies: list[Path]) -> Finding:
 
 def _domains(roots: Roots, policies: list[Path]) -> Finding:
     """The clock domains. CPUs of a domain can only change their clock together. Found as the governor finds them
-    (src/power/clock_domains.c), except for a CPU whose domain the kernel does not state.
+    (src/power/knob/clock_domains.c), except for a CPU whose domain the kernel does not state.
     """
     groups: list[set[int]] = []
     for cpu in sorted({cpu for policy in policies for cpu in _cpus(policy / "related_cpus")}):
@@ -88,7 +88,7 @@ def _cpus(path: Path) -> set[int]:
 
 
 def _setting(policies: list[Path]) -> Finding:
-    """Whether clocks can be set, as the knob cpufreq decides (src/power/knob_cpufreq.c): all files must be writable."""
+    """Whether clocks can be set, as src/power/knob/knob_cpufreq.c decides: all files must be writable."""
     set_by_hand = read(policies[0] / "scaling_governor") == "userspace"
     names = ("scaling_setspeed",) if set_by_hand else ("scaling_max_freq", "scaling_min_freq")
     refused = _refused(policies, names)
@@ -111,8 +111,9 @@ def _refused(policies: list[Path], names: tuple[str, ...]) -> list[Path]:
 
 
 def _state_folder(common: bool = True) -> Path | None:
-    """The state folder as a job finds it (src/power/knob_state.c). None where it is switched off. With `common`, it may
-    be the folder of a group.
+    """The state folder as a job finds it (src/power/knob/knob_state.c). None where it is switched off.
+
+    With `common`, it may be the folder of a group.
     """
     named = os.environ.get("WATTLE_CLOCK_STATE") or "auto"
     if named != "auto":

@@ -70,7 +70,7 @@ def read(path: Path) -> str | None:
 def is_virtual(roots: Roots) -> bool:
     """Whether this is a virtual machine, which usually cannot use sensors and clocks of its host.
 
-    On x86 a flag of the CPU tells it. Arm has none; the rules are those of `src/power/cpu_system.c`.
+    On x86 a flag of the CPU tells it. Arm has none; the rules are those of `src/power/machine/cpu_system.c`.
     """
     cpuinfo = read(roots.proc / "cpuinfo") or ""
     if read(roots.sys / "hypervisor" / "type") is not None or " hypervisor" in cpuinfo:

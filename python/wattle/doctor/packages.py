@@ -14,7 +14,7 @@ GROUP = "sudo groupadd -f power && sudo usermod -aG power $USER   # then log in 
 
 
 def uncore(roots: Roots) -> Finding:
-    """Whether the uncore's clock can be set, as the knob decides (src/power/knob_uncore.c)."""
+    """Whether the uncore's clock can be set, as the knob decides (src/power/knob/knob_uncore.c)."""
     name, top = "uncore clock", roots.sys / "devices/system/cpu/intel_uncore_frequency"
     clusters = sorted(p for p in top.glob("uncore[0-9]*") if re.fullmatch(r"uncore\d+", p.name))
     dies = sorted(p for p in top.glob("package_*_die_*") if re.fullmatch(r"package_\d+_die_\d+", p.name))
@@ -43,7 +43,7 @@ def _grant(files: str, mode: str) -> str:
 
 
 def limit(roots: Roots) -> Finding:
-    """The power limits of packages, and whether they can be set (src/power/knob_powercap.c)."""
+    """The power limits of packages, and whether they can be set (src/power/knob/knob_powercap.c)."""
     name, top = "package limit", roots.sys / "class" / "powercap"
     zones = _package_zones(top)
     if not zones:

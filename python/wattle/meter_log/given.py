@@ -22,7 +22,7 @@ UNITS = {
 }
 UNIT_NAMES = ("W", "mW", "kW", "J", "mJ", "kJ", "Wh", "kWh")
 NAMES = ("time", *SCOPES, "unit", "error", "every")
-ERROR_PERCENT = 5.0  # assumed, as for sensors (GAIN_ERROR in src/power/gauge.c)
+ERROR_PERCENT = 5.0  # assumed, as for sensors (GAIN_ERROR in src/power/sensor/gauge.c)
 EVERY_S = 1.0
 READINGS = 10  # in a sample of a study, as benchmarks have ten intervals of a sensor
 EVERY_MOST_S = 60.0

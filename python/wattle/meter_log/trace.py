@@ -24,7 +24,7 @@ class Trace:
     """The readings of a series. Moments are seconds on the log's clock.
 
     Between two readings of watts the power runs along a straight line. Half of the change between the two, for the time
-    between them, is doubt, as for the sensors of src/power/gauge.h. In a gap the doubt is the highest reading.
+    between them, is doubt, as for the sensors of src/power/sensor/gauge.h. In a gap the doubt is the highest reading.
     A counter needs no such doubt except at the ends of an interval: an end lies between two readings, and so do the
     joules at that end.
     """

@@ -47,6 +47,8 @@ def test_rooms_include_only_rooms_on_lower_floors() -> None:
         ("wait", "wait/door.h", True),
         ("base", "wait/door.h", False),
         ("power", "profile/profile.h", False),  # the same floor: the two know nothing of each other
+        ("power/knob", "power/machine/machine.h", True),
+        ("power/knob", "power/sensor/gauge.h", False),
         ("launch", "node/boot.h", True),
         ("node", "launch/oshrun.h", False),
     ],
@@ -54,8 +56,8 @@ def test_rooms_include_only_rooms_on_lower_floors() -> None:
 def test_the_floor_check_catches_an_include_that_goes_up_or_sideways(
     tmp_path: Path, room: str, header: str, allowed: bool
 ) -> None:
-    for name in ("base", "node", "power", "profile", "wait", "launch"):
-        (tmp_path / name).mkdir()
+    for name in ("base", "node", "power/sensor", "power/knob", "power/machine", "profile", "wait", "launch"):
+        (tmp_path / name).mkdir(parents=True)
     (tmp_path / room / "file.c").write_text(f'#include "{header}"\n', encoding="utf-8")
     done = check_floors(tmp_path)
     assert (done.returncode == 0) == allowed, done.stdout
