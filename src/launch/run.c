@@ -32,12 +32,16 @@ static void pass_on(int signal, siginfo_t *info, void *context)
   errno = saved;
 }
 
+/* A signal that was ignored at the start, as by nohup, stays ignored. */
 static void catch_signals(void)
 {
   static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
   struct sigaction a = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
   sigemptyset(&a.sa_mask);
-  for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++) sigaction(forwarded[i], &a, NULL);
+  for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++) {
+    struct sigaction before;
+    if (sigaction(forwarded[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(forwarded[i], &a, NULL);
+  }
 }
 
 /* Runs in the child process. */

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from jobs import END_S, OSHRUN, Job, program
@@ -114,6 +116,15 @@ def test_signal_to_oshrun_ends_the_job(number: signal.Signals) -> None:
         kill_one(job, "oshrun", number=number)
         ends_badly(job)
         assert job.process.returncode == 128 + number
+
+
+def test_oshrun_goes_on_ignoring_a_signal_that_was_ignored_at_its_start() -> None:
+    with Job(["nohup", OSHRUN, "-n", "2", program("victim"), "barrier"]) as job:
+        job.until_said("there", 2)
+        (ignored,) = re.findall(r"^SigIgn:\s*(\w+)", Path(f"/proc/{job.process.pid}/status").read_text(), re.M)
+        assert int(ignored, 16) & 1 << signal.SIGHUP - 1
+        kill_one(job, "oshrun", number=signal.SIGTERM)
+        ends_badly(job)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
