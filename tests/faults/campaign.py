@@ -2,9 +2,9 @@
 """The campaign of faults: strikes processes of many short jobs at random moments, and judges how the jobs end.
 
 After a blow, every process of the job must end within 30 s. Nothing may be left behind (files, shared memory, network
-namespaces, changed clocks), and the exit code must be as docs/launching.md says. The seed, which is printed, decides
-everything except the timing. A line for each failure has the command that repeats that job. Errors that a launcher also
-makes without the library are counted apart.
+namespaces, changed clocks), and the exit code must be as docs/launching.md says. One program in five traps
+floating-point exceptions. The seed, which is printed, decides everything except the timing. A line for each failure has
+the command that repeats that job. Errors that a launcher also makes without the library are counted apart.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("python", "tests/support")]
 
 from faulted import compile_program, missing  # noqa: E402
-from trials import BLOWS, KINDS, MOMENTS, Choice, Kind, draw  # noqa: E402
+from trials import BLOWS, KINDS, MOMENTS, TRAPS, Choice, Kind, draw  # noqa: E402
 from verdict import Verdict, run_trial  # noqa: E402
 
 LOG = ROOT / "build/log/faults"
@@ -52,6 +52,7 @@ def options() -> argparse.Namespace:
         ("victims", sorted({victim for kind in KINDS for victim in kind.victims})),
         ("places", sorted({place for kind in KINDS for place in kind.places})),
         ("moments", list(MOMENTS)),
+        ("traps", sorted({*TRAPS})),
     ):
         p.add_argument(f"--{name}", type=words, default=(), help=f"only these, with commas: {', '.join(table)}")
     return p.parse_args()
@@ -140,13 +141,14 @@ def run(given: list[str], o: argparse.Namespace, choice: Choice) -> list[Verdict
 
 def main() -> int:
     o = options()
-    given = [f"--{name} {','.join(getattr(o, name))}" for name in ("kinds", "blows", "victims", "places", "moments")]
+    names = ("kinds", "blows", "victims", "places", "moments", "traps")
+    given = [f"--{name} {','.join(getattr(o, name))}" for name in names]
     given = [text for text in given if not text.endswith(" ")]
     o.seed = random.SystemRandom().randrange(10**6) if o.seed is None else o.seed
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the jobs under way end first
     print(f"seed {o.seed}", flush=True)
-    verdicts = run(given, o, Choice(o.kinds, o.blows, o.victims, o.places, o.moments))
+    verdicts = run(given, o, Choice(*(getattr(o, name) for name in names)))
     print(summary(verdicts))
     failed = sum(bool(v.kinds_of_wrong - set(APART)) for v in verdicts)
     print(f"seed {o.seed}: {len(verdicts)} jobs, {failed} failed; what was found is in {LOG}" if failed else "all good")

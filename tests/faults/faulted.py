@@ -45,6 +45,7 @@ def compile_program(kind: Kind, folder: Path) -> Path:
     if program.exists():
         return program
     flags = ["-O1", "-g", "-Wall", "-Werror", str(PROGRAMS / f"{kind.program}.c"), "-o", str(program)]
+    flags += ["-D_GNU_SOURCE", "-lm"]  # for traps
     if kind.program == "armci_work":
         flags += [f"-I{HOME / 'include'}", f"-L{HOME / 'lib'}", f"-Wl,-rpath,{HOME / 'lib'}", "-larmci"]
     subprocess.run([f"mpicc.{kind.mpi}" if kind.mpi else OSHCC, *flags], check=True)
@@ -78,6 +79,7 @@ class Faulted:
         program = [str(self.programs / f"{kind.program}{'-' + kind.mpi if kind.mpi else ''}")]
         seconds = self.trial.delay_s if self.trial.blow == "crash" else WORK_S
         program += [self.trial.place, f"{seconds:.3f}", str(self.marks)]
+        program += ["traps"] if self.trial.traps == "on" else []
         if kind.program == "mpi_work":
             program = ["env", f"LD_PRELOAD={HOME / 'lib/libwattle-mpi.so'}", *program]
         if kind.nodes > 1:

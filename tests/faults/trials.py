@@ -16,6 +16,7 @@ BLOWS: dict[str, tuple[Signals, ...]] = {
     "crash": (),  # the last PE dies of a SIGSEGV of its own
 }
 HARMLESS = "stop-cont"
+TRAPS = ("on", "off", "off", "off", "off")  # of floating point, in the programs
 MOMENTS = {"boot": 0.4, "work": 0.4, "end": 0.03}  # from its begin on: at most so many seconds later
 OPEN_MPI = {"launcher": ("mpirun", "prterun"), "daemon": ("orted", "prted")}  # of Open MPI 4 and 5
 HYDRA = {"launcher": ("mpiexec",), "daemon": ("hydra_pmi_proxy",)}
@@ -76,10 +77,12 @@ class Trial:
     moment: str
     delay_s: float
     hold_s: float
+    traps: str
 
     def __str__(self) -> str:
         when = f"{self.moment} + {self.delay_s:.3f} s"
-        return f"{self.kind.name} x{self.pes} {self.place}: {self.blow} of {self.victim}, {when}"
+        traps = ", with traps" if self.traps == "on" else ""
+        return f"{self.kind.name} x{self.pes} {self.place}: {self.blow} of {self.victim}, {when}{traps}"
 
     @property
     def n(self) -> int:
@@ -95,6 +98,7 @@ class Choice:
     victims: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     moments: tuple[str, ...] = ()
+    traps: tuple[str, ...] = ()
 
 
 def _among(words: tuple[str, ...], wanted: tuple[str, ...]) -> tuple[str, ...]:
@@ -119,4 +123,5 @@ def draw(seed: int, number: int, kinds: tuple[Kind, ...], choice: Choice) -> Tri
         moment=moment,
         delay_s=dice.uniform(0, MOMENTS[moment]),
         hold_s=dice.uniform(0.1, 1.0),
+        traps=dice.choice(_among(TRAPS, choice.traps)),
     )

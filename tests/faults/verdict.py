@@ -158,13 +158,13 @@ def gone_within(faulted: Faulted, deadline: float) -> tuple[dict[int, str], list
     return {}, sorted(left)
 
 
-LEFT_BY_MPI = ("/dev/shm/ucx_shm_posix_", "/dev/shm/mpich_shar_tmp")
+LEFT_BY_MPI = ("/dev/shm/ucx_shm_posix_", "/dev/shm/mpich_shar_tmp", "/dev/shm/open_mpi.")
 
 
 def left_by_mpi(names: list[str]) -> list[str]:
-    """Names of MPI's shared memory. UCX and MPICH remove them as soon as all have the memory. Where a process is killed
-    in MPI_Init they stay, without the library, too. The name does not tell which job it was of: it counts for all of
-    that time."""
+    """Names of MPI's shared memory. UCX, MPICH and Open MPI remove them as soon as all have the memory. Where a process
+    is killed in MPI_Init they stay, without the library, too. The name does not tell which job it was of: it counts for
+    all of that time."""
     return [name for name in names if name.startswith(LEFT_BY_MPI)]
 
 

@@ -211,9 +211,10 @@ class Job:
         return files + sorted(unused(shared))
 
     def is_of_another_launcher(self, name: str) -> bool:
-        """Whether a file of processes under MPI belongs to a job beside this one, by the launcher in its name."""
+        """Whether a file of processes under MPI belongs to a job beside this one, by the launcher in its name, which
+        lives."""
         parts = Path(name).name.split(".")
-        return parts[0] == "wattle-mpi" and parts[2] != str(self.process.pid)
+        return parts[0] == "wattle-mpi" and parts[2] != str(self.process.pid) and Path("/proc", parts[2]).exists()
 
     def all_gone(self, within: float = END_S) -> None:
         """All processes end, and nothing of theirs stays behind. A file that another job is just making looks as if it

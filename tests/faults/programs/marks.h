@@ -3,13 +3,14 @@
 #define WTL_TESTS_MARKS_H
 
 #include <fcntl.h>
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Command line of each: PLACE SECONDS FOLDER. */
+/* Command line of each: PLACE SECONDS FOLDER [traps]. With traps, floating-point exceptions end the program. */
 typedef struct task {
   const char *place, *folder;
   double seconds, until; /* s */
@@ -25,6 +26,7 @@ static inline double now_s(void)
 static inline task task_of(int argc, char **argv)
 {
   if (argc < 4) exit(64);
+  if (argc > 4 && strcmp(argv[4], "traps") == 0) feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
   return (task){.place = argv[1], .folder = argv[3], .seconds = atof(argv[2])};
 }
 
