@@ -68,7 +68,7 @@ def collect(
     tool fails. Does nothing without it.
     """
     tool = paths.find_home().root / "bin" / "wattle-profiles"
-    if not folder.is_dir() or not any_kept() or not tool.exists():
+    if not any_kept() or not tool.exists():
         return Collected()
     command = [str(tool), "collect", str(folder), *(["now"] if job_has_ended else [])]
     done = subprocess.run([*command, *map(str, ends)], env=without_preload(environment), capture_output=True, text=True)

@@ -6,9 +6,10 @@
  *   wattle-profiles live [PID=CPU:FILE]...
  *
  * `collect` writes the profile of each process that has ended without it, and whose WATTLE_PROFILE_DIR is DIR, and
- * removes its file. It prints one JSON object: `written` and `failed` (numbers of PEs), `running` (processes that still
- * run). PID=SIGNAL:EXIT:NS says how a process ended: its signal and exit code, -1 for unknown ones, and the moment on
- * CLOCK_MONOTONIC in nanoseconds. `now`: the job has just ended, and with it all processes of an unknown end.
+ * removes its file. It also removes files that no command will read any more. It prints one JSON object: `written` and
+ * `failed` (numbers of PEs), `running` (processes that still run). PID=SIGNAL:EXIT:NS says how a process ended: its
+ * signal and exit code, -1 for unknown ones, and the moment on CLOCK_MONOTONIC in nanoseconds. `now`: the job has just
+ * ended, and with it all processes of an unknown end.
  *
  * `live` prints the present profiles of running processes as a JSON list. CPU: the CPU seconds that the process has
  * used; FILE: its file, such as /proc/PID/fd/N.
@@ -267,11 +268,8 @@ static int collect(char **args)
   char folder[WTL_KEPT_TEXT], path[512];
   kept_files files = {0};
   int failed = 0;
-  if (!realpath(args[0], folder)) {
-    wtl_message_print("wattle-profiles: %s: no such directory", args[0]);
-    return WTL_EXIT_USAGE;
-  }
-  int running = find_files(&files, folder);
+  wtl_kept_remove_stale();
+  int running = realpath(args[0], folder) ? find_files(&files, folder) : 0; /* it may be removed while a job runs */
   bool is_now = args[1] && strcmp(args[1], "now") == 0, *good = calloc(files.n + 1, sizeof *good);
   if (!good) return WTL_EXIT_OSERR;
   for (size_t i = 0; i < files.n; i++) set_end(&files.at[i], args + 1 + is_now, is_now ? wtl_clock_ns() : 0);

@@ -6,6 +6,7 @@
 
 #include "launch/launcher.h"
 #include "launch/program_search.h"
+#include "launch/sessions.h"
 
 static bool suits(void)
 {
@@ -119,4 +120,6 @@ const wtl_launcher wtl_launcher_mpich = {
     .report_stream = STDOUT_FILENO,
     .reported_code = reported_code,
     .exit_code = exit_code,
+    .prepare = wtl_sessions_keep,
+    .remove_remains = wtl_sessions_remove,
 };

@@ -1,4 +1,5 @@
-/* leftovers.c - runs wattle-profiles, which lies beside oshrun, if processes left counts in this node's memory. */
+/* leftovers.c - removes files of this node's memory, and runs wattle-profiles, which lies beside oshrun, if processes
+ * left counts there. */
 #include "launch/leftovers.h"
 
 #include <dirent.h>
@@ -8,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "node/process.h"
+#include "node/stale_files.h"
 
 static const char prefix[] = "wattle-profile."; /* as in src/profile/kept.h */
 
@@ -37,10 +40,10 @@ static bool find_tool(char *path, size_t size)
 void wtl_leftovers_collect(void)
 {
   char tool[PATH_MAX];
-  const char *folder = getenv("WATTLE_PROFILE_DIR");
-  struct stat is;
-  if (!folder || !*folder || getenv("OSHRUN_LEAVES_PROFILES") || !has_files() || !find_tool(tool, sizeof tool)) return;
-  if (stat(folder, &is) != 0 || !S_ISDIR(is.st_mode)) return; /* each PE has reported that */
+  const char *folder = getenv("WATTLE_PROFILE_DIR"), *run = getenv("OSHRUN_LEAVES_PROFILES");
+  wtl_stale_files_of_members();
+  if (!folder || !*folder || (run && !wtl_process_is_gone(atoi(run))) || !has_files()) return;
+  if (!find_tool(tool, sizeof tool)) return;
   pid_t child = fork();
   if (child == 0) {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);

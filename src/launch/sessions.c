@@ -1,4 +1,4 @@
-/* sessions.c - makes and removes a private folder for the session of Open MPI's launcher. */
+/* sessions.c - makes a private folder for the session of Open MPI's launcher, and removes what a job leaves. */
 #include "launch/sessions.h"
 
 #include <errno.h>
@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "launch/leftovers.h"
 
 /*
  * The variables of Open MPI 4 and of Open MPI 5's PRRTE. Both refuse the value for this host together with that for all
@@ -75,8 +77,8 @@ static void remove_folder(void)
 }
 
 /*
- * The keeper: waits until the other ends of its pipe are closed and removes the folder. It ignores signals to the
- * process group such as Ctrl-C, which oshrun handles.
+ * The keeper: waits until the other ends of its pipe are closed, removes the folder, and collects what processes left.
+ * It ignores signals to the process group such as Ctrl-C, which oshrun handles.
  */
 __attribute__((noreturn)) static void keep(int ended)
 {
@@ -90,33 +92,42 @@ __attribute__((noreturn)) static void keep(int ended)
   dup2(ended, STDERR_FILENO + 1);
   syscall(SYS_close_range, STDERR_FILENO + 2, ~0u, 0); /* inherited: another process may wait for their end */
   while (read(STDERR_FILENO + 1, &none, 1) < 0 && errno == EINTR) continue;
-  remove_folder();
+  if (*folder) remove_folder();
+  for (int tries = 0; tries < 20; tries++) { /* other processes of the job may still be ending */
+    wtl_leftovers_collect();
+    usleep(100000);
+  }
   _exit(0);
 }
 
-static void start_keeper(void)
+/* `flags`: O_CLOEXEC if only oshrun holds the pipe. */
+static void start_keeper(int flags)
 {
   int ends[2];
-  if (pipe(ends) != 0) return;
+  if (pipe2(ends, flags) != 0) return;
   keeper = fork();
   if (keeper == 0) {
     close(ends[1]);
     keep(ends[0]);
   }
   close(ends[0]);
-  held = ends[1]; /* the launcher inherits it */
+  held = ends[1];
 }
 
 void wtl_sessions_make(const wtl_command *c)
 {
-  if (is_named_by_user(c)) return;
-  snprintf(folder, sizeof folder, "%s/wattle-XXXXXX", temporary_directory());
-  if (!mkdtemp(folder)) {
-    folder[0] = '\0';
-    return;
+  if (!is_named_by_user(c)) {
+    snprintf(folder, sizeof folder, "%s/wattle-XXXXXX", temporary_directory());
+    if (!mkdtemp(folder)) folder[0] = '\0';
   }
-  start_keeper();
-  for (int i = 0; i < N_VARIABLES; i++) setenv(variables[i].here, folder, 1);
+  start_keeper(0);
+  for (int i = 0; *folder && i < N_VARIABLES; i++) setenv(variables[i].here, folder, 1);
+}
+
+void wtl_sessions_keep(const wtl_command *c)
+{
+  (void)c;
+  start_keeper(O_CLOEXEC); /* MPICH's launcher would pass it on to the programs */
 }
 
 void wtl_sessions_hide(wtl_words *line, const wtl_command *c)
@@ -128,8 +139,7 @@ void wtl_sessions_hide(wtl_words *line, const wtl_command *c)
 
 void wtl_sessions_remove(void)
 {
-  if (!*folder) return;
-  remove_folder();
+  if (*folder) remove_folder();
   if (held >= 0) close(held);
   if (keeper > 0) kill(keeper, SIGKILL); /* another process may still hold the keeper's pipe */
   while (keeper > 0 && waitpid(keeper, NULL, 0) < 0 && errno == EINTR) continue;

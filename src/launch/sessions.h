@@ -6,7 +6,8 @@
  * TMP/wattle-XXXXXX with a random name, which only this user may enter.
  *
  * A child process of oshrun, the keeper, removes the folder when both oshrun and the launcher have ended, even if they
- * were killed. These two hold the other end of the keeper's pipe.
+ * were killed. These two hold the other end of the keeper's pipe. If oshrun was killed, the keeper also does its work of
+ * leftovers.h.
  */
 #ifndef WTL_LAUNCH_SESSIONS_H
 #define WTL_LAUNCH_SESSIONS_H
@@ -25,7 +26,10 @@ void wtl_sessions_make(const wtl_command *c);
  */
 void wtl_sessions_hide(wtl_words *line, const wtl_command *c);
 
-/* Removes the folder. Called after the launcher has ended. */
+/* Starts the keeper alone, for a launcher that needs no folder. */
+void wtl_sessions_keep(const wtl_command *c);
+
+/* Removes the folder and ends the keeper. Called after the launcher has ended. */
 void wtl_sessions_remove(void);
 
 #endif

@@ -308,18 +308,20 @@ void wtl_kept_remove(wtl_kept *k)
   k->path[0] = '\0';
 }
 
-/* Whether no reader will want the file any more. */
+/* Whether no reader will want the file of an ended process any more: also where it ended before the head was valid. */
 static bool is_stale(const char *path)
 {
-  char folder[WTL_KEPT_TEXT] = "";
+  char mark[sizeof((wtl_kept_head *)0)->mark] = "", folder[WTL_KEPT_TEXT] = "";
   struct stat st;
   bool stale = false;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return false;
   if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid()) {
-    off_t at = (off_t)(sizeof(wtl_kept_block) + offsetof(wtl_kept_head, folder));
-    ssize_t n = pread(fd, folder, sizeof folder - 1, at);
-    stale = time(NULL) - st.st_mtime > STALE_S || (n > 0 && *folder && access(folder, F_OK) != 0 && errno == ENOENT);
+    off_t head = sizeof(wtl_kept_block);
+    ssize_t marked = pread(fd, mark, sizeof mark, head + (off_t)offsetof(wtl_kept_head, mark));
+    ssize_t n = pread(fd, folder, sizeof folder - 1, head + (off_t)offsetof(wtl_kept_head, folder));
+    stale = time(NULL) - st.st_mtime > STALE_S || marked <= 0 || !*mark ||
+            (n > 0 && *folder && access(folder, F_OK) != 0 && errno == ENOENT);
   }
   close(fd);
   return stale;
@@ -334,7 +336,8 @@ void wtl_kept_remove_stale(void)
     long pid;
     unsigned long long start;
     if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
-        sscanf(entry->d_name + strlen(prefix), "%ld.%llu.", &pid, &start) != 2 || wtl_process_start_of(pid) == start)
+        sscanf(entry->d_name + strlen(prefix), "%ld.%llu.", &pid, &start) != 2 ||
+        (wtl_process_start_of(pid) == start && !wtl_process_is_gone((int)pid)))
       continue;
     snprintf(path, sizeof path, WTL_KEPT_FOLDER "%s", entry->d_name);
     if (is_stale(path)) unlink(path);

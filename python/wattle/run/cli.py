@@ -144,7 +144,7 @@ def run(
         raise mpi_jobs.without_launcher(command[0], found.mpi, asked)
     environment = {**os.environ, **chosen}
     environment.pop("WATTLE_PROFILE_DIR", None)
-    environment["OSHRUN_LEAVES_PROFILES"] = "1"  # this command writes them, and knows more about the ends
+    environment["OSHRUN_LEAVES_PROFILES"] = str(os.getpid())  # this command knows more about the ends, and writes them
     known = info.ask(environment)
     for name in chosen:
         info.check_name(name, list(known.values))
