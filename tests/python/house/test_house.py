@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 import re
 import subprocess
@@ -174,6 +175,7 @@ def imported(path: Path) -> set[str]:
     return found
 
 
+@functools.cache
 def lab_imports() -> dict[str, set[str]]:
     """By package or module right under `wattle`; imports inside functions count as well."""
     found: dict[str, set[str]] = {}

@@ -25,14 +25,14 @@ def test_a_median_and_its_quartiles_are_those_of_the_standard_library():
         assert (found.p25, found.median, found.p75, found.n) == pytest.approx((low, middle, high, n))
 
 
-@pytest.mark.parametrize("n", range(1, 40))
-def test_an_interval_is_the_narrowest_pair_of_ranks_with_enough_confidence(n):
-    lo, hi, confidence = rank_interval(list(range(n)))
-    cut = int(lo)
-    assert hi == n - 1 - cut
-    assert confidence == pytest.approx(coverage(n, cut))
-    assert confidence >= 0.95 or cut == 0
-    assert 2 * (cut + 1) >= n or coverage(n, cut + 1) < 0.95
+def test_an_interval_is_the_narrowest_pair_of_ranks_with_enough_confidence():
+    for n in range(1, 40):
+        lo, hi, confidence = rank_interval(list(range(n)))
+        cut = int(lo)
+        assert hi == n - 1 - cut, n
+        assert confidence == pytest.approx(coverage(n, cut)), n
+        assert confidence >= 0.95 or cut == 0, n
+        assert 2 * (cut + 1) >= n or coverage(n, cut + 1) < 0.95, n
 
 
 def test_an_interval_holds_the_true_median_as_often_as_it_claims():
