@@ -14,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from chromium import Browser, start
 
+pytestmark = pytest.mark.soak
+
 pytest.importorskip("material", reason="mkdocs-material is not installed (requirements-docs.txt)")
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -85,6 +85,7 @@ def is_stopped_by_load(command: str, output: str) -> bool:
     return command == "wattle calibrate" and OVERLOADED in " ".join(output.split())
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(LIMIT_S + 100)
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_commands_of_a_page_run_as_shown(path: Path, folder: Path) -> None:

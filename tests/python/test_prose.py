@@ -23,6 +23,7 @@ def prose() -> ModuleType:
     return module
 
 
+@pytest.mark.soak
 def test_the_text_keeps_to_the_glossary_and_the_style() -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
@@ -30,6 +31,7 @@ def test_the_text_keeps_to_the_glossary_and_the_style() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.soak
 def test_the_text_is_spelled_correctly() -> None:
     codespell = Path(sys.executable).with_name("codespell")
     folders = ["README.md", "CONTRIBUTING.md", "docs", "src", "include", "python", "tools", "bench", "apps", "examples"]

@@ -16,7 +16,10 @@ PROJECTS = Path(__file__).parent / "projects"
 RING = "the PEs' numbers add up to 3\n"  # of three PEs
 SHMEM4PY = ["shmem4py==1.0.0", "cffi==2.1.1", "pycparser==3.12"]
 
-pytestmark = pytest.mark.skipif(not (HOME / "cmake_install.cmake").exists(), reason="needs a build tree")
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.skipif(not (HOME / "cmake_install.cmake").exists(), reason="needs a build tree"),
+]
 
 
 def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
@@ -227,7 +230,6 @@ def test_shmem4py_builds_and_runs(prefix: Path, tmp_path: Path) -> None:
     assert sorted(shown.splitlines()) == [f"{me} {[(me - 1) % 3] * 4} [3]" for me in range(3)]
 
 
-@pytest.mark.soak
 @pytest.mark.skipif(not shutil.which("cargo"), reason="no cargo here")
 def test_openshmem_sys_builds_and_runs(prefix: Path, tmp_path: Path) -> None:
     project = shutil.copytree(PROJECTS / "rust", tmp_path / "ring")

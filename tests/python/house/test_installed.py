@@ -15,7 +15,10 @@ from tree import ROOT
 
 BUILD = ROOT / "build" / "release"
 
-pytestmark = pytest.mark.skipif(not (BUILD / "bin" / "oshrun").exists(), reason="build/release is not built")
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.skipif(not (BUILD / "bin" / "oshrun").exists(), reason="build/release is not built"),
+]
 
 
 def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:

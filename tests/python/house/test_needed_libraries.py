@@ -122,12 +122,14 @@ def good(done: subprocess.CompletedProcess[str], n: int) -> bool:
     return done.returncode == 0 and all(f"PE {pe} of {n} good" in done.stdout for pe in range(n))
 
 
+@pytest.mark.soak
 def test_a_build_without_them_runs_one_pe(bare: Path) -> None:
     done = run(PROGRAM, LD_LIBRARY_PATH=str(bare / "lib"))
     assert good(done, 1) and done.stderr == "", done
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
+@pytest.mark.soak
 def test_a_build_without_them_runs_under_the_mpis_launcher(mpi: Mpi, bare: Path) -> None:
     mpi.require()
     done = run(*mpi.start(2, PROGRAM), LD_LIBRARY_PATH=str(bare / "lib"), SHMEM_DEBUG="1")
@@ -135,6 +137,7 @@ def test_a_build_without_them_runs_under_the_mpis_launcher(mpi: Mpi, bare: Path)
 
 
 @pytest.mark.parametrize("launcher", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
+@pytest.mark.soak
 def test_a_build_without_them_runs_under_oshrun(launcher: Mpi, bare: Path) -> None:
     launcher.require()
     options = ("-n", 2, "--launcher", launcher.name)
@@ -142,12 +145,14 @@ def test_a_build_without_them_runs_under_oshrun(launcher: Mpi, bare: Path) -> No
     assert good(done, 2) and done.stderr == "", done
 
 
+@pytest.mark.soak
 def test_the_oracle_of_puts_and_gets_agrees_without_them(bare: Path) -> None:
     OPEN_MPI.require()
     done = run(*OPEN_MPI.start(2, BUILD / "bin/oracle", 1, 300), LD_LIBRARY_PATH=str(bare / "lib"))
     assert done.returncode == 0, done
 
 
+@pytest.mark.soak
 def test_a_profile_in_a_file_needs_libcyaml(bare: Path) -> None:
     done = run(PROGRAM, LD_LIBRARY_PATH=str(bare / "lib"), WATTLE_MACHINE="nw-ice")
     assert done.returncode == 78 and "install libcyaml-dev, then build again" in done.stderr, done
@@ -162,12 +167,14 @@ def test_a_profile_in_a_file_needs_libcyaml(bare: Path) -> None:
         ("WTL_CYAML", "libcyaml-dev"),
     ],
 )
+@pytest.mark.soak
 def test_a_library_that_is_insisted_on_must_be_there(option: str, package: str, tmp_path: Path) -> None:
     command = ("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", f"-D{option}=ON")
     done = run(*command, PKG_CONFIG_LIBDIR=str(tmp_path))
     assert done.returncode != 0 and f"install {package}" in " ".join(done.stderr.split()), done.stderr
 
 
+@pytest.mark.soak
 def test_a_library_that_is_there_can_be_left_out(tmp_path: Path) -> None:
     done = run("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", "-DWTL_PMIX=OFF", "-DWTL_UCX=OFF")
     assert done.returncode == 0, done.stderr
@@ -194,12 +201,14 @@ def damaged(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.soak
 def test_boot_goes_by_mpi_where_the_library_of_pmix_is_gone(damaged: Path) -> None:
     OPEN_MPI.require()
     done = run(*OPEN_MPI.start(2, PROGRAM), LD_LIBRARY_PATH=str(damaged), SHMEM_DEBUG="1")
     assert good(done, 2) and "started by mpi" in done.stderr, done
 
 
+@pytest.mark.soak
 def test_the_package_of_a_library_that_is_gone_is_named(damaged: Path) -> None:
     OPEN_MPI.require()
     done = run(*OPEN_MPI.start(2, PROGRAM), LD_LIBRARY_PATH=str(damaged), WATTLE_BOOT="pmix")
@@ -207,6 +216,7 @@ def test_the_package_of_a_library_that_is_gone_is_named(damaged: Path) -> None:
     assert "boot by PMIx is unavailable (Debian: install libpmix2): libpmix.so.9: cannot open" in done.stderr, done
 
 
+@pytest.mark.soak
 def test_a_module_that_is_gone_is_named(damaged: Path) -> None:
     OPEN_MPI.require()
     (damaged / "libwattle-boot-pmix.so").unlink()
@@ -229,6 +239,7 @@ def test_a_module_that_is_gone_is_named(damaged: Path) -> None:
         ),
     ],
 )
+@pytest.mark.soak
 def test_a_copy_that_was_built_without_a_library_says_so(tmp_path: Path, option: str, words: str) -> None:
     (tmp_path / "main.c").write_text(
         '#include <stdio.h>\n#include "base/library_module.h"\n'
@@ -243,6 +254,7 @@ def test_a_copy_that_was_built_without_a_library_says_so(tmp_path: Path, option:
     assert run(program).stdout.startswith(words)
 
 
+@pytest.mark.soak
 def test_without_any_module_each_reason_is_named(damaged: Path) -> None:
     OPEN_MPI.require()
     (damaged / "libwattle-boot-mpi-openmpi.so").unlink()

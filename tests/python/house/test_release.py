@@ -36,7 +36,7 @@ void wtl_own(void) {}
 NEW = "int wattle_new(void);\n"
 NEW_CODE = "int wattle_new(void) { return 1; }\n"
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(1200)]
 needs_libabigail = pytest.mark.skipif(not shutil.which("abidiff"), reason="no abidiff here (abigail-tools)")
 
 

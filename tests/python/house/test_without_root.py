@@ -12,6 +12,8 @@ import pytest
 from fakes import script
 from tree import ROOT
 
+pytestmark = pytest.mark.soak
+
 
 def run(command: list[object], cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": os.environ["PATH"], **variables}
