@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "os/locale.h"
+
 /* The length of the UTF-8 character at `c`, 1 to 4; 0 if it is none. It never passes the end of the text. */
 static int utf8_length(const unsigned char *c)
 {
@@ -52,18 +54,13 @@ void wtl_json_text(FILE *f, const char *text)
 
 void wtl_json_number(FILE *f, double value)
 {
-  char text[64];
+  WTL_LOCALE_APART;
   if (!isfinite(value))
     fputs("null", f);
   else if (value == floor(value) && fabs(value) < 1e15)
     fprintf(f, "%.0f", value);
-  else {
-    snprintf(text, sizeof text, "%.9g", value);
-    /* The program may have a locale whose decimal point is a comma. */
-    for (char *c = text; *c; c++)
-      if (!strchr("0123456789+-e", *c)) *c = '.';
-    fputs(text, f);
-  }
+  else
+    fprintf(f, "%.9g", value);
 }
 
 void wtl_json_key(FILE *f, const char *key, int first)

@@ -2,7 +2,6 @@
 #include "base/settings.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -11,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "os/locale.h"
 
 #define BOOL WTL_SET_BOOL
 #define FLAG WTL_SET_FLAG
@@ -45,33 +46,6 @@ const wtl_setting *wtl_settings_table(size_t *count)
 static wtl_value *field_of(wtl_settings *s, size_t i)
 {
   return (wtl_value *)((char *)s + offsets[i]);
-}
-
-/* The program may have a locale whose decimal point is a comma. Settings have a point. */
-static locale_t c_locale;
-
-static void make_c_locale(void)
-{
-  c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
-
-static locale_t plain_locale(void)
-{
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_c_locale);
-  return c_locale ? c_locale : LC_GLOBAL_LOCALE;
-}
-
-static int print_plainly(char *buf, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static int print_plainly(char *buf, size_t size, const char *format, ...)
-{
-  locale_t before = uselocale(plain_locale());
-  va_list args;
-  va_start(args, format);
-  int n = vsnprintf(buf, size, format, args);
-  va_end(args);
-  uselocale(before);
-  return n;
 }
 
 /* Returns a permanent copy of `text`, because the program may change its environment. Each text is kept once, so
@@ -129,10 +103,11 @@ static bool parse_flag(const char *text)
 /* Reads a number and sets *rest to the text after it; false if it is not a finite number. */
 static bool parse_number(const char *text, double *value, const char **rest)
 {
+  WTL_LOCALE_APART;
   char *end;
   errno = 0;
   if (!strchr("0123456789.", text[0]) || strncasecmp(text, "0x", 2) == 0) return false;
-  *value = strtod_l(text, &end, plain_locale());
+  *value = strtod(text, &end);
   *rest = end;
   return end != text && errno == 0 && isfinite(*value);
 }
@@ -201,6 +176,7 @@ static bool parse_value(size_t i, const char *text, wtl_value *out)
 /* "65536 to 1.76e13 bytes (suffixes K, M, G, T)", "on or off", "spin, yield, sleep or adaptive". */
 static void describe_allowed(const wtl_setting *row, char *buf, size_t size)
 {
+  WTL_LOCALE_APART;
   switch (row->kind) {
   case WTL_SET_BOOL: snprintf(buf, size, "on or off"); break;
   case WTL_SET_FLAG: snprintf(buf, size, "any value; off, no, false or 0 turn it off"); break;
@@ -208,8 +184,8 @@ static void describe_allowed(const wtl_setting *row, char *buf, size_t size)
   case WTL_SET_INT: snprintf(buf, size, "a whole number from %.0f to %.0f", row->lo, row->hi); break;
   case WTL_SET_SIZE: snprintf(buf, size, "%.0f to %.0f bytes (K, M, G or T may follow)", row->lo, row->hi); break;
   case WTL_SET_SECONDS:
-    print_plainly(buf, size, "%s%g to %g seconds (or a number with ns, us, ms or s)",
-                  strcmp(row->def, "auto") == 0 ? "auto, or " : "", row->lo, row->hi);
+    snprintf(buf, size, "%s%g to %g seconds (or a number with ns, us, ms or s)",
+             strcmp(row->def, "auto") == 0 ? "auto, or " : "", row->lo, row->hi);
     break;
   case WTL_SET_CHOICE: {
     size_t at = 0;
@@ -226,6 +202,7 @@ static void describe_allowed(const wtl_setting *row, char *buf, size_t size)
 static void add_error(char *errors, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void add_error(char *errors, size_t size, const char *format, ...)
 {
+  WTL_LOCALE_APART;
   size_t at = strlen(errors);
   va_list args;
   va_start(args, format);
@@ -348,6 +325,7 @@ int wtl_settings_parse(wtl_settings *out, char *errors, size_t size)
 /* In the largest unit that gives a number of at least one: "20ms". */
 static void print_seconds(double seconds, char *buf, size_t size)
 {
+  WTL_LOCALE_APART;
   static const struct {
     double factor;
     const char *unit;
@@ -357,7 +335,7 @@ static void print_seconds(double seconds, char *buf, size_t size)
   if (seconds < 0)
     snprintf(buf, size, "auto");
   else
-    print_plainly(buf, size, "%.6g%s", seconds / units[i].factor, units[i].unit);
+    snprintf(buf, size, "%.6g%s", seconds / units[i].factor, units[i].unit);
 }
 
 const char *wtl_settings_text(const wtl_settings *s, size_t i, char *buf, size_t size)

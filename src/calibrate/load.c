@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "os/locale.h"
 #include "os/os.h"
 
 static double own_s(int who)
@@ -17,6 +18,7 @@ static double own_s(int who)
 
 load load_now(void)
 {
+  WTL_LOCALE_APART;
   load l = {(double)wtl_clock_ns() * 1e-9, NAN, NAN, own_s(RUSAGE_SELF) + own_s(RUSAGE_CHILDREN)};
   l.busy_s = wtl_os_machine_cpu_seconds();
   double steal;

@@ -14,6 +14,7 @@
 #include "calibrate/load.h"
 #include "calibrate/watts.h"
 #include "os/atomic.h"
+#include "os/locale.h"
 #include "power/machine/clock_domains.h"
 
 enum { MOST_CORES = CPU_SETSIZE, STREAM_BYTES = 64 << 20 };
@@ -109,6 +110,7 @@ static double bytes(void *arg)
 /* Returns the mean of the cores' clocks by cpufreq. */
 static double ghz(void *arg)
 {
+  WTL_LOCALE_APART;
   const cores *c = arg;
   double sum = 0;
   int n = 0;

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "os/floats.h"
+#include "os/locale.h"
 #include "pgas/near.h"
 #include "profile/line.h"
 #include "record/record.h"
@@ -203,6 +204,7 @@ typedef struct text {
 static void add(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void add(text *t, const char *format, ...)
 {
+  WTL_LOCALE_APART;
   va_list args;
   va_start(args, format);
   int n = vsnprintf(t->at + t->n, sizeof t->at - t->n, format, args);

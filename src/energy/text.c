@@ -5,12 +5,14 @@
 
 #include "energy/energy.h"
 #include "os/floats.h"
+#include "os/locale.h"
 
 /* One for each thread, as wattle.h says. */
 static _Thread_local char last_error[3072];
 
 int wtl_energy_fail(int code, const char *format, ...)
 {
+  WTL_LOCALE_APART;
   va_list args;
   va_start(args, format);
   vsnprintf(last_error, sizeof last_error, format, args);
@@ -50,6 +52,7 @@ const char *wattle_scope_name(wattle_scope_t scope)
 
 int wattle_joules_text(const wattle_joules_t *f, char *buf, size_t size)
 {
+  WTL_LOCALE_APART;
   WTL_FLOATS_APART;
   if (!f || (!buf && size > 0)) return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_joules_text: NULL figure or buffer");
   const char *scope = wattle_scope_name(f->scope);
@@ -95,6 +98,7 @@ static void print_figures(FILE *out, const wattle_joules_t *figure, int n)
 
 int wattle_energy_print(wattle_energy_t *e, FILE *out)
 {
+  WTL_LOCALE_APART;
   WTL_FLOATS_APART;
   if (!e || !out) return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_energy_print: NULL handle or file");
   wattle_joules_t figure[WTL_MAX_DOMAINS];

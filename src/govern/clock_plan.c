@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "os/locale.h"
+
 /* The number of a PE: digits alone. */
 static bool read_pe(const char **at, long *pe)
 {
@@ -18,6 +20,7 @@ static bool read_pe(const char **at, long *pe)
 /* Reads one entry. Returns the start of the next one; NULL if the entry is wrong. */
 static const char *read_entry(const char *at, long *first, long *last, double *ghz)
 {
+  WTL_LOCALE_APART;
   char *end;
   if (!read_pe(&at, first)) return NULL;
   *last = *first;

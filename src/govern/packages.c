@@ -8,12 +8,14 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "govern/vote.h"
+#include "os/locale.h"
 
 /* ---- settings ---- */
 
 /* Returns a positive number that is followed by nothing or by the unit; NaN for other texts. */
 static double quantity(const char *text, const char *unit)
 {
+  WTL_LOCALE_APART;
   char *end;
   double number = strtod(text, &end);
   if (end == text || !(number > 0) || !isfinite(number)) return NAN;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/locale.h"
+
 /* One slot of time in OFTEN is for trials. These slots are scattered, so that they do not fall together with a rhythm
  * of the program. In such a slot the first few transfers of a size wait the other way, and as many after them are
  * compared. Once the better way is certain, one in RARELY of these slots is used. Usual transfers are measured until
@@ -42,6 +44,7 @@ const char *wtl_transfer_name(enum wtl_transfer_kind kind)
 /* Reads one entry such as "put=16K", up to `end`, of a kind that no earlier entry names. */
 static bool read_one(const char *text, const char *end, uint64_t bytes[], unsigned *seen)
 {
+  WTL_LOCALE_APART;
   const char *equals = memchr(text, '=', (size_t)(end - text));
   char *after;
   if (!equals || equals[1] < '0' || equals[1] > '9') return false;

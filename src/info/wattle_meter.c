@@ -19,6 +19,7 @@
 #include "base/json.h"
 #include "base/settings.h"
 #include "base/sigpipe.h"
+#include "os/locale.h"
 #include "os/os.h"
 #include "power/figure.h"
 #include "record/node_split.h"
@@ -85,6 +86,7 @@ static void print_joules(wtl_meter *meter, const wtl_node_joules *node, const me
 /* Reads one SECONDS, SECONDS~SWITCHES or SECONDS@PID. Returns its end; NULL for any other text. */
 static char *read_one(char *text, double wall_s, wtl_activity *did)
 {
+  WTL_LOCALE_APART;
   char *end;
   double seconds = strtod(text, &end), switches = 0;
   long pid = 0;

@@ -29,6 +29,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "node/process.h"
+#include "os/locale.h"
 #include "os/os.h"
 #include "power/meter.h"
 #include "record/file.h"
@@ -303,6 +304,7 @@ static void leave_out_no_core(wtl_past *past)
 
 static int live(char **args)
 {
+  WTL_LOCALE_APART;
   kept_files files = {0};
   for (; *args; args++) {
     const char *why;

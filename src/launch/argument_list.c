@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/locale.h"
 
 static void *or_end(void *memory)
 {
@@ -24,6 +25,7 @@ void wtl_arguments_add(wtl_words *w, const char *word)
 
 void wtl_arguments_format(wtl_words *w, const char *format, ...)
 {
+  WTL_LOCALE_APART;
   char *word = NULL;
   va_list args;
   va_start(args, format);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "launch/runtime_path.h"
+#include "os/locale.h"
 
 /* In the order in which they are tried. */
 static const wtl_launcher *const launchers[] = {&wtl_launcher_srun, &wtl_launcher_openmpi, &wtl_launcher_mpich};
@@ -15,6 +16,7 @@ enum { N_LAUNCHERS = sizeof launchers / sizeof launchers[0] };
 
 void wtl_launcher_refuse(const char *format, ...)
 {
+  WTL_LOCALE_APART;
   va_list args;
   va_start(args, format);
   fputs("oshrun: ", stderr);

@@ -8,8 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/locale.h"
+
 static double read_two(const char *path, double *second)
 {
+  WTL_LOCALE_APART;
   char first[32];
   double number;
   FILE *f = fopen(path, "re");
@@ -96,6 +99,7 @@ double wtl_cores_quota(void)
 
 static double with_throttled(double sum, const cgroups *version, const char *path)
 {
+  WTL_LOCALE_APART;
   char file[4400], key[64];
   double value, seconds = NAN;
   snprintf(file, sizeof file, "%s%s/cpu.stat", version->root, path);

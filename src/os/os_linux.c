@@ -13,6 +13,7 @@
 
 #include "os/atomic.h"
 #include "os/floats.h"
+#include "os/locale.h"
 #include "os/os.h"
 
 #if defined(__x86_64__)
@@ -203,6 +204,7 @@ double wtl_os_thread_cpu_seconds(pthread_t thread)
 
 double wtl_os_machine_cpu_seconds(void)
 {
+  WTL_LOCALE_APART;
   double user, nice, system, idle, wait, irq, softirq, busy = NAN;
   FILE *f = fopen("/proc/stat", "re");
   if (f && fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle, &wait, &irq, &softirq) == 7)

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/sigpipe.h"
+#include "os/locale.h"
 #include "os/os.h"
 #include "pgas/pe.h"
 
@@ -58,6 +59,7 @@ void wtl_pe_flush_output(void)
 
 void wtl_pe_fail(int status, const char *format, ...)
 {
+  WTL_LOCALE_APART;
   wtl_pe *self = wtl_self;
   char text[1024];
   va_list args;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "os/locale.h"
 #include "power/machine/machine.h"
 #include "power/meter.h"
 
@@ -93,6 +94,7 @@ static int put_profile_number(void *arg, const char *key, const wtl_number *n)
 
 void wtl_machine_json(FILE *out, const wtl_settings *s)
 {
+  WTL_LOCALE_APART;
   char error[1024] = "";
   wtl_machine *m = wtl_machine_load(s->machine.text, s->sysfs.text, error, sizeof error);
   fputs("{", out);

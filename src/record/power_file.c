@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/new_file.h"
+#include "os/locale.h"
 
 /* Seconds since 1970 at the middle of a point. `apart_ns`: the time of day less the monotonic clock. */
 static double middle_s(const wtl_watts *p, double apart_ns)
@@ -24,6 +25,7 @@ static double clocks_apart_ns(void)
 
 static void write_domain(FILE *f, const char *meter, const char *domain, const wtl_watts *point, size_t n)
 {
+  WTL_LOCALE_APART;
   double apart_ns = clocks_apart_ns();
   putc('{', f);
   wtl_json_text_field(f, "scope", domain, 1);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "os/locale.h"
 
 /* The columns of a step's row after `from` and `to`. */
 static const char *const other_columns[] = {"time_s", "bytes", "area", "low", "high"};
@@ -41,6 +42,7 @@ static long place_of(const wtl_step_end *end, const wtl_site *sites, const wtl_s
 
 static void write_step(FILE *out, const wtl_step *s, const long ends[2], double seconds_per_tick)
 {
+  WTL_LOCALE_APART;
   fprintf(out, "[%ld,%ld", ends[0], ends[1]);
 #define WRITE_COUNT(name) fprintf(out, ",%ju", (uintmax_t)s->name);
   WTL_STEP_COUNTS(WRITE_COUNT)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/new_file.h"
+#include "os/locale.h"
 #include "profile/user_region.h"
 
 /* The measured cost of a span in ns: two readings of the clock, and the entry. */
@@ -84,6 +85,7 @@ static void write_spans(FILE *f, const wtl_caller_list *callers, const thread_sp
 /* Ticks are hexadecimal, because they need more digits than JSON numbers keep. */
 static void write_clock(FILE *f, const wtl_record *self, double ns)
 {
+  WTL_LOCALE_APART;
   struct timespec wall;
   clock_gettime(CLOCK_REALTIME, &wall);
   uint64_t tick = wtl_ticks(), monotonic = wtl_clock_ns();

@@ -2,7 +2,7 @@
 #include "sim/core.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 
 namespace sim {
 
@@ -10,12 +10,20 @@ const char *const part_names[PARTS] = {"computes", "spins", "yields", "sleeps", 
 
 static bool read_numbers(const std::string &text, std::vector<double> *out)
 {
-  char *end = nullptr;
-  for (const char *at = text.c_str(); *at; at = *end ? end + 1 : end) {
-    out->push_back(strtod(at, &end));
-    if (end == at) return false;
+  double number;
+  for (const char *at = text.data(), *end = at + text.size(); at < end; at++) {
+    auto read = std::from_chars(at, end, number);
+    if (read.ec != std::errc()) return false;
+    out->push_back(number);
+    at = read.ptr;
   }
   return true;
+}
+
+std::string text_of(double number)
+{
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
 bool read_clocks(const std::string &khz, const std::string &speeds, const std::string &watts, size_t base, Clocks *out)

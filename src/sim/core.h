@@ -51,6 +51,9 @@ struct Domain {
   std::vector<Core *> cores;
 };
 
+/* A number with a decimal point in any locale of the program. */
+std::string text_of(double number);
+
 /* Parses the clocks. khz, speeds: "k,k,...". watts: "resting:busy:busy,..." in SimGrid's form, for each clock one
  * triple for each way to rest. Returns false if they do not fit together. */
 bool read_clocks(const std::string &khz, const std::string &speeds, const std::string &watts, size_t base, Clocks *out);

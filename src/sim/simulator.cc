@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -231,7 +232,9 @@ double number_of(const s4u::Host *host, const char *property)
 {
   const char *text = host->get_property(property);
   if (!text) fail("the platform", std::string("host ") + host->get_cname() + " has no property " + property);
-  return atof(text);
+  double number = 0;
+  std::from_chars(text, text + strlen(text), number);
+  return number;
 }
 
 /* Reads the machine from one host, because all hosts are equal. */
@@ -329,25 +332,26 @@ void write_pe(Pe *pe)
     double joules;
   } shares[] = {{"idle", e.idle}, {"uncore", e.uncore},      {"network", e.network}, {"network_idle", e.network_idle},
                 {"dram", e.dram}, {"dram_idle", e.dram_idle}};
-  fprintf(out, "{\"pe\":%d,\"status\":%d,\"on_core_s\":%.17g,\"cpu_j\":%.17g,\"seconds\":{", pe->number, pe->status,
-          pe->core.on_core_s(), pe->core.joules());
+  fprintf(out, "{\"pe\":%d,\"status\":%d,\"on_core_s\":%s,\"cpu_j\":%s,\"seconds\":{", pe->number, pe->status,
+          sim::text_of(pe->core.on_core_s()).c_str(), sim::text_of(pe->core.joules()).c_str());
   for (int p = 0; p < sim::PARTS; p++)
-    fprintf(out, "%s\"%s\":%.17g", p ? "," : "", sim::part_names[p], pe->core.seconds_of(static_cast<sim::Part>(p)));
+    fprintf(out, "%s\"%s\":%s", p ? "," : "", sim::part_names[p],
+            sim::text_of(pe->core.seconds_of(static_cast<sim::Part>(p))).c_str());
   fprintf(out, "},\"joules\":{");
   for (int p = 0; p < sim::PARTS; p++) {
     sim::Part part = static_cast<sim::Part>(p);
-    fprintf(out, "\"%s\":%.17g,", sim::part_names[p],
-            pe->core.joules_of(part) - draws.idle_w * pe->core.seconds_of(part));
+    double joules = pe->core.joules_of(part) - draws.idle_w * pe->core.seconds_of(part);
+    fprintf(out, "\"%s\":%s,", sim::part_names[p], sim::text_of(joules).c_str());
   }
   for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
-    fprintf(out, "%s\"%s\":%.17g", i ? "," : "", shares[i].name, shares[i].joules);
+    fprintf(out, "%s\"%s\":%s", i ? "," : "", shares[i].name, sim::text_of(shares[i].joules).c_str());
   fprintf(out, "}}");
 }
 
 void write_report(const char *end)
 {
-  fprintf(out, "{\"schema\":1,\"end\":\"%s\",\"simulated_s\":%.17g,\"messages\":%lu,\"bytes\":%lu,\"pes\":[", end,
-          sim::now(), static_cast<unsigned long>(sim::messages_sent() + mpi_messages),
+  fprintf(out, "{\"schema\":1,\"end\":\"%s\",\"simulated_s\":%s,\"messages\":%lu,\"bytes\":%lu,\"pes\":[", end,
+          sim::text_of(sim::now()).c_str(), static_cast<unsigned long>(sim::messages_sent() + mpi_messages),
           static_cast<unsigned long>(sim::bytes_sent() + mpi_bytes));
   for (auto &pe : pes) {
     fprintf(out, "%s\n", pe->number ? "," : "");
@@ -378,9 +382,8 @@ void write_deadlock()
       waits++;
     }
   fprintf(out, "\n]");
-  char at[64];
-  snprintf(at, sizeof at, "%.9g", sim::now());
-  sim::last_words("wattle-simulator: deadlock at " + std::string(at) + " s: no " + noun + " can continue; " + first +
+  std::string at = sim::text_of(std::round(sim::now() * 1e9) / 1e9);
+  sim::last_words("wattle-simulator: deadlock at " + at + " s: no " + noun + " can continue; " + first +
                   (waits > 1 ? ", and " + std::to_string(waits - 1) + " more wait\n" : "\n"));
 }
 

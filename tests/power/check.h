@@ -8,7 +8,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "os/locale.h"
 
 static int check_failures;
 
@@ -48,6 +51,13 @@ static int check_failures;
     }                                                                                                                  \
   } while (0)
 
+/* A number that the library has printed. */
+static inline double check_number(const char *text)
+{
+  WTL_LOCALE_APART;
+  return atof(text);
+}
+
 typedef struct check_test {
   const char *name;
   void (*run)(void);
@@ -61,6 +71,7 @@ typedef struct check_test {
 static inline int check_main(int argc, char **argv, const check_test *tests, size_t n)
 {
   size_t ran = 0;
+  setlocale(LC_NUMERIC, "de_DE.UTF-8"); /* a program may have a decimal comma; tests/CMakeLists.txt makes this locale */
   for (size_t i = 0; i < n; i++) {
     if (argc > 1 && strcmp(argv[1], tests[i].name) != 0) continue;
     int before = check_failures;

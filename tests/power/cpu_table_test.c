@@ -104,7 +104,7 @@ static void a_virtual_machine_has_its_part_of_the_host(void)
   CHECK_CONTAINS(two->idle.cpu.how, "middle of the 95 % range, median ");
   const wtl_number *idle = &two->idle.cpu;
   double median = sqrt(idle->value * idle->value - idle->plus_minus * idle->plus_minus);
-  CHECK_NEAR(strtod(strstr(idle->how, "median ") + strlen("median "), NULL), median, 0.01 * median);
+  CHECK_NEAR(check_number(strstr(idle->how, "median ") + strlen("median ")), median, 0.01 * median);
   CHECK_CONTAINS(two->title, "2 of about");
   CHECK_CONTAINS(two->title, "threads of a host's socket");
   CHECK(!two->wake && !two->second); /* the load of the host is not known */

@@ -26,6 +26,7 @@
 #include "fabric/ucx/ucx_devices.h"
 #include "fabric/ucx/ucx_paths.h"
 #include "node/boot_text.h"
+#include "os/locale.h"
 
 enum { ADDRESS_BYTES = 4096 };
 
@@ -432,6 +433,7 @@ static ucs_log_func_rc_t on_ucx_progress(const char *file, unsigned line, const 
                                          const ucs_log_component_config_t *component, const char *message,
                                          va_list arguments)
 {
+  WTL_LOCALE_APART;
   char text[512];
   if (is_closing) return UCS_LOG_FUNC_RC_STOP;
   vsnprintf(text, sizeof text, message, arguments);

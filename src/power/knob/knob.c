@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/sigpipe.h"
+#include "os/locale.h"
 #include "os/os.h"
 #include "power/machine/clock_domains.h"
 #include "power/knob/knob_kind.h"
@@ -62,6 +63,7 @@ static cpu_set_t *domains_of(const wtl_knob *k, bool packages, enum wtl_clock_do
 
 double wtl_knob_number(const wtl_knob *k, int cpu, const char *file)
 {
+  WTL_LOCALE_APART;
   char text[64], *end;
   if (wtl_cpu_file(k->os->sys, k->sysfs, cpu, file, text, sizeof text) <= 0) return NAN;
   double number = strtod(text, &end);

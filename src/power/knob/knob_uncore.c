@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/locale.h"
 #include "power/knob/knob_kind.h"
 
 enum { STEP_KHZ = 100000 }; /* the driver drops smaller parts */
@@ -99,6 +100,7 @@ static int uncore_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine
 /* Each folder stays within the range that it had. */
 static void uncore_value(const wtl_knob_unit *d, const wtl_knob_file *f, uint32_t khz, char text[WTL_KNOB_VALUE])
 {
+  WTL_LOCALE_APART;
   double found = strtod(f->found, NULL), rounded = khz - khz % STEP_KHZ;
   (void)d;
   snprintf(text, WTL_KNOB_VALUE, "%.0f", fmax(f->least, fmin(rounded, found)));

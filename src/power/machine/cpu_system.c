@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/regular_file.h"
+#include "os/locale.h"
 #include "power/machine/cpu_here.h"
 
 static bool read_text(const char *sysfs, const char *file, char *text, size_t size)
@@ -35,6 +36,7 @@ static bool read_text(const char *sysfs, const char *file, char *text, size_t si
 /* TDP in W, as powercap shows it for the long-term limit; 0 if it does not, or shows no plausible watts. */
 static double stated_tdp(const char *sysfs)
 {
+  WTL_LOCALE_APART;
   static const char *const zone = "class/powercap/intel-rapl:0";
   char file[256], text[64];
   snprintf(file, sizeof file, "%s/constraint_0_name", zone);
@@ -47,6 +49,7 @@ static double stated_tdp(const char *sysfs)
 /* The limit of a zone; 0 W if it is none. */
 static wtl_power_limit limit_of_zone(const char *sysfs, const char *zone, int constraint)
 {
+  WTL_LOCALE_APART;
   char file[256], text[64];
   snprintf(file, sizeof file, "%s/constraint_%d_power_limit_uw", zone, constraint);
   double watts = read_text(sysfs, file, text, sizeof text) ? strtod(text, NULL) * 1e-6 : 0;
@@ -83,6 +86,7 @@ void wtl_cpu_here_power_limits(const char *sysfs, wtl_power_limit limit[WTL_POWE
 /* The longest target residency of the sleep states that are in use, in seconds; 0 if the kernel lists none. */
 static double longest_residency(const char *sysfs)
 {
+  WTL_LOCALE_APART;
   enum { MOST_STATES = 16 };
   double longest = 0;
   for (int state = 0; state < MOST_STATES; state++) {

@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/regular_file.h"
+#include "os/locale.h"
 #include "power/machine/machine_cpu.h"
 
 #ifndef WTL_MACHINES_DIR
@@ -262,6 +263,7 @@ static int find_by_cpu(void *arg, const char *dir)
 /* The base clock, as the kernel's drivers for Intel (kHz) and AMD (MHz) show it; `shown` if they do not. */
 static double base_ghz(const char *sysfs, double shown)
 {
+  WTL_LOCALE_APART;
   static const struct {
     const char *file;
     double per_ghz;

@@ -26,6 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/locale.h"
+
 static const double z95 = 1.96;          /* two-sided 95 % quantile of the normal distribution */
 static const double least_spread = 0.1;  /* as in tools/fit_machines.py */
 static const double wake_ups_per_s = 50; /* of a thread that sleeps: the default of WATTLE_SLEEP_MAX is 20 ms */
@@ -141,6 +143,7 @@ typedef struct tdp_of_thread {
 
 static tdp_of_thread of_processor(const wtl_processor *p, double threads)
 {
+  WTL_LOCALE_APART;
   tdp_of_thread t = {
       .watts = {p->tdp_w / threads, p->tdp_spread}, .threads = threads, .is_named = true, .reach = p->reach};
   snprintf(t.how, sizeof t.how, "%s: TDP %g W%s over %g threads", p->name, p->tdp_w,
@@ -151,6 +154,7 @@ static tdp_of_thread of_processor(const wtl_processor *p, double threads)
 /* The processors of the generation with this cache; `threads` is 0 if there is none. */
 static tdp_of_thread of_cache(const wtl_cpu *cpu, int cache_mb)
 {
+  WTL_LOCALE_APART;
   double sum = 0, squares = 0, threads = 0;
   int n = 0;
   for (size_t i = 0; cache_mb > 0 && i < cpu->n_processors; i++) {
@@ -173,6 +177,7 @@ static tdp_of_thread of_cache(const wtl_cpu *cpu, int cache_mb)
 /* Without a hypervisor the kernel shows all threads of a socket, and TDP grows with the root of the number of cores. */
 static tdp_of_thread of_socket(const wtl_cpu *cpu, const wtl_cpu_here *here)
 {
+  WTL_LOCALE_APART;
   double cores = (double)here->cores / here->sockets, threads = (double)here->threads / here->sockets;
   double tdp = cpu->tdp_w * sqrt(cores / cpu->cores);
   tdp_of_thread t = {.watts = {tdp / threads, cpu->tdp_spread}, .threads = threads, .reach = cpu->reach};
@@ -182,6 +187,7 @@ static tdp_of_thread of_socket(const wtl_cpu *cpu, const wtl_cpu_here *here)
 
 static tdp_of_thread of_limit(const wtl_cpu *cpu, const wtl_cpu_here *here)
 {
+  WTL_LOCALE_APART;
   double threads = (double)here->threads / here->sockets;
   tdp_of_thread t = {.watts = {here->tdp_w / threads, 0}, .threads = threads, .is_named = true, .reach = cpu->reach};
   snprintf(t.how, sizeof t.how, "the processor states %g W over %g threads", here->tdp_w, threads);
@@ -190,6 +196,7 @@ static tdp_of_thread of_limit(const wtl_cpu *cpu, const wtl_cpu_here *here)
 
 static tdp_of_thread tdp_here(const wtl_cpu *cpu, const wtl_cpu_here *here)
 {
+  WTL_LOCALE_APART;
   const wtl_processor *p = processor_of(cpu, here->name);
   if (p) return of_processor(p, here->is_virtual ? p->threads : (double)here->threads / here->sockets);
   if (!here->is_virtual) return here->tdp_w > 0 ? of_limit(cpu, here) : of_socket(cpu, here);
@@ -210,6 +217,7 @@ static wtl_number number(wtl_median m, enum wtl_tag tag, const char *unit, const
     __attribute__((format(printf, 4, 5)));
 static wtl_number number(wtl_median m, enum wtl_tag tag, const char *unit, const char *format, ...)
 {
+  WTL_LOCALE_APART;
   double z = z95 * m.spread;
   wtl_number n = {.value = m.value * cosh(z), .plus_minus = m.value * sinh(z), .unit = strdup(unit), .tag = tag};
   char *first = NULL;
@@ -237,6 +245,7 @@ static wtl_number *share_of(wtl_median tdp, wtl_mean share, wtl_median factor, c
     __attribute__((format(printf, 4, 5)));
 static wtl_number *share_of(wtl_median tdp, wtl_mean share, wtl_median factor, const char *format, ...)
 {
+  WTL_LOCALE_APART;
   wtl_number *n = calloc(1, sizeof *n);
   if (!n) return NULL;
   double own = share.value > 0 ? share.plus_minus / share.value : 0, others = z95 * hypot(tdp.spread, factor.spread);
@@ -267,6 +276,7 @@ static const char *clock_words(const wtl_cpu_here *here)
 /* Multiplies the upper end of the range by `reach`: cores of desktops and notebooks may draw more than servers'. */
 static wtl_number reaching(wtl_number n, double reach)
 {
+  WTL_LOCALE_APART;
   double upper = reach * (n.value + n.plus_minus), lower = n.value - n.plus_minus;
   n.value = (upper + lower) / 2;
   n.plus_minus = (upper - lower) / 2;

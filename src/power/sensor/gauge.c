@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "os/floats.h"
+#include "os/locale.h"
 #include "power/figure.h"
 #include "power/sensor/mirror.h"
 #include "power/sensor/watt_limit.h"
@@ -42,6 +43,7 @@ struct wtl_gauge_reader {
 
 int wtl_gauge_number(const wtl_sys *sys, const char *path, double *number)
 {
+  WTL_LOCALE_APART;
   char text[64], *end;
   int n = sys->read_file(sys->arg, path, text, sizeof text);
   if (n < 0) return -n;

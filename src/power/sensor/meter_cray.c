@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "os/locale.h"
 #include "power/sensor/gauge.h"
 #include "power/sensor/watt_limit.h"
 
@@ -54,6 +55,7 @@ static void cray_find(wtl_gauges *set, const wtl_meter_env *env, char *why, size
 /* The first gauge checks whether there is a new round, and the others follow it. */
 static int cray_read(wtl_gauges *set, wtl_gauge *g, double *counts)
 {
+  WTL_LOCALE_APART;
   char path[340], text[64] = "";
   if (g == &set->gauge[0]) {
     snprintf(path, sizeof path, "%.*sfreshness", (int)(strrchr(g->path, '/') + 1 - g->path), g->path);

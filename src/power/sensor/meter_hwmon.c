@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/locale.h"
 #include "power/machine/clock_domains.h"
 #include "power/sensor/gauge.h"
 #include "power/sensor/watt_limit.h"
@@ -73,6 +74,7 @@ static int line_of_device(const device *d, const char *name, char *text, size_t 
 /* Returns the number in a file of a device; 0 if there is none. */
 static double number_of(const device *d, const char *format, int channel)
 {
+  WTL_LOCALE_APART;
   char name[64], file[64], text[64];
   snprintf(name, sizeof name, format, channel);
   return line_of_device(d, name, text, sizeof text, file) > 0 ? strtod(text, NULL) : 0;

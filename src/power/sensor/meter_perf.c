@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/locale.h"
 #include "power/machine/clock_domains.h"
 #include "power/sensor/gauge.h"
 #include "power/sensor/perf_event.h"
@@ -99,6 +100,7 @@ static bool is_taken(const wtl_gauges *set, const char *name)
 /* Opens an event on a CPU of cpumask. Returns 0 or an errno. */
 static int add(const search *s, const struct event *e, int cpu)
 {
+  WTL_LOCALE_APART;
   char text[128], file[64];
   wtl_gauges *set = s->set;
   const char *dir = s->dir;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/locale.h"
 #include "power/machine/machine.h"
 #include "power/machine/yaml/yaml_words.h"
 
@@ -88,6 +89,7 @@ typedef struct yaml_errors {
 
 static void take_log(cyaml_log_t level, void *ctx, const char *format, va_list args)
 {
+  WTL_LOCALE_APART;
   (void)level;
   yaml_errors *c = ctx;
   if (c->used + 1 >= sizeof c->text) return;
@@ -155,6 +157,7 @@ typedef struct check {
 static int bad(const check *c, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static int bad(const check *c, const char *key, const char *format, ...)
 {
+  WTL_LOCALE_APART;
   char what[512];
   va_list args;
   va_start(args, format);
@@ -224,6 +227,7 @@ bool wtl_machine_has_parser(void)
 
 wtl_machine *wtl_machine_parse(const char *file, const char *text, size_t length, char *error, size_t size)
 {
+  WTL_LOCALE_APART;
   yaml_errors errors = {.used = 0};
   cyaml_config_t cfg = config(&errors);
   cyaml_data_t *data = NULL;
