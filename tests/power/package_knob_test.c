@@ -190,6 +190,57 @@ static void a_limit_is_set_in_milliwatts_and_the_short_one_keeps_its_ratio(void)
   tree_free(t);
 }
 
+/* As a job leaves it that was killed together with its guard. */
+static void be_killed(const wtl_settings *s, enum wtl_package_knob what, uint32_t value)
+{
+  cpu_set_t set = clock_cpus(2);
+  wtl_knob *k = wtl_knob_open_package(s, what, &set, &wtl_knob_sys_real);
+  CHECK(wtl_knob_claim(k, 0) == 0);
+  wtl_knob_save(k);
+  CHECK(wtl_knob_set(k, 0, value) == 0);
+  wtl_knob_close(k);
+}
+
+/* Some boards show the register's highest value, and a laptop's limit may be above its stated maximum. */
+static void a_package_can_be_limited_whatever_limit_its_board_has_set(void)
+{
+  static const struct {
+    const char *found, *stated;
+    uint32_t least_mw;
+  } boards[] = {{"4095000000", "125000000", 62500},
+                {"4095875000", "4095000000", 50000},
+                {"4095000000", "0", 50000},
+                {"30000000", "17000000", 8500},
+                {"165000000", "205000000", 82500}};
+  for (size_t i = 0; i < sizeof boards / sizeof boards[0]; i++) {
+    tree *t = tree_new();
+    char folder[200], said[2000];
+    wtl_settings s = clock_settings(t, WTL_KNOB_AUTO);
+    snprintf(folder, sizeof folder, "%s/state", t->root);
+    s.clock_state.text = folder;
+    s.package_limit.text = "1W";
+    two_packages(t->root);
+    limit_zone(t, "intel-rapl:0", "package-0", boards[i].found, boards[i].found);
+    tree_put(t, "intel-rapl:0", "constraint_0_max_power_uw", "%s\n", boards[i].stated);
+    wtl_knob *k = open_limit(t, 2);
+    CHECK(wtl_knob_domain(k, 0)->min_khz == boards[i].least_mw);
+    wtl_knob_close(k);
+    be_killed(&s, WTL_PACKAGE_LIMIT, boards[i].least_mw);
+    CHECK(atof(limit_get(t, "intel-rapl:0", "constraint_1_power_limit_uw")) == 1e3 * boards[i].least_mw);
+    CHECK(wtl_knob_repair(&s, &wtl_knob_sys_real, said, sizeof said)); /* it is still right, above today's maximum */
+    CHECK_CONTAINS(said, "put back: 2 files");
+    CHECK_TEXT(limit_get(t, "intel-rapl:0", "constraint_0_power_limit_uw"), boards[i].found);
+    k = wtl_knob_open(&(wtl_settings){.knob.number = WTL_KNOB_POWERCAP, .sysfs = s.sysfs, .clock_state = s.clock_state},
+                      &(cpu_set_t){{1}}, NULL);
+    CHECK(wtl_knob_claim(k, 0) == 0 && wtl_knob_set(k, 0, wtl_knob_domain(k, 0)->min_khz) == 0);
+    CHECK(atof(limit_get(t, "intel-rapl:0", "constraint_0_power_limit_uw")) == 1e3 * boards[i].least_mw);
+    wtl_knob_restore(k);
+    CHECK_TEXT(limit_get(t, "intel-rapl:0", "constraint_0_power_limit_uw"), boards[i].found);
+    wtl_knob_close(k);
+    tree_free(t);
+  }
+}
+
 static void constraints_are_known_by_their_names(void)
 {
   tree *t = tree_new();
@@ -310,17 +361,6 @@ static void both_come_back_after_sigkill(void)
   tree_free(t);
 }
 
-/* As a job leaves it that was killed together with its guard. */
-static void be_killed(const wtl_settings *s, enum wtl_package_knob what, uint32_t value)
-{
-  cpu_set_t set = clock_cpus(2);
-  wtl_knob *k = wtl_knob_open_package(s, what, &set, &wtl_knob_sys_real);
-  CHECK(wtl_knob_claim(k, 0) == 0);
-  wtl_knob_save(k);
-  CHECK(wtl_knob_set(k, 0, value) == 0);
-  wtl_knob_close(k);
-}
-
 static void the_next_job_restores_both_if_its_settings_may_set_them(void)
 {
   tree *t = tree_new();
@@ -350,14 +390,16 @@ static void the_next_job_restores_both_if_its_settings_may_set_them(void)
   tree_free(t);
 }
 
-static void values_outside_the_hardwares_range_are_not_restored(void)
+static void values_that_no_hardware_has_are_not_restored(void)
 {
-  static const char *const wrong[] = {"799999", "2500001", "0", "-1", "fast"};
+  static const char *const wrong[] = {"9999", "20000001", "0", "-1", "fast"};
   wtl_knob_place place = {WTL_KNOB_UNCORE, WTL_UNCORE_DIE(0, 0)}, cluster = {WTL_KNOB_UNCORE, 7};
   char why[300], path[400];
   tree *t = tree_new();
   uncore_die(t->root, "package_00_die_00");
   CHECK(wtl_knob_place_takes(&wtl_sys_real, t->root, place, "2400000", why, sizeof why));
+  CHECK(
+      wtl_knob_place_takes(&wtl_sys_real, t->root, place, "2700000", why, sizeof why)); /* set before the driver was */
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
     CHECK(!wtl_knob_place_takes(&wtl_sys_real, t->root, place, wrong[i], why, sizeof why));
   CHECK(wtl_knob_place_path(&wtl_sys_real, t->root, place, path, sizeof path));
@@ -375,9 +417,9 @@ TESTS(TEST(a_package_with_dies_has_one_uncore_clock_for_all_of_them),
       TEST(where_a_package_has_clusters_only_they_are_set), TEST(a_cluster_whose_package_only_root_may_read_is_named),
       TEST(without_permission_or_driver_or_range_there_is_no_uncore_knob_and_a_reason),
       TEST(the_uncore_of_another_job_stays_unchanged),
-      TEST(a_limit_is_set_in_milliwatts_and_the_short_one_keeps_its_ratio), TEST(constraints_are_known_by_their_names),
+      TEST(a_limit_is_set_in_milliwatts_and_the_short_one_keeps_its_ratio),
+      TEST(a_package_can_be_limited_whatever_limit_its_board_has_set), TEST(constraints_are_known_by_their_names),
       TEST(limits_that_are_off_are_on_while_the_knob_sets_them),
       TEST(without_permission_or_zone_there_is_no_limit_and_a_reason),
       TEST(a_locked_limit_is_reported_and_the_rest_restored), TEST(both_come_back_after_sigkill),
-      TEST(the_next_job_restores_both_if_its_settings_may_set_them),
-      TEST(values_outside_the_hardwares_range_are_not_restored))
+      TEST(the_next_job_restores_both_if_its_settings_may_set_them), TEST(values_that_no_hardware_has_are_not_restored))

@@ -132,23 +132,25 @@ bool wtl_knob_place_path(const wtl_sys *sys, const char *sysfs, wtl_knob_place p
 
 /* ---- values ---- */
 
+/*
+ * No processor is beyond these bounds. Today's range says nothing about a value that a job found: turbo may have been
+ * switched off since, and a limit may be above the maximum that the processor states. The kernel keeps clocks in range.
+ */
+static const double LOWEST_KHZ = 10e3, HIGHEST_KHZ = 20e6, HIGHEST_UW = 100e9;
+
 /* Returns NaN if the text is no whole number. */
 static double whole_number(const char *text)
 {
   size_t digits = strspn(text, "0123456789");
-  return digits && digits <= 15 && !text[digits] ? strtod(text, NULL) : NAN;
-}
-
-static double number_in(const wtl_sys *sys, const char *path)
-{
-  char text[64];
-  return read_line(sys, path, text, sizeof text) ? whole_number(text) : NAN;
+  return digits && digits <= 15 && !text[digits] ? (double)strtoull(text, NULL, 10) : NAN;
 }
 
 double wtl_knob_place_number(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *name)
 {
-  char path[1024];
-  return sibling_path(sys, sysfs, p, name, path, sizeof path) ? number_in(sys, path) : NAN;
+  char path[1024], text[64];
+  bool numbered = p.attribute == WTL_KNOB_LIMIT || p.attribute == WTL_KNOB_SHORT_LIMIT;
+  bool found = (numbered ? limit_path : sibling_path)(sys, sysfs, p, name, path, sizeof path);
+  return found && read_line(sys, path, text, sizeof text) ? whole_number(text) : NAN;
 }
 
 static bool in_range(double value, double low, double high, char *why, size_t size)
@@ -169,39 +171,28 @@ static bool is_word_of(const char *word, const char *list)
   return false;
 }
 
-/*
- * intel_pstate shows a preference without a name as a number of 8 bits. If the driver lists none, the kernel's names
- * are used.
- */
+/* intel_pstate shows a preference without a name as a number of 8 bits. A driver may list fewer names than before. */
 static bool is_preference(const wtl_sys *sys, const char *sysfs, int cpu, const char *value, char *why, size_t size)
 {
+  static const char names_of_kernel[] = "default performance balance_performance balance_power power";
   char list[256];
   if (wtl_cpu_file(sys, sysfs, cpu, "cpufreq/energy_performance_available_preferences", list, sizeof list) <= 0)
-    snprintf(list, sizeof list, "default performance balance_performance balance_power power");
-  if (is_word_of(value, list) || whole_number(value) <= 255) return true;
-  snprintf(why, size, "must be one of: %s", list);
+    list[0] = '\0';
+  if (is_word_of(value, list) || is_word_of(value, names_of_kernel) || whole_number(value) <= 255) return true;
+  snprintf(why, size, "must be one of: %s %s", names_of_kernel, list);
   return false;
-}
-
-/* A knob lowers a limit to half of it at most. The hardware rounds the value that is written. */
-static bool is_limit(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *value, char *why, size_t size)
-{
-  char path[1024];
-  double now = limit_path(sys, sysfs, p, "power_limit_uw", path, sizeof path) ? number_in(sys, path) : NAN;
-  double stated = limit_path(sys, sysfs, p, "max_power_uw", path, sizeof path) ? number_in(sys, path) : NAN;
-  double high = 2.1 * now;
-  if (stated > 0) high = fmin(high, stated);
-  return in_range(whole_number(value), now, high, why, size);
 }
 
 bool wtl_knob_place_takes(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *value, char *why,
                           size_t size)
 {
-  bool uncore = p.attribute == WTL_KNOB_UNCORE;
-  if (p.attribute == WTL_KNOB_ENFORCED) return in_range(whole_number(value), 0, 1, why, size);
-  if (wtl_knob_attribute_is_limit(p.attribute)) return is_limit(sys, sysfs, p, value, why, size);
-  if (p.attribute == WTL_KNOB_PREFERENCE) return is_preference(sys, sysfs, p.of, value, why, size);
-  double low = wtl_knob_place_number(sys, sysfs, p, uncore ? "initial_min_freq_khz" : "cpuinfo_min_freq");
-  double high = wtl_knob_place_number(sys, sysfs, p, uncore ? "initial_max_freq_khz" : "cpuinfo_max_freq");
-  return in_range(whole_number(value), low, high, why, size);
+  double number = whole_number(value);
+  switch (p.attribute) {
+  case WTL_KNOB_ENFORCED: return in_range(number, 0, 1, why, size);
+  case WTL_KNOB_PREFERENCE: return is_preference(sys, sysfs, p.of, value, why, size);
+  case WTL_KNOB_LIMIT:
+  case WTL_KNOB_SHORT_LIMIT:
+    return in_range(number, wtl_knob_place_number(sys, sysfs, p, "power_limit_uw"), HIGHEST_UW, why, size);
+  default: return in_range(number, LOWEST_KHZ, HIGHEST_KHZ, why, size);
+  }
 }

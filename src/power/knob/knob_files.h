@@ -42,15 +42,13 @@ bool wtl_knob_attribute_is_limit(wtl_knob_attribute a);
 /* Writes the path of the file. Returns false if it is too long, or if the package has no powercap zone. */
 bool wtl_knob_place_path(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, char *path, size_t size);
 
-/* Returns a whole number from the file `name` beside that of the place; NaN if there is none. */
+/* Returns a whole number from the file `name` beside that of the place, of a limit `constraint_N_name`; NaN if there is
+ * none. */
 double wtl_knob_place_number(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *name);
 
 /*
- * Can a knob have found this value there? Valid are a clock in the hardware's range (cpuinfo_min_freq to
- * cpuinfo_max_freq, of the uncore initial_min_freq_khz to initial_max_freq_khz) and a preference that the driver lists.
- * A power limit is valid if it is at most the constraint's
- * maximum and at most twice the present limit, because a knob lowers a limit to half of it at most. `why` has the
- * reason otherwise.
+ * Can a knob have found this value there? A clock is 10 MHz to 20 GHz. A preference is one that the kernel or the driver
+ * names. A power limit is not below the present one, because a knob only lowers it. `why` has the reason otherwise.
  */
 bool wtl_knob_place_takes(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *value, char *why,
                           size_t size);

@@ -22,6 +22,7 @@ typedef struct wtl_knob_unit {
   wtl_knob_file *file;
   size_t n_files;
   uint32_t set_khz; /* the last clock that was set */
+  double normal;    /* powercap: the part of the limit found that belongs to the base clock */
   bool claimed;     /* this process has locked the files and will restore them */
   bool lost;        /* a set failed */
 } wtl_knob_unit;

@@ -2,10 +2,10 @@
  * knob_powercap.c - sets the power limit of a package, SYSFS/class/powercap/<zone>/constraint_N_power_limit_uw: in
  * place of its clock (`powercap`), or in mW (`limit`).
  *
- * At half the base clock the limit is half of the limit that was found. It is never above that. The limit over a
- * shorter time keeps its ratio to the one over the longer time. A limit holds for a whole package and has no effect on
- * a package that draws less. So these knobs are used only if WATTLE_KNOB=powercap or WATTLE_PACKAGE_LIMIT asks for
- * them.
+ * At half the base clock the limit is half of the normal one. That is the limit that was found, or the maximum that the
+ * processor states if that is less. The limit over a shorter time keeps its ratio to the one over the longer time. A
+ * limit holds for a whole package and has no effect on a package that draws less. So these knobs are used only if
+ * WATTLE_KNOB=powercap or WATTLE_PACKAGE_LIMIT asks for them.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/locale.h"
 #include "power/knob/knob_kind.h"
 
 /* A limit that is not enforced has no effect. So if the zone is off, it is on while this knob sets the limit. */
@@ -22,6 +23,19 @@ static int enforce(wtl_knob *k, wtl_knob_unit *d, int package)
   return wtl_knob_place_number(k->os->sys, k->sysfs, place, "enabled") == 0
              ? wtl_knob_add_file(k, d, WTL_KNOB_ENFORCED, package)
              : 0;
+}
+
+/*
+ * Some boards leave the limit at the highest value of its register, 4095 W, and some state that as the maximum, too. No
+ * package draws 1000 W (docs/energy-model.md). Above that the normal limit is taken to be 100 W, so that a package of
+ * any size can be limited.
+ */
+static double normal_part(const wtl_knob *k, const wtl_knob_file *f)
+{
+  double found = wtl_knob_place_number(k->os->sys, k->sysfs, f->place, "power_limit_uw");
+  double stated = wtl_knob_place_number(k->os->sys, k->sysfs, f->place, "max_power_uw");
+  double normal = stated > 0 ? fmin(found, stated) : found;
+  return found > 0 ? (normal > 1000e6 ? 100e6 : normal) / found : 1;
 }
 
 static int find_limits(wtl_knob *k, wtl_knob_unit *d)
@@ -38,6 +52,7 @@ static int find_limits(wtl_knob *k, wtl_knob_unit *d)
     return error;
   }
   d->clock.hint = true;
+  d->normal = normal_part(k, &d->file[0]);
   k->why[0] = '\0'; /* from a second limit that does not exist */
   return 0;
 }
@@ -56,6 +71,7 @@ static int powercap_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machi
 
 static int limit_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine)
 {
+  WTL_LOCALE_APART;
   int error = find_limits(k, d);
   double found_mw = error ? NAN : strtod(d->file[0].found, NULL) / 1000;
   (void)machine;
@@ -65,13 +81,16 @@ static int limit_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine)
     return ENODEV;
   }
   d->clock.base_khz = d->clock.max_khz = d->clock.found_khz = (uint32_t)found_mw;
-  d->clock.min_khz = (uint32_t)ceil(found_mw / 2);
+  d->clock.min_khz = (uint32_t)ceil(found_mw * d->normal / 2);
+  d->normal = 1; /* the value asked for is a limit itself */
   return wtl_knob_may_write(k, d) ? 0 : EACCES;
 }
 
 static void powercap_value(const wtl_knob_unit *d, const wtl_knob_file *f, uint32_t khz, char text[WTL_KNOB_VALUE])
 {
-  double found_uw = strtod(f->found, NULL), share = fmin(1, (double)khz / d->clock.base_khz);
+  WTL_LOCALE_APART;
+  double found_uw = strtod(f->found, NULL);
+  double share = khz < d->clock.base_khz ? d->normal * khz / d->clock.base_khz : 1;
   if (f->place.attribute == WTL_KNOB_ENFORCED)
     snprintf(text, WTL_KNOB_VALUE, "1");
   else

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/locale.h"
 #include "power/knob/knob_kind.h"
 #include "power/knob/knob_saved.h"
 #include "power/knob/knob_state.h"
@@ -47,6 +48,7 @@ typedef struct saved_file {
 static void report_error(repair *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void report_error(repair *r, const char *format, ...)
 {
+  WTL_LOCALE_APART;
   va_list args;
   if (*r->first_error) return;
   va_start(args, format);
@@ -144,11 +146,13 @@ static bool is_possible(saved_file *q)
   return true;
 }
 
-/* Writes the values in two rounds. In the first round a lower limit may still be above the upper one. */
+/* Writes the values in two rounds. In the first round a lower limit may still be above the upper one. In the second one
+ * a file may show another value than the one written, because the hardware rounds it or today's range is narrower. */
 static bool restore_files(saved_file *q)
 {
   repair *r = q->r;
   bool good = true;
+  size_t n = 0;
   for (int round = 0; round < 2; round++)
     for (size_t i = 0; i < q->n; i++) {
       if (q->file[i].fd < 0 || is_as_found(q, i)) continue;
@@ -158,8 +162,9 @@ static bool restore_files(saved_file *q)
                      q->file[i].path, strerror(error));
         good = false;
       }
-      if (!error && !r->n_restored++) snprintf(r->first, sizeof r->first, "%.511s", q->file[i].path);
+      if (round == 0 && n++ == 0 && !r->n_restored) snprintf(r->first, sizeof r->first, "%.511s", q->file[i].path);
     }
+  if (good) r->n_restored += n;
   return good;
 }
 
