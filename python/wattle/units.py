@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from wattle.provenance import significant
 
 UNKNOWN = "-"
+LEAST = 0.01  # the smallest number shown of the smallest unit: digits below it are rounding
 SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 BYTES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -82,8 +83,11 @@ def several(n: int, what: str) -> str:
 def _in_unit(value: float | None, scales: Iterable[Scale]) -> str:
     if value is None:
         return UNKNOWN
-    scale = scale_for([value], scales)
-    return f"{significant(value / scale[0], 3)} {scale[1]}"
+    factor, unit = scale_for([value], scales)
+    number = value / factor
+    if 0 < abs(number) < LEAST:
+        return f"< {LEAST} {unit}" if number > 0 else f"> -{LEAST} {unit}"
+    return f"{significant(number, 3)} {unit}"
 
 
 def ranges(numbers: list[int]) -> str:

@@ -102,7 +102,7 @@ void measure_membarrier(const bench *b, enum wtl_price_beside beside, samples *o
     long done = membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
     uint64_t end = wtl_ticks();
     add_if(out, peer, before != turns, (double)(end - start) * b->ns_per_tick * 1e-9);
-    if (done != 0) samples_lack(out, strerror(errno));
+    if (done != 0) snprintf(out->why, sizeof out->why, "membarrier: %s", strerror(errno));
   }
   end_peer(peer, out);
 }

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/new_file.h"
 #include "os/floats.h"
+#include "os/locale.h"
 #include "os/os.h"
 #include "power/figure.h"
 #include "profile/call_path.h"
@@ -40,7 +41,7 @@ typedef struct writer {
   double reading;    /* ticks_of_reading */
   double on_core;    /* the share of the time outside waits that the PE had a core */
   double transfer_s; /* in the calls of all sites, without waiting */
-  double scale;      /* corrects the sites' estimated times, whose sum cannot exceed the PE's active time */
+  double scale;      /* corrects the sites' estimated times, whose sum cannot exceed the PE's active time; 0: unknown */
   wtl_served served; /* requests of others */
   double agents_s;   /* CPU time of the library's own threads; 0: none, or not known */
   double waits_own_s, handlers_s; /* time in calls that are no transfers, and of it that of handlers for others */
@@ -231,7 +232,8 @@ static void write_site(writer *w, const wtl_site *s)
   wtl_json_number_field(f, "calls", (double)s->calls, 0);
   wtl_json_number_field(f, "bytes", (double)s->bytes, 0);
   wtl_json_number_field(f, "timed_calls", (double)(s->exact_calls + s->sampled_calls), 0);
-  wtl_json_number_field(f, "time_s", site_own_s(w, s) + site_wait_s(w, s), 0);
+  double time_s = site_own_s(w, s) + site_wait_s(w, s);
+  wtl_json_number_field(f, "time_s", w->scale > 0 || time_s > 0 ? time_s : NAN, 0);
   wtl_json_number_field(f, "waits", (double)s->waits, 0);
   fputs(",\"wait_s\":{", f);
   for (int k = 0; k < WTL_N_STAGES; k++) {
@@ -248,7 +250,7 @@ static void write_site(writer *w, const wtl_site *s)
 static void write_times(const writer *w)
 {
   const wtl_activity *a = w->states;
-  double transfer = w->transfer_s * w->scale, wait = a->spin_s + a->yield_s + a->asleep_s, bytes[4] = {0};
+  double transfer = fmin(w->transfer_s, a->active_s), wait = a->spin_s + a->yield_s + a->asleep_s, bytes[4] = {0};
   double no_core_s = w->self->past && isnan(w->self->past->no_core.until_s) ? NAN : a->no_core_s;
   FILE *f = w->f;
   for (uint64_t i = 0; i < w->n_sites; i++) {
@@ -410,6 +412,7 @@ static void write_network(const writer *w)
 /* One field of all rows that are in use, as a list. `field`: its offset in a row, or -1 for the number of the PE. */
 static void write_rows(const writer *w, const wtl_partners *p, const char *name, long field)
 {
+  WTL_LOCALE_APART;
   const char *comma = "";
   double unit = field == (long)offsetof(wtl_partner, wait_ticks) ? w->seconds_per_tick : 1;
   wtl_json_key(w->f, name, field < 0);
@@ -426,6 +429,7 @@ static void write_rows(const writer *w, const wtl_partners *p, const char *name,
 /* Writes the counts by partner as lists of equal length, and those by size as lists of classes. */
 static void write_partners(const writer *w)
 {
+  WTL_LOCALE_APART;
   wtl_partners p = wtl_profile_partners(w->self->profile);
   wtl_json_key(w->f, "partners", 0);
   if (p.n) {
@@ -543,7 +547,10 @@ static void add_up_transfer(writer *w)
     double s = site_on_core_s(w, &w->sites[i]);
     if (wtl_record_call(w->self, w->sites[i].call)->kind != WTL_CALL_OTHER && isfinite(s)) w->transfer_s += s;
   }
-  w->scale = w->transfer_s > active ? active / w->transfer_s : 1;
+  if (w->transfer_s <= active)
+    w->scale = 1;
+  else /* of an active time that is only a rest of rounding the sites have no share */
+    w->scale = active > 1e-9 * w->states->wall_s ? active / w->transfer_s : 0;
   for (uint64_t i = 0; i < w->n_sites; i++) {
     double s = site_own_s(w, &w->sites[i]);
     if (wtl_record_call(w->self, w->sites[i].call)->kind != WTL_CALL_TRANSFER && isfinite(s)) w->waits_own_s += s;

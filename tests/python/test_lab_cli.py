@@ -205,6 +205,8 @@ def test_another_openshmem_on_path_is_not_taken_for_ours(tmp_path, monkeypatch):
         (units.seconds, 0.0, "0 s"),
         (units.seconds, None, "-"),
         (units.seconds, 3e-9, "3.00 ns"),
+        (units.seconds, 9.69e-13, "< 0.01 ns"),
+        (units.seconds, -9.69e-13, "> -0.01 ns"),
         (units.size, 512, "512 B"),
         (units.size, 1.5 * 2**20, "1.50 MiB"),
         (units.count, 9876, "9,876"),
