@@ -34,7 +34,7 @@ Launch = Callable[[list[str]], list[str]]  # options of mpirun, a program and it
 
 
 class BenchError(Exception):
-    """An error that ends the benchmark, with a message for the user."""
+    """An error that ends a section, or the benchmark before its first one, with a message for the user."""
 
 
 def pinned(pes: int) -> Launch:
@@ -84,6 +84,10 @@ def end(job: subprocess.Popen) -> None:
     except subprocess.TimeoutExpired:
         job.kill()
         job.wait()
+
+
+class MissingInput(BenchError):
+    """The input of an application is not here. The message says which, and the rest is measured."""
 
 
 @dataclass

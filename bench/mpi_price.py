@@ -19,7 +19,7 @@ from wattle.console import progress
 from wattle.run.mpi import OVERSUBSCRIBED
 
 from bench import verdicts
-from bench.jobs import COMMON_ENV, ROOT, BenchError, Side, Toolchain, alternate
+from bench.jobs import COMMON_ENV, ROOT, BenchError, MissingInput, Side, Toolchain, alternate
 from bench.mpi import CLOSE, Application, MpiSide, installed, launcher, preloaded
 from bench.pairs import Row, as_data, between, compare
 from bench.show import comparison_table, say_skipped, section
@@ -57,7 +57,10 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
         messages(options, result, mpi, name, program)
     for row in tomllib.loads(TABLE.read_text())["program"]:
         if row["name"] in LONGER:
-            application(options, result, row)
+            try:
+                application(options, result, row)
+            except MissingInput as error:
+                say_skipped(f"{row['name']}: skipped, {error}")
     return result
 
 
@@ -113,4 +116,4 @@ def _prepare(row: dict, folder: Path) -> None:
     words = ["sh", "-ec", setup]
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise BenchError(f"the setup of {row['name']} failed: {done.stderr.strip()}")
+        raise MissingInput(f"its input cannot be made: {done.stderr.strip() or f'`{setup}` failed'}")

@@ -142,8 +142,11 @@ def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
     }
 
 
-def measure(options: argparse.Namespace, result: dict) -> None:
-    """Runs the chosen sections, which print their tables, and adds their parts of the file to `result`."""
+def measure(options: argparse.Namespace, result: dict) -> int:
+    """Runs the chosen sections, which print their tables, and adds their parts of the file to `result`. A section that
+    fails does not keep the others from being measured. Returns 1 where one failed, else 0.
+    """
+    code = 0
     tools, result["about"] = prepare(options)
     result |= {"bars": [], "limits": [], "left_out": []}
     started = time.monotonic()
@@ -152,10 +155,16 @@ def measure(options: argparse.Namespace, result: dict) -> None:
         if options.within is not None and began - started > options.within:
             result["left_out"].append(name)
             continue
-        found = SECTIONS[name](options, tools)
+        try:
+            found = SECTIONS[name](options, tools)
+        except (BenchError, WattleError, OSError) as error:
+            note(f"bench: {name}: {error}")
+            code = 1
+            continue
         result["bars"] += verdicts.as_data(found.pop("bars", []))
         result["limits"] += [limits.as_data(*limit) for limit in found.pop("limits", [])]
         result[name] = found | {"wall_s": time.monotonic() - began}
+    return code
 
 
 def tell(result: dict) -> None:
@@ -211,7 +220,7 @@ def main(arguments: list[str] | None = None) -> int:
         note(f"bench: {options.out} cannot be written: {why}; --out names another file")
         return 73
     try:
-        measure(options, result)
+        code = measure(options, result)
     except (BenchError, WattleError) as error:
         note(f"bench: {error}")
         code = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from bench import (
     load,
     memory,
     mpi,
+    mpi_price,
     one_node,
     pairs,
     run,
@@ -249,7 +251,7 @@ def test_a_footprint_is_read_of_a_live_process_and_its_children() -> None:
     assert taken.page_tables > 0
 
 
-def test_sections_that_are_complete_are_kept_when_a_later_one_fails(
+def test_a_section_that_fails_keeps_no_other_from_being_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> dict:
@@ -258,10 +260,28 @@ def test_sections_that_are_complete_are_kept_when_a_later_one_fails(
     monkeypatch.setattr(
         run, "prepare", lambda _: (None, json.loads(benches.make(tmp_path / "x.json").read_text())["about"])
     )
-    monkeypatch.setattr(run, "SECTIONS", {"local": lambda *_: {"raw": [1.5]}, "nodes": fails})
+    monkeypatch.setattr(run, "SECTIONS", {"local": fails, "nodes": lambda *_: {"raw": [1.5]}})
     assert run.main(["--only", "local,nodes", "--out", str(tmp_path / "bench.json")]) == 1
     kept = json.loads((tmp_path / "bench.json").read_text())
-    assert kept["local"]["raw"] == [1.5] and "nodes" not in kept
+    assert kept["nodes"]["raw"] == [1.5] and "local" not in kept
+
+
+def test_an_application_without_its_input_has_a_line_and_the_others_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = '[[program]]\nname = "{}"\npackages = "x"\nrun = "sh"\nsetup = "cat {}"\n'
+    (tmp_path / "table.toml").write_text(row.format("first", tmp_path / "none") + row.format("second", "/dev/null"))
+    measured: list[str] = []
+    monkeypatch.setattr(mpi_price, "TABLE", tmp_path / "table.toml")
+    monkeypatch.setattr(mpi_price, "LONGER", dict.fromkeys(("first", "second"), ("", "", "")))
+    monkeypatch.setattr(mpi_price, "installed", lambda _: [])
+    monkeypatch.setattr(mpi_price, "preloaded", lambda _: {})
+    monkeypatch.setattr(mpi_price.shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(mpi_price, "alternate", lambda sides, *_: measured.append(sides[0].name) or [])
+    monkeypatch.setattr(mpi_price, "compare", lambda *_: [])
+    found = mpi_price.run(run.parse([]), None)
+    assert list(found["raw"]) == ["second"] and measured == ["Wattle"]
+    assert re.search(r"first: skipped, its input cannot be made: .*none", " ".join(capsys.readouterr().out.split()))
 
 
 @pytest.mark.parametrize(("name", "remedy"), [("--out", "--out names"), ("BENCH_OUT", "BENCH_OUT names")])
