@@ -26,6 +26,7 @@ from typing import Any
 from wattle.errors import WattleError
 from wattle.leftovers import End
 from wattle.run.ends import Ends
+from wattle.run.reach import Reach
 from wattle.top import page
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -145,8 +146,10 @@ class _Job:
         return process.pid
 
     def _until_launcher_ends(self) -> None:
+        reach = Reach(self.environment, descendants, self.say)
         while self.status is None:
             self._look(LOOK_AGAIN_S)
+            reach.look()
             info = signal.sigtimedwait(self.watched, 0)
             if info is not None and info.si_signo != signal.SIGCHLD:
                 self._pass_on(info)
@@ -171,9 +174,9 @@ class _Job:
         self.asked_by = self.asked_by or int(info.si_signo)
         if info.si_signo == signal.SIGINT and self.interrupts > 1:
             self.say("interrupted again: killing every process of the job")
-            _signal_all(signal.SIGKILL)
+            signal_all(signal.SIGKILL)
         elif info.si_code != FROM_KERNEL:  # the terminal has sent the signal to the launcher, too
-            os.kill(self.launcher, info.si_signo)
+            _signal([self.launcher], info.si_signo)
 
     def _ask(self) -> bool:
         """Sends SIGQUIT to the PEs, which then print where they wait; a launcher would end from it. False where there
@@ -204,10 +207,10 @@ class _Job:
         if self._gone_within(LEAVE_S):
             return 0
         remains = len(descendants())
-        _signal_all(signal.SIGTERM)
-        _signal_all(signal.SIGCONT)  # a stopped process does not receive SIGTERM
+        signal_all(signal.SIGTERM)
+        signal_all(signal.SIGCONT)  # a stopped process does not receive SIGTERM
         if not self._gone_within(OBEY_S):
-            _signal_all(signal.SIGKILL)
+            signal_all(signal.SIGKILL)
             self._gone_within(OBEY_S)
         return remains
 
@@ -273,7 +276,8 @@ def _parent_and_state(folder: str) -> tuple[int, str]:
     return int(fields[1]), fields[0].decode()
 
 
-def _signal_all(number: int) -> None:
+def signal_all(number: int) -> None:
+    """Sends a signal to all processes below this one."""
     _signal(descendants(), number)
 
 
