@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from wattle import units
+from wattle import input_files, limits, units
+from wattle.errors import DamagedFile
 
 KEY = "allocation"  # of a manifest
 # The keys of an entry, with their types as in `Checked.expect_some`.
@@ -110,7 +111,7 @@ def _hosts(system: str, known: Mapping[str, str]) -> list[str]:
     if system == "LSF":  # `a 4 b 2`: each host with its slots
         return list(dict.fromkeys(known.get("LSB_MCPU_HOSTS", "").split()[::2]))
     try:
-        listed = Path(known["PBS_NODEFILE"]).read_text(encoding="utf-8", errors="replace") if system == "PBS" else ""
-    except (KeyError, OSError):
+        listed = input_files.read_text(Path(known["PBS_NODEFILE"]), limits.TEXT_BYTES) if system == "PBS" else ""
+    except (KeyError, DamagedFile):
         return []
     return list(dict.fromkeys(listed.split()))

@@ -154,10 +154,10 @@ class Checked:
         return value
 
     def positive(self, key: str) -> float:
-        """A number above 0 that must not be null."""
+        """A number above 0 that must not be null, and whose inverse is within the limits too."""
         value = self.known(key)
-        if value == 0:
-            raise self._child(key).wrong("expected a number above 0, found 0")
+        if value < 1 / limits.NUMBER:
+            raise self._child(key).wrong(f"expected a number above {1 / limits.NUMBER:g}, found {value:g}")
         return value
 
     def name(self, key: str) -> str:

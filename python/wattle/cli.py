@@ -11,7 +11,9 @@ import re
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -45,6 +47,7 @@ GROUPS = ("study", "machines")  # commands that have commands of their own
 KINDS = {"int": "a whole number", "integer": "a whole number", "float": "a number", "number": "a number"}
 VALUES = {"int": "NUMBER", "float": "NUMBER", "str": "TEXT", "path": "PATH"}  # an option's value in the help
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of a full disk, for output without a file name
+PACKAGE = f"{Path(__file__).parent}{os.sep}"
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -153,7 +156,8 @@ def _only_listed() -> None:
 
 def _command() -> Any:
     """The whole command, with three changes to its help: options without a value show no value column, other values
-    and arguments have plain names, and paragraphs wrap at the width of the terminal only.
+    and arguments have plain names, and paragraphs wrap at the width of the terminal only. An empty path is an error;
+    Python would take it for the working directory.
     """
     whole = typer.main.get_command(app)
     commands = [whole]
@@ -163,6 +167,8 @@ def _command() -> Any:
         command.help = re.sub(r"(?<=\S)\n(?=\S)", " ", command.help or "")
         context = command.context_class(command, **{**HELP, **command.context_settings})
         for parameter in command.get_params(context):
+            if getattr(getattr(parameter, "type", None), "name", None) == "path":
+                parameter.type = _of_paths(parameter.type)
             if getattr(parameter, "is_bool_flag", False):
                 parameter.metavar = ""
             elif isinstance(parameter, typer.core.TyperArgument):
@@ -170,6 +176,19 @@ def _command() -> Any:
             elif parameter.metavar is None and hasattr(parameter, "type"):
                 parameter.metavar = VALUES.get(parameter.type.name)
     return whole
+
+
+def _of_paths(kind: Any) -> Any:
+    """The type of an option or argument, without the empty path."""
+
+    def convert(value: Any, parameter: Any, context: Any) -> Any:
+        if not value:
+            raise typer.BadParameter("the path is empty", context, parameter)
+        return kind.convert(value, parameter, context)
+
+    made = copy.copy(kind)
+    made.convert = convert
+    return made
 
 
 def _name_argument(argument: Any) -> None:
@@ -190,13 +209,13 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _guarded(arguments: list[str]) -> int:
     console.fill_standard_streams()
-    _begin_afresh()
     _write_what_can_be_written()
     try:
         with extras.named(arguments):
             _add_commands(arguments)
             whole = _command()
             gc.enable()
+            _begin_afresh()
             code = whole(args=arguments, prog_name="wattle", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
@@ -237,10 +256,13 @@ def _drop_output() -> None:
 
 def _begin_afresh() -> None:
     """Resets signal state that a caller may have left. With SIGCHLD ignored, the exit code of a child is lost and
-    Python reports 0. A blocked signal could not end the command.
+    Python reports 0. A blocked signal could not end the command. From here on Ctrl-C raises KeyboardInterrupt; while
+    modules were imported it ended the process.
     """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
@@ -270,4 +292,9 @@ def _plain_words(message: str) -> str:
 
 
 def _os_error(error: OSError) -> str:
-    return ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
+    """The error with its subject: a file, or the place in the lab whose system call failed."""
+    subject = error.filename
+    if subject is None:
+        inside = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(PACKAGE)]
+        subject = f"{inside[-1].name} ({inside[-1].filename.removeprefix(PACKAGE)}, line {inside[-1].lineno})"
+    return f"{subject}: {error.strerror or error}"

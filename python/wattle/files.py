@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from wattle.errors import WattleError
+
 PROGRAM = 0o755  # mode of a program that all may start and only its owner may change
 FOLDER = 0o755  # mode of a folder in which only its owner may add and remove files
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -55,6 +57,14 @@ def check_replaceable(path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
+
+
+def absolute(path: Path = Path()) -> Path:
+    """The absolute path, by default of the working directory. Raises WattleError where that was removed."""
+    try:
+        return path.absolute()
+    except OSError as error:
+        raise WattleError(f"the working directory: {error.strerror}; change to another one with cd") from None
 
 
 def is_file(path: str | Path) -> bool:

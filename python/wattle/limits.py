@@ -20,5 +20,6 @@ COUNT = 1 << 53  # largest count in a sample
 SAMPLES = 1_000_000  # rows of a study
 NAME = 255  # characters of a host name
 HOSTS = 65_536  # hosts of a job, and PEs of one host
+CLASSES = 65  # classes of powers of two, of numbers of 64 bits
 TICKS = 1 << 61  # ticks of a clock, and nanoseconds: sums of a few fit 64 bits
 DIGITS = 18  # digits of a whole number in a text: fits 64 bits

@@ -30,7 +30,7 @@ class Metric:
 
 def check(path: Path | None) -> None:
     """Raises WattleError before anything runs if the file cannot be written later because its folder is missing."""
-    if path is not None and not path.absolute().parent.is_dir():
+    if path is not None and not files.absolute(path).parent.is_dir():
         raise WattleError(f"--metrics {path}: the folder does not exist")
 
 

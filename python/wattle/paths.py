@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle.errors import WattleError
+from wattle import input_files, limits
+from wattle.errors import DamagedFile, WattleError
 
 TOOLS = ("oshrun", "oshcc", "wattle-info")
 PRELOADED = "libwattle-mpi.so"  # the library in front of MPI
@@ -30,8 +31,8 @@ class Home:
     def source_root(self) -> Path | None:
         """The repository that a build tree was made from; None for an installation."""
         try:
-            cache = (self.root / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
-        except OSError:
+            cache = input_files.read_text(self.root / "CMakeCache.txt", limits.TEXT_BYTES)
+        except DamagedFile:
             return None
         for line in cache.splitlines():
             if line.startswith("CMAKE_HOME_DIRECTORY:INTERNAL="):

@@ -69,7 +69,7 @@ class Site(msgspec.Struct, frozen=True, gc=False):
     joules: dict[str, Number | None]  # by domain; shares of the PE's joules, so always modelled
     path: Index = -1  # index of the node above the call; -1: it has no caller, or the paths are not known
     mark: Count = 0  # by which other PEs count what they do for it; 0: none, as in files of earlier versions
-    waited: list[Count] = []
+    waited: Annotated[list[Count], msgspec.Meta(max_length=limits.CLASSES)] = []
 
 
 CUT, OTHER, SIGNAL, PYTHON, REGION = -2, -3, -4, -5, -6  # values of PathNode.module, for nodes that are no address

@@ -120,7 +120,7 @@ def pe_of(document: Checked) -> PE:
         else {},
         wait_joules=_numbers(document.get("wait_joules"), ("cpu", "dram")) if document.has("wait_joules") else {},
         partners=_read_partners(document.get("partners"), n_pes) if document.has("partners") else None,
-        sizes={e.text("call"): _plain_numbers(e, "counts") for e in document.items("sizes")}
+        sizes={e.text("call"): _plain_numbers(e, "counts", limits.CLASSES) for e in document.items("sizes")}
         if document.has("sizes")
         else {},
         sequence=_read_sequence(document, len(sites)) if document.has("sequence") else None,
@@ -137,10 +137,12 @@ def _shows_idle(mpi: Checked) -> bool | None:
     return mpi.flag("shows_idle") if mpi.has("shows_idle") else None
 
 
-def _plain_numbers(parent: Checked, key: str) -> list[Any]:
-    """A list of numbers of at least 0. A large job has many, so they are not checked one by one."""
+def _plain_numbers(parent: Checked, key: str, most: int = limits.PES) -> list[Any]:
+    """A list of at most `most` numbers of at least 0. A large job has many, so they are not checked one by one."""
     entry = parent.get(key)
     found = entry.expect("a list").value
+    if len(found) > most:
+        raise entry.wrong(f"expected at most {most} numbers, found {len(found)}")
     if found and not (set(map(type, found)) <= {int, float} and min(found) >= 0):
         raise entry.wrong("expected numbers of at least 0")
     return found

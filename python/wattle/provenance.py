@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from wattle.checked import Checked
 
+PLAIN = (1e-6, 1e12)  # absolute values of numbers without an exponent
+
 
 class Provenance(StrEnum):
     UNAVAILABLE = "unavailable"
@@ -158,9 +160,13 @@ def reaches_below_zero(value: float, uncertainty: float | None) -> bool:
 
 
 def significant(value: float, digits: int) -> str:
-    """A number in plain decimal notation with `digits` significant digits. No digit before the point is dropped."""
+    """A number in plain decimal notation with `digits` significant digits. No digit before the point is dropped. One
+    that would fill a column is written as 1.00e-13.
+    """
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
+    if not PLAIN[0] <= abs(value) < PLAIN[1]:
+        return f"{value:.{digits - 1}e}"
     exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
     return f"{value:.{max(0, digits - 1 - exponent)}f}"
 

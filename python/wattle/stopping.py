@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from wattle import console
 
 ENDS = (signal.SIGTERM, signal.SIGHUP)
 ALL_ENDS = (signal.SIGINT, *ENDS)
+OVER = signal.SIGURG  # to the thread of `impatient`; without effect elsewhere
 BY_SIGNAL = 128  # an exit code above this is 128 plus a signal's number
 
 
@@ -57,6 +60,40 @@ def held() -> Iterator[set[signal.Signals]]:
             signal.signal(number, handler)
         if came:
             signal.raise_signal(came[0])
+
+
+@contextmanager
+def impatient(end: Callable[[], None]) -> Iterator[None]:
+    """Inside `held`, for work that may hang: a second Ctrl-C, SIGTERM or SIGHUP calls `end` and ends this process at
+    once. The first one still waits. A thread takes the signals, because commands that are started must not get them.
+    """
+    ends = {number for number in ALL_ENDS if signal.getsignal(number) != signal.SIG_IGN}
+    came: list[int] = []
+
+    def take() -> None:
+        while True:
+            number = signal.sigwait(ends | {OVER})
+            if number == OVER:
+                return
+            came.append(number)
+            if len(came) > 1:
+                end()
+                os._exit(BY_SIGNAL + number)
+
+    thread = threading.Thread(target=take, daemon=True)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {OVER})  # the thread has it blocked, too
+    if ends:
+        with suppress(RuntimeError):  # no further thread is allowed
+            thread.start()
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    try:
+        yield
+    finally:
+        if thread.ident is not None:
+            signal.pthread_kill(thread.ident, OVER)
+            thread.join()
+        if came:
+            signal.pthread_kill(threading.get_ident(), came[0])  # waits for this thread again, which has it blocked
 
 
 @contextmanager

@@ -53,7 +53,9 @@ def scaled(value: float | None, scale: Scale) -> str:
     if value == 0:
         return "0"
     number = value / scale[0]
-    return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.2f}" if abs(number) < 100 else f"{number:.1f}"
+    if abs(number) >= 1000:
+        return significant(number, 3)
+    return f"{number:.2f}" if abs(number) < 100 else f"{number:.1f}"
 
 
 def percent(value: float | None) -> str:
@@ -83,11 +85,14 @@ def several(n: int, what: str) -> str:
 def _in_unit(value: float | None, scales: Iterable[Scale]) -> str:
     if value is None:
         return UNKNOWN
-    factor, unit = scale_for([value], scales)
-    number = value / factor
+    return _of(value, scale_for([value], scales))
+
+
+def _of(value: float, scale: Scale) -> str:
+    number = value / scale[0]
     if 0 < abs(number) < LEAST:
-        return f"< {LEAST} {unit}" if number > 0 else f"> -{LEAST} {unit}"
-    return f"{significant(number, 3)} {unit}"
+        return f"< {LEAST} {scale[1]}" if number > 0 else f"> -{LEAST} {scale[1]}"
+    return f"{significant(number, 3)} {scale[1]}"
 
 
 def ranges(numbers: list[int]) -> str:
@@ -111,7 +116,7 @@ def numbered(noun: str, numbers: list[int]) -> str:
 def seconds_between(low: float, high: float) -> str:
     """`0.36 to 5.37 ms`: a range in one unit, or one amount where both ends look alike."""
     scale = scale_for([low, high], SECONDS)
-    ends = dict.fromkeys(significant(value / scale[0], 3) for value in (low, high))
+    ends = dict.fromkeys(_of(value, scale).removesuffix(f" {scale[1]}") for value in (low, high))
     return f"{' to '.join(ends)} {scale[1]}"
 
 
@@ -123,8 +128,9 @@ def si_scale(values: Iterable[float | None], unit: str) -> Scale:
 
 def si(value: float, unit: str, scale: Scale | None = None) -> str:
     """A value such as `12.3 µJ`. With `scale`, the unit of that scale, so that compared amounts share one."""
-    factor, name = scale or si_scale([value], unit)
-    return f"{significant(value / factor, 3)} {name}"
+    if scale:
+        return f"{significant(value / scale[0], 3)} {scale[1]}"
+    return _of(value, si_scale([value], unit))
 
 
 def in_unit(value: float | None, unit: str) -> str:

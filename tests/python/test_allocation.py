@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import fakes
+import mutants
 import pytest
 from fakes import Wattle
 from wattle import allocation, manifest
@@ -57,7 +58,9 @@ def test_a_pbs_job_is_known_from_its_variables_and_its_file_of_nodes(tmp_path):
     assert allocation.words(found) == (
         "PBS job 12[3].head (task 3 of an array) of anna, account physics, queue workq, 2 nodes: a,b"
     )
-    assert "nodes" not in allocation.here(PBS | {"PBS_NODEFILE": str(tmp_path / "none")})
+    for what in ("a dangling link", "a FIFO", "a socket", "an endless device", "a file of a terabyte", "NUL bytes"):
+        mutants.INSTEAD[what](tmp_path / what)
+        assert "nodes" not in allocation.here(PBS | {"PBS_NODEFILE": str(tmp_path / what)}), what
 
 
 def test_an_lsf_job_is_known_from_its_variables():

@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +97,64 @@ def test_bad_usage_is_one_line_and_exit_code_2(home, capsys, arguments, words):
 def test_a_command_that_is_asked_to_stop_says_so_in_one_line(home, capsys, monkeypatch, stop, code, said):
     monkeypatch.setattr("wattle.info.ask", lambda *_: (_ for _ in ()).throw(stop))
     assert call(capsys, "doctor") == (code, "", f"wattle: {said}\n")
+
+
+@pytest.mark.parametrize("module", ["wattle.cli", "rich", "wattle.compare.cli", "atexit"])
+def test_ctrl_c_at_any_moment_of_the_start_and_the_end_is_no_traceback(environment, module):
+    """The signal comes when the module is imported, or when Python ends."""
+    code = f"""
+import atexit, os, signal, sys
+def strike(*_): os.kill(os.getpid(), signal.SIGINT)
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "{module}": strike()
+sys.meta_path.insert(0, Finder())
+if "{module}" == "atexit": atexit.register(strike)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from wattle.__main__ import main
+sys.argv = ["wattle", "compare", "a", "b"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode in (-signal.SIGINT, 128 + signal.SIGINT), done
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "", "."],
+        ["compare", ".", ""],
+        ["report", ""],
+        ["history", ".", ""],
+        ["advise", ""],
+        ["plan", ""],
+        ["sim", "--what-if", ""],
+        ["run", "-o", "", "true"],
+        ["run", "--metrics", "", "true"],
+        ["study", "barrier", "-o", ""],
+    ],
+)
+def test_an_empty_path_is_not_the_working_directory(home, capsys, arguments):
+    code, out, err = call(capsys, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "the path is empty" in err
+
+
+def test_a_removed_working_directory_is_named(environment, tmp_path):
+    for arguments in (["run", "true"], ["run", "-o", tmp_path / "out", "true"], ["run", "--metrics", "file", "true"]):
+        words = ["sh", "-c", 'mkdir gone; cd gone; rmdir ../gone; exec "$@"', "sh", sys.executable, "-m", "wattle"]
+        words += map(str, arguments)
+        done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+        said = "wattle: the working directory: No such file or directory; change to another one with cd\n"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
+def test_an_error_of_the_system_names_its_subject(home, capsys, monkeypatch):
+    monkeypatch.setattr("wattle.info.ask", lambda *_: (_ for _ in ()).throw(PermissionError(1, os.strerror(1))))
+    code, _, err = call(capsys, "doctor")
+    assert code == 2
+    assert re.fullmatch(r"wattle: \w+ \(doctor/[a-z]+\.py, line \d+\): Operation not permitted\n", err), err
 
 
 def test_tools_are_asked_without_a_null_device_too(home, capsys, monkeypatch, tmp_path):
@@ -207,6 +266,9 @@ def test_another_openshmem_on_path_is_not_taken_for_ours(tmp_path, monkeypatch):
         (units.seconds, 3e-9, "3.00 ns"),
         (units.seconds, 9.69e-13, "< 0.01 ns"),
         (units.seconds, -9.69e-13, "> -0.01 ns"),
+        (units.seconds, 1e30, "1.00e+30 s"),
+        (lambda value: units.si(value, "J"), 1e-20, "< 0.01 pJ"),
+        (lambda value: units.scaled(value, (1.0, "s")), 1e30, "1.00e+30"),
         (units.size, 512, "512 B"),
         (units.size, 1.5 * 2**20, "1.50 MiB"),
         (units.count, 9876, "9,876"),

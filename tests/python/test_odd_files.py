@@ -523,6 +523,7 @@ def once(data: bytes) -> bytes:
 
 
 STEP = b'\n[step]\nvalue = 1\nplus_minus = 0\nunit = "Hz"\ntag = "assumed"\nhow = "so"\n'
+BANDWIDTH = STEP.replace(b"step", b"bandwidth").replace(b"Hz", b"B/s").replace(b"= 1\n", b"= 1e-300\n")
 TOO_LONG = "line 1: expected whole numbers of 64 bits, found a longer one"
 LARGER = "expected a whole number of 64 bits, found a larger one"
 DEEPER = "is nested deeper than 32 lists and objects"
@@ -530,6 +531,16 @@ FOUND: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
     "a number of 400 digits": ("profile", put("pid", Raw(LONG[400])), f"pid: {LARGER}"),
     "calls of 400 digits": ("profile", put("sites.0.calls", Raw(LONG[400])), f"sites[0].calls: {LARGER}"),
     "a number of 5,000 digits": ("manifest", put("n_pes", Raw(LONG[5000])), TOO_LONG),
+    "1,100 classes of waits": (
+        "profile",
+        put("sites.0.waited", [1] * 1100),
+        "sites[0].waited: expected a list of length <= 65",
+    ),
+    "1,100 classes of sizes": (
+        "profile",
+        put("sizes", [{"call": "shmem_put", "counts": [1] * 1100}]),
+        "sizes[0].counts: expected at most 65 numbers, found 1100",
+    ),
     "three billion PEs": ("manifest", put("n_pes", 3_000_000_000), "n_pes: expected at most 99999, found 3000000000"),
     "three billion PEs of a profile": ("profile", put("n_pes", 3_000_000_000), "n_pes: expected at most 99999"),
     "one repeat": ("slack: samples.parquet", once, ""),
@@ -565,6 +576,11 @@ FOUND: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
     ),
     "a cluster of 5,000 digits": ("cluster", lambda data: b"latency = " + b"9" * 5000, "expected whole numbers of 64"),
     "a cluster 700 deep": ("cluster", lambda data: b"latency = " + b"[" * 700 + b"]" * 700, DEEPER),
+    "a network of 10^-300 bytes a second": (
+        "cluster",
+        lambda data: data + BANDWIDTH,
+        "bandwidth.value: expected a number above 1e-30, found 1e-300",
+    ),
     "a clock every hertz": ("cluster", lambda data: data + STEP, "make more than 10000 clocks of a core"),
 }
 

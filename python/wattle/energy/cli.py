@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -17,10 +16,10 @@ from wattle.console import styled
 from wattle.energy import meter as meters
 from wattle.energy.cgroup import Group
 from wattle.energy.meter import PARTS, Metered
-from wattle.errors import WattleError
 from wattle.openmetrics import Metric
 from wattle.provenance import Joules, Provenance
 from wattle.run import stream as streams
+from wattle.run import target
 from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
 from wattle.tables import table
 
@@ -68,8 +67,7 @@ def energy(
     environment = {**os.environ, **chosen}
     known = info.ask(environment)
     info.check_machine(known)
-    if shutil.which(command[0]) is None:
-        raise WattleError(f"{command[0]}: no such program")
+    target.find(command[0])
     lines = streams.opened(stream, stream_every, json, programs=True)
     with console.lenient():
         if lines:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -45,7 +46,8 @@ def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | No
 
     def pass_on(number: int, _: FrameType | None) -> None:
         if program is not None and number in PASSED_ON:
-            os.kill(program.pid, number)
+            with suppress(OSError):  # it has just ended, or runs with other rights (sudo)
+                os.kill(program.pid, number)
 
     # A handler, because an ignored signal would stay ignored in the program. One that is ignored now stays so.
     watched = [n for n in (*FROM_TERMINAL, *PASSED_ON) if signal.getsignal(n) is not signal.SIG_IGN]

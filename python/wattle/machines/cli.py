@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wattle import console, paths
+from wattle import console, input_files, limits, paths
 from wattle.errors import WattleError
 from wattle.machines import predict, table
 from wattle.machines.predict import Machine, Prediction, Watts
@@ -86,7 +86,7 @@ def show(name: Annotated[str, typer.Argument(help="A name of `wattle machines li
     if chosen is None:
         if name not in _profiles():
             raise WattleError(f"no CPU generation or profile {name!r}; `wattle machines list` has the names")
-        text = (paths.find_home().shared("machines") / f"{name}.yaml").read_text(encoding="utf-8")
+        text = input_files.read_text(paths.machines_dir() / f"{name}.yaml", limits.TEXT_BYTES)
         if json:
             console.print_json({"profile": name, "text": text})
         else:

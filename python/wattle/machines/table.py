@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wattle import input_files, limits
 from wattle.errors import WattleError
 
 LOADS = tuple(range(0, 101, 10))  # percent: the share of time that each thread computes
@@ -167,7 +168,7 @@ class Table:
 def read(path: Path) -> Table:
     """Reads the table. Raises WattleError where the file cannot be read or is not such a table."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(input_files.read_text(path, limits.TEXT_BYTES))
         memory = document["memory"]
         return Table(
             tuple(_generation(row) for row in document["cpu"]),
@@ -180,8 +181,6 @@ def read(path: Path) -> Table:
                 {int(key[3:]): _modules(row) for key, row in memory.items() if key.startswith("ddr")},
             ),
         )
-    except OSError as error:
-        raise WattleError(f"{path}: {error.strerror or error}") from None
     except (KeyError, TypeError, ValueError) as error:
         raise WattleError(f"{path} is not a table of CPUs: {error}; `tools/fit_machines.py` makes it") from None
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wattle import files
 from wattle.checked import shown
 from wattle.errors import WattleError
 
@@ -56,7 +57,7 @@ def given(file: Path, settings: Iterable[str]) -> Given:
     if unit and unit not in UNIT_NAMES:
         raise WattleError(f"--meter-set unit={shown(unit)}: expected one of {', '.join(UNIT_NAMES)}")
     return Given(
-        file.absolute(),
+        files.absolute(file),
         texts.get("time", ""),
         {scope: _columns(scope, texts[scope]) for scope in SCOPES if scope in texts},
         unit.lower(),

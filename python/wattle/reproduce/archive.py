@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tarfile
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from wattle import __version__, files
+from wattle import __version__, files, input_files, limits
 from wattle.errors import WattleError
 from wattle.reproduce import columns, page
 from wattle.reproduce.plan import Step
@@ -81,7 +82,7 @@ def readme(wanted: State, todo: Sequence[Step]) -> str:
     for step in todo:
         path = wanted.folder(step) / "samples.parquet"
         if path.exists():
-            frame = pl.read_parquet(path)
+            frame = pl.read_parquet(io.BytesIO(input_files.read_bytes(path, limits.TABLE_BYTES)))
             lines += ["", f"## {step.name}: {frame.height} samples", "", "| column | unit | meaning |", "|---|---|---|"]
             lines += [f"| `{name}` | {columns.unit(name)} | {columns.words(name)} |" for name in frame.columns]
     return "\n".join([*lines, ""])

@@ -308,6 +308,13 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None, blocked: set[signal.S
     began = time.time()
     output = 2 if plan.output_to_errors else None
     outcome = job.run(plan.argv, environment, stdin, output, console.note, MEANWHILE, blocked)
+    with stopping.impatient(lambda: _give_up(where)):
+        _keep(plan, where, record, outcome, began)
+    return record
+
+
+def _keep(plan: _Plan, where: Path, record: Manifest, outcome: job.Outcome, began: float) -> None:
+    """Keeps what an ended job left. `began`: its start in seconds since 1970."""
     from wattle.run import finish
 
     if plan.session:
@@ -320,12 +327,16 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None, blocked: set[signal.S
         record.extra["asked_by"] = outcome.asked_by
     finish.add_slurm_energy(record, None, began, began + outcome.wall_s)
     if plan.profile:
-        finish.collect(where, environment, outcome, record)
+        finish.collect(where, plan.environment, outcome, record)
         finish.add_found(where, record)
     if plan.mpi and outcome.asked_by and not (outcome.exit_code == 0 and finish.all_finished(where, plan.profile)):
         record.exit_code = stopping.BY_SIGNAL + outcome.asked_by
     manifest.keep(where, record)
-    return record
+
+
+def _give_up(where: Path) -> None:
+    job.signal_all(signal.SIGKILL)
+    console.error(f"interrupted again: the figures in {where} are incomplete")
 
 
 def _write_timeline(plan: _Plan, where: Path, record: Manifest) -> None:

@@ -26,7 +26,7 @@ def prepare(wanted: Path | None, program: str) -> Path:
     other user may be able to write to it. Of two commands that choose the same directory at once, one gets a
     WattleError.
     """
-    directory = (wanted if wanted is not None else _default(program)).absolute()
+    directory = files.absolute() / (wanted if wanted is not None else _default(program))
     try:
         missing = [path for path in directory.parents if not path.exists()]
         was_there = wanted is not None and directory.exists()
@@ -54,7 +54,7 @@ def resume(directory: Path) -> Path:
     """The absolute path of a directory that an earlier command began, locked until this process ends. Raises
     WattleError where another command uses it or it belongs to another user.
     """
-    found = directory.absolute()
+    found = files.absolute(directory)
     try:
         files.check_ours(found)
         if not _claim(found):
@@ -106,7 +106,7 @@ def profile_folder(directory: Path) -> Path:
 
 def _default(program: str) -> Path:
     name = re.sub(r"[^A-Za-z0-9._+-]", "_", Path(program).name).strip(".") or "program"
-    return Path(PARENT).absolute() / f"{name[:NAME_MOST]}-{time.strftime('%Y%m%d-%H%M%S')}"
+    return Path(PARENT) / f"{name[:NAME_MOST]}-{time.strftime('%Y%m%d-%H%M%S')}"
 
 
 def _try_to_write(directory: Path, made: list[Path]) -> None:

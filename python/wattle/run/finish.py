@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,4 +148,7 @@ def present(where: Path, json: bool, is_slip: bool = False, depth: int | None = 
 
 
 def short(where: Path) -> str:
-    return os.path.relpath(where) if where.is_relative_to(Path.cwd()) else str(where)
+    with suppress(OSError):  # the working directory was removed
+        if where.is_relative_to(Path.cwd()):
+            return os.path.relpath(where)
+    return str(where)

@@ -1,4 +1,6 @@
-"""The hosts of a job from `--hosts` or `--hostfile`: checked, counted, and passed to oshrun unchanged."""
+"""The hosts of a job from `--hosts` or `--hostfile`: checked, counted, and passed to oshrun unchanged. Only IPv6
+addresses of `--hosts` are replaced by the hosts' names, because no launcher takes them there.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import ipaddress
 import itertools
 import os
 import re
+import socket
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,14 +79,15 @@ def given(listed: str | None, file: Path | None) -> Hosts:
     if listed is not None and file is not None:
         raise WattleError("--hosts and --hostfile: give one of the two")
     if listed is not None:
-        hosts = _few("--hosts", (host for entry in _entries(listed) for host in _of_list(listed, entry)))
-        return Hosts(hosts, ["--host", listed])
+        hosts = _few("--hosts", (host for entry in entries(listed) for host in _of_list(listed, entry)))
+        has_address = any(_is_ipv6(parts(entry)[0]) for entry in entries(listed))
+        return Hosts(hosts, ["--host", ",".join(f"{h.name}:{h.slots}" for h in hosts) if has_address else listed])
     if file is not None:
         return Hosts(_of_file(file), ["--hostfile", str(file)])
     return Hosts()
 
 
-def _entries(listed: str) -> Iterator[str]:
+def entries(listed: str) -> Iterator[str]:
     """The entries between commas. A comma in brackets belongs to the name."""
     entry: list[str] = []
     for part in listed.split(","):
@@ -108,15 +112,16 @@ def _of_list(listed: str, entry: str) -> Iterator[Host]:
     where = f"--hosts {listed if len(listed) <= SHOWN else listed[:SHOWN] + '...'}"
     if not entry:
         raise WattleError(f"{where}: a host's name is empty; write them as a,b or, with numbers of PEs, a:2,b:2")
-    if _is_ipv6(entry[1:].partition("]")[0] if entry.startswith("[") else entry):
-        raise WattleError(f"{where}: {entry} is an IPv6 address; expected a name or an IPv4 address, as in a:2")
-    name, colon, slots = entry.partition(":")
+    name, colon, slots = parts(entry)
     taken = _slots(where, name, slots) if colon else 1
+    name = _name_of(where, name) if _is_ipv6(name) else name
     yield from (Host(each, taken) for each in _names(where, name))
 
 
-def _parts(entry: str) -> tuple[str, str, str]:
-    """Name, colon and number of PEs. An IPv6 address has several colons and no number."""
+def parts(entry: str) -> tuple[str, str, str]:
+    """Name, colon and number of PEs. An IPv6 address with a number is written in brackets: `[fd00::2]:4`."""
+    if (found := re.fullmatch(r"\[(.*)\](?:(:)(.*))?", entry)) and _is_ipv6(found[1]):
+        return found[1], found[2] or "", found[3] or ""
     return (entry, "", "") if _is_ipv6(entry) else entry.partition(":")
 
 
@@ -143,7 +148,7 @@ def _of_file(file: Path) -> list[Host]:
 
 def _of_line(where: str, words: list[str]) -> Iterator[Host]:
     """The hosts of a line `a`, `a slots=2` (Open MPI) or `a:2` (MPICH). Other words are for the launcher."""
-    name, colon, slots = _parts(words[0].rpartition("@")[2])
+    name, colon, slots = parts(words[0].rpartition("@")[2])
     found = next((word.removeprefix("slots=") for word in words[1:] if word.startswith("slots=")), None)
     if found is None and colon:
         found = slots
@@ -160,6 +165,16 @@ def _names(where: str, name: str) -> Iterator[str]:
     if len(name) > limits.NAME or (not NAME.fullmatch(name) and ":" not in name):
         raise WattleError(f"{where}: {shown(name)} is no host's name; expected letters, digits, dots and dashes")
     yield name
+
+
+def _name_of(where: str, address: str) -> str:
+    try:
+        return socket.getnameinfo((address, 0), socket.NI_NAMEREQD)[0]
+    except OSError:
+        raise WattleError(
+            f"{where}: no name of {address} is known, and launchers take no IPv6 address; give the host's name, or add "
+            "one to /etc/hosts"
+        ) from None
 
 
 def _range(where: str, part: str) -> Iterator[str]:

@@ -162,7 +162,8 @@ def _read(path: Path, words: tuple[str, ...], units: dict[str, str]) -> tuple[di
 
 def _number(row: Checked, unit: str) -> Number:
     """A number as in a machine profile: finite, not negative, with its unit, and with the source that its tag needs."""
-    value, plus_minus = row.known("value"), row.known("plus_minus")
+    value = row.positive("value") if unit == OF_NETWORK["bandwidth"] else row.known("value")
+    plus_minus = row.known("plus_minus")
     row.choice("unit", (unit,))
     tag = row.choice("tag", TAGS)
     source, how = (row.text(key) if row.has(key) else "" for key in ("source", "how"))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from wattle import files
+from wattle import files, input_files, limits
 from wattle.commands import run_quietly
 from wattle.errors import WattleError
 from wattle.run import hosts as run_hosts
@@ -32,7 +32,7 @@ ASKS = (
 def given(listed: str) -> tuple[str, ...]:
     """The hosts of `--hosts`. Raises WattleError for wrong names, numbers of PEs, and a host that is named twice."""
     found = [host.name for host in run_hosts.given(listed, None).hosts]
-    if ":" in listed:
+    if any(run_hosts.parts(entry)[1] for entry in run_hosts.entries(listed)):
         raise WattleError(f"--hosts {listed}: a study has its own numbers of PEs; write the names alone, as in a,b")
     if twice := [name for name in dict.fromkeys(found) if found.count(name) > 1]:
         raise WattleError(f"--hosts {listed}: {twice[0]} is named twice; a study needs different hosts")
@@ -73,7 +73,7 @@ def default_file() -> Path | None:
     path = Path(value)
     if not value or value == "none" or not path.is_file():
         return None
-    lines = path.read_text(errors="replace").splitlines()
+    lines = input_files.read_text(path, limits.TEXT_BYTES).splitlines()
     return path if any(line.partition("#")[0].strip() for line in lines) else None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from wattle import limits
+from wattle import input_files, limits
 from wattle.checked import Checked, read_json
 from wattle.errors import WattleError
 
@@ -134,7 +134,7 @@ def _mpi_words(mpi: Checked) -> str:
 
 
 def _of_mpi(path: Path) -> Process:
-    words = [*path.read_text(errors="replace").split(), "", ""]
+    words = [*input_files.read_text(path, limits.TEXT_BYTES).split(), "", ""]
     rank = path.name.rpartition("-")[2]
     number = int(rank) if re.fullmatch(r"[0-9]{1,9}", rank) else 0
     return Process(number, (-1, words[0], words[1]), mpi=NO_LIBRARY)

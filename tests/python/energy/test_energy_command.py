@@ -265,7 +265,7 @@ def test_carbon_and_metrics_are_those_of_the_program(energy, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("no-such-program",), "no-such-program: no such program"),
+        (("no-such-program",), "no-such-program: not found on PATH"),
         (("--carbon", "x", "true"), "such as 380g/kWh"),
         (("--metrics", "no/such.prom", "true"), "the folder does not exist"),
         (("--machine", "no-such", "true"), "no-such"),

@@ -204,6 +204,41 @@ def test_every_file_of_the_lab_begins_with_what_it_does() -> None:
     assert not without
 
 
+READS = {"read_text", "read_bytes", "read_parquet", "scan_parquet", "read_parquet_schema"}
+OF_SYSTEM = {  # files of Linux: /proc, /sys, /etc/hosts
+    "acceptance/trial.py",
+    "energy/cgroup.py",
+    "energy/tree.py",
+    "manifest.py",
+    "nodes.py",
+    "processor.py",
+    "run/ends.py",
+    "run/reach.py",
+    "run/stream.py",
+    "shield/cores.py",
+    "shield/group.py",
+    "shield/others.py",
+    "study/sweep/knob.py",
+    "top/cli.py",
+    "top/page.py",
+    "top/rates.py",
+}
+OF_LAB = {"html/page.py", "reproduce/guidelines.py", "study/am/jobs.py", "study/program.py", "study/published.py"}
+
+
+def test_files_of_unknown_origin_have_one_reader() -> None:
+    """A FIFO or a device would block a command, or fill the memory. The reader is input_files.py."""
+    found = set()
+    for path in LAB.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READS):
+                continue
+            is_checked = ast.unparse(node.func.value) == "input_files" or "BytesIO" in ast.unparse(node)
+            if not is_checked:
+                found.add(str(path.relative_to(LAB)))
+    assert found == OF_SYSTEM | OF_LAB, "read files of users by wattle.input_files"
+
+
 def test_every_line_of_the_package_list_names_a_package_and_a_known_section() -> None:
     lines = (ROOT / "packages" / "apt.txt").read_text(encoding="utf-8").splitlines()
     rows = [line.replace("? ", "  ").split()[:2] for line in lines if line and not line.startswith("#")]

@@ -71,3 +71,27 @@ def test_a_run_that_has_ended_is_kept_if_ctrl_c_comes_then(home, tmp_path, monke
     assert record["exit_code"] == 0
     assert record.get("repeats", []) == (["repeat-001"] if repeats > 1 else [])
     assert "its figures are in kept" in capsys.readouterr().err
+
+
+HANGS = """
+import os, signal, subprocess
+from wattle import cli
+from wattle.run import finish
+
+def hang(*_):
+    child = subprocess.Popen(["sleep", "1000"])  # must end as well: it has our standard error
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(os.getpid(), number)
+    child.wait()
+
+finish.collect = hang
+signal.signal(signal.SIGINT, signal.default_int_handler)
+cli.main(["run", "-n", "1", "-o", "kept", "true"])
+"""
+
+
+def test_a_second_signal_ends_a_command_whose_results_cannot_be_kept(environment, tmp_path) -> None:
+    words = [sys.executable, "-c", HANGS]
+    done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert done.stderr.splitlines()[-1] == f"wattle: interrupted again: the figures in {tmp_path}/kept are incomplete"

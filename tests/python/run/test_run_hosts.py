@@ -39,6 +39,17 @@ def test_ranges_and_addresses_are_hosts_too():
     assert given("n[1-4]", None).pes() == 4
 
 
+def test_an_ipv6_address_is_a_host_by_its_name(monkeypatch):
+    names = {"fd00::2": "node2", "fe80::3%eth0": "node3"}
+    monkeypatch.setattr("socket.getnameinfo", lambda address, flags: (names[address[0]], "0"))
+    for listed, given_on in (
+        ("fd00::2", "node2:1"),
+        ("[fd00::2]", "node2:1"),
+        ("a,[fd00::2]:3,n[1-2],fe80::3%eth0", "a:1,node2:3,n1:1,n2:1,node3:1"),
+    ):
+        assert given(listed, None).options == ["--host", given_on]
+
+
 def test_in_an_allocation_of_slurm_it_says_how_many_pes_and_nodes(monkeypatch):
     monkeypatch.setenv("SLURM_NTASKS", "8")
     monkeypatch.setenv("SLURM_JOB_NUM_NODES", "4")
@@ -88,10 +99,10 @@ def test_a_host_file_that_gives_no_numbers_needs_one(tmp_path):
         ("n[3-1]", "'3-1' in n[3-1] is no range"),
         ("n[1,]", "'' in n[1,] is no range"),
         ("n[1-99999999]", "are more than 65536 hosts"),
-        ("::1", "::1 is an IPv6 address; expected a name or an IPv4 address"),
-        ("a,fe80::1%eth0", "fe80::1%eth0 is an IPv6 address"),
-        ("[::1]", "[::1] is an IPv6 address"),
-        ("[::1]:1", "[::1]:1 is an IPv6 address"),
+        ("100::1", "no name of 100::1 is known, and launchers take no IPv6 address; give the host's name"),
+        ("a,[100::1]:2", "no name of 100::1 is known"),
+        ("[100::1]:x", "'x' PEs on 100::1: expected 1 to"),
+        ("[100::1]x", "PEs on [100: expected 1 to"),
         ("n[1", "'n[1' is no host's name"),
     ],
 )
