@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/sigpipe.h"
+#include "os/guest.h"
 #include "os/locale.h"
 
 static _Thread_local int thread_pe = -1; /* threads build: each PE is a thread */
@@ -39,6 +40,7 @@ const char *wtl_message_noun(void)
 void wtl_message_print(const char *format, ...)
 {
   WTL_LOCALE_APART;
+  WTL_AS_GUEST;
   char line[2048];
   int pe = thread_pe >= 0 ? thread_pe : process_pe;
   int at = pe >= 0 ? snprintf(line, sizeof line, "wattle: %s %d: ", wtl_message_noun(), pe)

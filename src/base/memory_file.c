@@ -3,24 +3,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "base/sigpipe.h"
 
 #ifndef MFD_NOEXEC_SEAL /* Linux 6.3: not executable. With the sysctl vm.memfd_noexec=2 other memfds are refused. */
 #define MFD_NOEXEC_SEAL 8U
 #endif
 
-/* ftruncate without the signal that would end this process above the limit on the size of files. */
 static int set_length(int fd, size_t length)
 {
-  struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
-  sigaction(SIGXFSZ, &ignore, &before);
+  wtl_sigpipe signals = wtl_sigpipe_hold();
   int rc = ftruncate(fd, (off_t)length);
-  int why = errno;
-  sigaction(SIGXFSZ, &before, NULL);
-  errno = why;
+  wtl_sigpipe_release(&signals);
   return rc;
 }
 

@@ -41,8 +41,12 @@ bool wtl_new_file_open(wtl_new_file *self, const char *path)
   if (!is_replaceable(path)) return false;
   int fd = open(self->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd < 0) return false;
+  wtl_new_file_admit_owner(fd);
   self->out = fdopen(fd, "w");
-  if (self->out) return true;
+  if (self->out) {
+    self->signals = wtl_sigpipe_hold();
+    return true;
+  }
   int reason = errno;
   close(fd);
   unlink(self->part);
@@ -54,6 +58,7 @@ bool wtl_new_file_close(wtl_new_file *self)
 {
   bool good = !ferror(self->out);
   good = fclose(self->out) == 0 && good;
+  wtl_sigpipe_release(&self->signals);
   if (good && is_replaceable(self->path) && rename(self->part, self->path) == 0) return true;
   int reason = errno;
   unlink(self->part);

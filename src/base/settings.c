@@ -259,7 +259,7 @@ static const char *nearest_name(const char *name)
 static int check_unknown_names(char *errors, size_t size)
 {
   int wrong = 0;
-  for (char **e = environ; *e; e++) {
+  for (char **e = environ; e && *e; e++) {
     size_t length = strcspn(*e, "=");
     char name[64];
     if (strncmp(*e, "WATTLE_", 7) != 0 || belongs_to_tools(*e, length)) continue;
@@ -280,7 +280,7 @@ static bool is_of_shmem(const char *name)
 
 bool wtl_settings_near_miss(char *text, size_t size)
 {
-  for (char **e = environ; *e; e++) {
+  for (char **e = environ; e && *e; e++) {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
     if (!is_of_shmem(name) || is_known(name)) continue;

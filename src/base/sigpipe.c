@@ -1,4 +1,4 @@
-/* sigpipe.c - blocks SIGPIPE around writes and drops it. */
+/* sigpipe.c - blocks SIGPIPE and SIGXFSZ around writes and drops them. */
 #include "base/sigpipe.h"
 
 #include <errno.h>
@@ -6,32 +6,34 @@
 #include <time.h>
 #include <unistd.h>
 
-static sigset_t only_sigpipe(void)
+static sigset_t of_writes(void)
 {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGPIPE);
+  sigaddset(&set, SIGXFSZ);
   return set;
 }
 
 wtl_sigpipe wtl_sigpipe_hold(void)
 {
   wtl_sigpipe before;
-  sigset_t set = only_sigpipe(), pending;
-  sigemptyset(&pending);
+  sigset_t set = of_writes();
+  sigemptyset(&before.pending);
   pthread_sigmask(SIG_BLOCK, &set, &before.mask);
-  sigpending(&pending);
-  before.pending = sigismember(&pending, SIGPIPE) == 1;
+  sigpending(&before.pending);
   return before;
 }
 
-/* The kernel sends the signal to the thread that wrote, so this thread can take it. */
+/* The kernel sends both signals to the thread that wrote, so this thread can take them. */
 void wtl_sigpipe_release(const wtl_sigpipe *before)
 {
   const struct timespec at_once = {0};
-  sigset_t set = only_sigpipe();
+  sigset_t set = of_writes();
   int error = errno;
-  while (!before->pending && sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR) continue;
+  if (sigismember(&before->pending, SIGPIPE)) sigdelset(&set, SIGPIPE);
+  if (sigismember(&before->pending, SIGXFSZ)) sigdelset(&set, SIGXFSZ);
+  while (sigtimedwait(&set, NULL, &at_once) > 0 || errno == EINTR) continue;
   pthread_sigmask(SIG_SETMASK, &before->mask, NULL);
   errno = error;
 }

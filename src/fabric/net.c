@@ -201,12 +201,28 @@ int wtl_net_progress_interval_ms(const wtl_net *net)
 
 /* --- running ------------------------------------------------------------------------------------------------------ */
 
+/* A network computes, writes and changes errno. It runs no code of the program. */
+static void enter(wtl_net *net)
+{
+  net->guest = wtl_guest_enter();
+  net->floats = wtl_floats_hold();
+}
+
+void wtl_net_lock(wtl_net *net)
+{
+  pthread_mutex_lock(&net->lock);
+  enter(net);
+}
+
 void wtl_net_unlock(wtl_net *net)
 {
   if (WTL_UNLIKELY(net->ring_due)) wtl_net_rma_send_rings(net);
   bool completed = net->completed;
   net->completed = false;
+  wtl_guest guest = net->guest;
+  wtl_floats_release(&net->floats);
   pthread_mutex_unlock(&net->lock);
+  wtl_guest_leave(&guest);
   if (completed) net->callbacks.completed(net->callbacks.owner);
 }
 
@@ -216,6 +232,7 @@ static bool progress_by(wtl_net *net, enum wtl_server server)
 {
   bool happened = false;
   if (pthread_mutex_trylock(&net->lock) != 0) return false; /* another thread makes progress */
+  enter(net);
   net->server = server;
   if (net->after >= 0 && net->turns++ % TURNS_A_CLOCK == 0) check_clock(net);
   if (net->lost_pe >= 0 && !net->ending) act_on_loss(net);
@@ -256,14 +273,14 @@ void wtl_net_paths(wtl_net *net, char *out, size_t size)
 {
   *out = '\0';
   if (!net->transport->ops->paths) return;
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   net->transport->ops->paths(net->transport, out, size);
   wtl_net_unlock(net);
 }
 
 wtl_net_counts wtl_net_count(wtl_net *net)
 {
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   wtl_net_counts counts = net->counts;
   wtl_net_unlock(net);
   return counts;
@@ -271,7 +288,7 @@ wtl_net_counts wtl_net_count(wtl_net *net)
 
 void wtl_net_served(wtl_net *net, wtl_served *to)
 {
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   wtl_served_add(to, &net->served);
   wtl_net_unlock(net);
 }
@@ -285,7 +302,7 @@ int wtl_net_descriptor(const wtl_net *net)
 
 bool wtl_net_arm(wtl_net *net)
 {
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   bool armed = !net->n_unsent && net->transport->ops->arm(net->transport);
   wtl_net_unlock(net);
   return armed;

@@ -464,7 +464,7 @@ static bool *batching_of(wtl_net *net, wtl_net_flow *flow)
 
 void wtl_net_batch(wtl_net *net, wtl_net_flow *flow, bool batches)
 {
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   *batching_of(net, flow) = batches;
   wtl_net_unlock(net);
 }
@@ -549,7 +549,7 @@ static bool prefers_messages(wtl_net *net, const wtl_net_op *o, size_t n)
 bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
   bool waits = false;
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   if (prefers_messages(net, o, n) || !wtl_net_rma_put(net, o, from, n))
     waits = put(net, o, from, n);
   else
@@ -567,7 +567,7 @@ static void dispatch_fetch(wtl_net *net, const wtl_net_op *o)
 
 void wtl_net_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n)
 {
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   net->peers[o->pe].mutual = MUTUAL;
   if (!wtl_net_rma_get(net, o, to, n)) {
     uint64_t token = await(net, to, n, -1, waiter_of(net, o));
@@ -585,7 +585,7 @@ static void add_amo(wtl_net *net, const wtl_net_op *o, const wtl_atomic *a, uint
 bool wtl_net_amo(wtl_net *net, const wtl_net_op *o, const wtl_atomic *a, void *result)
 {
   bool waits = false;
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   if (result) {
     add_amo(net, o, a, await(net, result, a->size, -1, waiter_of(net, o)));
     /* It may still be held, and hardware may overtake it. */
@@ -647,7 +647,7 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
                      _Atomic uint32_t *left)
 {
   wtl_place at = {tag.a, tag.kind};
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   if (n <= WTL_NET_MERGED) {
     void *space = add_message(net, pe, tag, n);
     if (n == 8) /* the most frequent size: without a call */
@@ -667,7 +667,7 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
 
 void wtl_net_push(wtl_net *net)
 {
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   if (net->n_unsent) wtl_net_send_all(net, false);
   wtl_net_unlock(net);
 }
@@ -691,7 +691,7 @@ bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow)
 
 uint64_t wtl_net_flush(wtl_net *net)
 {
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   net->useless_answers = 0;
   for (int i = 0; i < net->n_dirty; i++) {
     net->peers[net->dirty[i]].in_dirty = false;
@@ -747,7 +747,7 @@ static void flush_dirty(wtl_net *net, wtl_net_flow *flow, int only)
 
 wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int pe)
 {
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   wtl_net_bins *bins = wtl_net_bins_of(net, flow, pe);
   wtl_net_covered all = {
       .disordered = flow && pe < 0 ? flow->disordered : 0, .by_hardware = bins->by_hardware, .turn = bins->turn};
@@ -763,7 +763,7 @@ wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int pe)
 
 void wtl_net_flow_turn(wtl_net *net, wtl_net_bins *bins, uint64_t turn)
 {
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   if (bins->turn == turn && bins->left[(turn + 1) & 1] == 0) bins->turn = turn + 1;
   wtl_net_unlock(net);
 }
@@ -771,7 +771,7 @@ void wtl_net_flow_turn(wtl_net *net, wtl_net_bins *bins, uint64_t turn)
 void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_bins *bins, wtl_net_covered all)
 {
   if ((!flow || all.disordered <= flow->ordered) && all.by_hardware <= bins->flushed) return;
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   if (flow && all.disordered > flow->ordered) flow->ordered = all.disordered;
   if (all.by_hardware > bins->flushed) bins->flushed = all.by_hardware;
   wtl_net_unlock(net);

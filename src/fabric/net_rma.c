@@ -285,7 +285,7 @@ bool wtl_net_rma_take_ring(wtl_net *net, int from)
 
 void wtl_net_ask_for_rings(wtl_net *net)
 {
-  pthread_mutex_lock(&net->lock);
+  wtl_net_lock(net);
   for (int i = 0; i < net->n_unasked; i++) {
     net->peers[net->unasked[i]].will_ring = true;
     wtl_net_add_record(net, net->unasked[i], WIRE_WANT_RING, (wtl_place){0}, 0, 0, 0);

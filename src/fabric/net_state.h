@@ -9,6 +9,8 @@
 #include "fabric/net.h"
 #include "fabric/transport.h"
 #include "fabric/wire.h"
+#include "os/floats.h"
+#include "os/guest.h"
 
 /*
  * Limits of a PE's memory, here and at its targets: messages under way, fetches without an answer and their bytes,
@@ -115,6 +117,8 @@ typedef struct answer {
 
 struct wtl_net {
   pthread_mutex_t lock;
+  wtl_guest guest; /* of the thread that has the lock */
+  wtl_floats floats;
   wtl_boot *boot;
   wtl_net_callbacks callbacks;
   wtl_transport *transport;
@@ -170,6 +174,7 @@ void wtl_net_received_end(wtl_net *net) __attribute__((noreturn, cold));
 
 /* net.c. Releases the lock, and then wakes the threads whose operations are complete: they may need the lock
  * at once. */
+void wtl_net_lock(wtl_net *net); /* until wtl_net_unlock the thread cannot be cancelled */
 void wtl_net_unlock(wtl_net *net);
 
 /* net_out.c */

@@ -23,6 +23,7 @@ static void prepare_ucx(void)
 {
   if (is_loaded("libucs.so.0")) return;
   setenv("UCX_HANDLE_ERRORS", "none", 0); /* the program handles its signals itself */
+  setenv("UCX_DEBUG_SIGNO", "0", 0);      /* SIGHUP, too */
   setenv("UCX_LOG_LEVEL", "error", 0);    /* messages of other jobs are counted, not reported */
 }
 

@@ -24,6 +24,7 @@
 #include "node/lifeline.h"
 #include "node/process.h"
 #include "os/floats.h"
+#include "os/guest.h"
 #include "os/os.h"
 #include "pgas/near.h"
 #include "team/barrier.h"
@@ -222,6 +223,14 @@ __attribute__((constructor)) static void watch_forks(void)
   pthread_atfork(NULL, NULL, in_child);
 }
 
+static void finalize(void *arg)
+{
+  (void)arg;
+  wtl_am_refuse_in_handler("exit, without shmem_finalize");
+  wtl_self->init_count = 1;
+  wtl_job_stop();
+}
+
 /* Handles an exit without shmem_finalize. With status 0 the PE finalizes, as the standard demands. With another status
  * it does not. */
 static void at_exit(int status, void *arg)
@@ -229,9 +238,7 @@ static void at_exit(int status, void *arg)
   wtl_pe *self = wtl_self;
   if (!self || self != arg || self->starter_pid != (long)getpid()) return;
   if (status != 0) return;
-  wtl_am_refuse_in_handler("exit, without shmem_finalize");
-  self->init_count = 1;
-  wtl_job_stop();
+  wtl_os_call_with_room(finalize, NULL);
 }
 
 /* Only a process with one PE ends its PE at exit. In the threads build one process has many PEs. */
@@ -243,6 +250,7 @@ static void watch_process(wtl_pe *self)
 void wtl_job_start(int thread_level, enum wtl_front front, const wtl_call_info *calls)
 {
   WTL_FLOATS_APART;
+  WTL_AS_GUEST;
   wtl_pe *self = wtl_self;
   if (self) {
     self->record->calls[front] = calls;
@@ -267,19 +275,10 @@ void wtl_job_start(int thread_level, enum wtl_front front, const wtl_call_info *
 /* the call that ended this PE, if it is not the front end's own */
 static const char *stopped_with;
 
-void wtl_job_stop(void)
+/* Ends the parts of a PE. No handler runs any more: all PEs have closed. */
+static void release(wtl_pe *self)
 {
-  wtl_pe *self = wtl_self;
-  wtl_site site = {0};
-  if (--self->init_count > 0) return;
-  if (self->compares) wtl_deadlock_end(self);
-  if (self->stop_front) self->stop_front(self);
-  wtl_am_end(self);
-  const char *call = "shmem_finalize";
-  wtl_am_quiet(self, &site, call);
-  wtl_contexts_stop(self, &site, call);
-  wtl_quiet(self, &site);
-  wtl_account_close(self, &site);
+  WTL_FLOATS_APART;
   wtl_am_stop(self);
   wtl_governed_stop(self);
   wtl_network_stop(self);
@@ -302,6 +301,23 @@ void wtl_job_stop(void)
   free(self);
 }
 
+void wtl_job_stop(void)
+{
+  WTL_AS_GUEST;
+  wtl_pe *self = wtl_self;
+  wtl_site site = {0};
+  if (--self->init_count > 0) return;
+  if (self->compares) wtl_deadlock_end(self);
+  if (self->stop_front) self->stop_front(self);
+  wtl_am_end(self);
+  const char *call = "shmem_finalize";
+  wtl_am_quiet(self, &site, call);
+  wtl_contexts_stop(self, &site, call);
+  wtl_quiet(self, &site);
+  wtl_account_close(self, &site);
+  release(self);
+}
+
 void wtl_job_stop_with(const char *call)
 {
   stopped_with = call;
@@ -311,6 +327,7 @@ void wtl_job_stop_with(const char *call)
 
 void wtl_job_exit(int status)
 {
+  WTL_AS_GUEST;
   wtl_pe *self = wtl_self;
   wtl_pe_flush_output();
   if (self) {

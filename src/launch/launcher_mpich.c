@@ -42,7 +42,7 @@ static void export_settings(wtl_words *line, const wtl_command *c)
     wtl_arguments_add(line, "-genvall");
     return;
   }
-  for (char **e = environ; *e; e++) {
+  for (char **e = environ; e && *e; e++) {
     size_t length = strcspn(*e, "=");
     if (!wtl_launcher_is_setting(*e) || is_given(c, *e, length)) continue;
     wtl_arguments_add(line, "-genv");

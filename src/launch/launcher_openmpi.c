@@ -106,7 +106,7 @@ static bool has_environment_list(const wtl_command *c)
 static void export_settings(wtl_words *line, const wtl_command *c)
 {
   if (has_environment_list(c)) return;
-  for (char **e = environ; *e; e++) {
+  for (char **e = environ; e && *e; e++) {
     size_t length = strcspn(*e, "=");
     if (!wtl_launcher_is_setting(*e) || is_exported(c, *e, length)) continue;
     wtl_arguments_add(line, "-x");

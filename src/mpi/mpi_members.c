@@ -89,7 +89,10 @@ static bool is_usable(int fd)
 
 static roll *open_file(void)
 {
-  int fd = open(self.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, S_IRUSR | S_IWUSR);
+  int fd, tries = 1000;
+  /* Its maker restores the rights that an umask takes. */
+  do fd = open(self.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, S_IRUSR | S_IWUSR);
+  while (fd < 0 && errno == EACCES && tries-- > 0 && usleep(1000) == 0);
   if (fd < 0) {
     self.is_late = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
     return NULL;

@@ -14,6 +14,7 @@
 #include "node/cores.h"
 #include "node/process.h"
 #include "os/floats.h"
+#include "os/guest.h"
 #include "record/file.h"
 #include "record/node_split.h"
 
@@ -180,6 +181,7 @@ wtl_mpi_rank *wtl_mpi_rank_make(void)
 void wtl_mpi_start(wtl_mpi_rank *self, int thread_level)
 {
   WTL_FLOATS_APART;
+  WTL_AS_GUEST;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   char error[4096];
   if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) wtl_mpi_refuse(error, WTL_EXIT_CONFIG);
@@ -342,6 +344,7 @@ static void close_together(wtl_mpi_rank *self, wtl_mpi_frame *f)
 void wtl_mpi_stop(wtl_origin from)
 {
   WTL_FLOATS_APART;
+  WTL_AS_GUEST;
   wtl_mpi_rank *self = wtl_mpi_self;
   wtl_mpi_frame f;
   if (!self) return;
@@ -359,13 +362,19 @@ void wtl_mpi_stop(wtl_origin from)
   free(self);
 }
 
-/* Runs once and frees nothing: other threads may be in calls, and the process may still reach MPI_Finalize. */
-void wtl_mpi_abandon(void)
+static void abandon(void *arg)
 {
   WTL_FLOATS_APART;
-  wtl_mpi_rank *self = wtl_mpi_self;
-  if (!self || atomic_exchange(&self->abandoned, true)) return;
+  WTL_AS_GUEST;
+  wtl_mpi_rank *self = arg;
   wtl_record_unregister();
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
   write_record(self, NULL, NULL);
+}
+
+/* Runs once and frees nothing: other threads may be in calls, and the process may still reach MPI_Finalize. */
+void wtl_mpi_abandon(void)
+{
+  wtl_mpi_rank *self = wtl_mpi_self;
+  if (self && !atomic_exchange(&self->abandoned, true)) wtl_os_call_with_room(abandon, self);
 }

@@ -85,8 +85,9 @@ static const char *module_of_launcher(void)
 static void prepare_environment(void)
 {
   const char *session = getenv("PMIX_SERVER_TMPDIR");
-  /* UCX, on which an MPI may be built, reads this when it is loaded. It must leave signals to the program. */
+  /* UCX, on which an MPI may be built, reads these when it is loaded. It must leave signals to the program. */
   setenv("UCX_HANDLE_ERRORS", "none", 0);
+  setenv("UCX_DEBUG_SIGNO", "0", 0);
   /* Open MPI's shared memory is then removed with the job's folder. It would stay in /dev/shm after a kill. */
   if (session) setenv("OMPI_MCA_btl_vader_backing_directory", session, 0);
 }

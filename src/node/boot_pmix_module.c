@@ -25,11 +25,14 @@ typedef struct pmix_state {
   size_t lost_handler;
 } pmix_state;
 
+enum { MOST_SOCKETS = 256 }; /* descriptors that are looked at */
+
 static struct {
   pmix_state *state; /* NULL: this process has not joined */
   pid_t pid;
   int starts;
   bool in_use;
+  ino_t socket[MOST_SOCKETS]; /* by descriptor: those to the launcher; 0: another file */
 } membership;
 
 static void (*launcher_lost)(void);
@@ -43,6 +46,34 @@ static int failed(char *error, size_t size, const char *what, pmix_status_t rc)
 {
   snprintf(error, size, "%s failed: %s", what, PMIx_Error_string(rc));
   return -1;
+}
+
+/* --- programs that close descriptors which they did not open --- */
+
+static ino_t socket_at(int fd)
+{
+  struct stat st;
+  return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? st.st_ino : 0;
+}
+
+/* Notes the sockets of this process before PMIx starts (`is_start`), and then those that it has opened. */
+static void note_sockets(bool is_start)
+{
+  for (int fd = 0; fd < MOST_SOCKETS; fd++) {
+    ino_t now = socket_at(fd);
+    membership.socket[fd] = is_start || now != membership.socket[fd] ? now : 0;
+  }
+}
+
+/* Returns whether the program has closed the sockets to the launcher. A call of PMIx would then wait for ever. */
+static bool is_cut_off(void)
+{
+  int opened = 0, there = 0;
+  for (int fd = 0; fd < MOST_SOCKETS; fd++) {
+    opened += membership.socket[fd] != 0;
+    there += membership.socket[fd] != 0 && socket_at(fd) == membership.socket[fd];
+  }
+  return opened > 0 && there == 0;
 }
 
 static int get_u32(pmix_state *s, const pmix_proc_t *of, const char *key, int *out)
@@ -214,7 +245,9 @@ static int join(char *error, size_t size)
 {
   pmix_state *s = calloc(1, sizeof *s);
   if (!s) return snprintf(error, size, "no memory to join the job"), -1;
+  note_sockets(true);
   pmix_status_t rc = PMIx_Init(&s->self, NULL, 0);
+  note_sockets(false);
   if (rc != PMIX_SUCCESS) {
     free(s);
     return failed(error, size, "PMIx_Init (is the launcher still running?)", rc);
@@ -232,6 +265,7 @@ static int join(char *error, size_t size)
 static int start(wtl_boot *b, char *error, size_t size)
 {
   if (!membership.state && join(error, size) != 0) return -1;
+  if (is_cut_off()) return snprintf(error, size, "the program has closed the connection to the launcher"), -1;
   pmix_state *s = b->state = membership.state;
   membership.starts++;
   membership.in_use = true;
@@ -246,7 +280,7 @@ static int start(wtl_boot *b, char *error, size_t size)
 static void do_abort(wtl_boot *b, int status, const char *message)
 {
   pmix_state *s = b->state;
-  if (!s) return;
+  if (!s || is_cut_off()) return;
   /* Slurm takes 0 for a missing code, and uses only the lower 8 bits. */
   if (status == 0 && strncmp(s->self.nspace, "slurm.", 6) == 0) status = 256;
   PMIx_Abort(status, message, &s->job, 1);
@@ -254,11 +288,16 @@ static void do_abort(wtl_boot *b, int status, const char *message)
 
 static void stop(wtl_boot *b)
 {
-  fence(b);
+  bool is_lost = is_cut_off();
+  if (is_lost)
+    wtl_message_print("the program has closed descriptors that it did not open, and so the connection to the launcher, "
+                      "which may report that this PE has ended without a word");
+  else
+    fence(b);
   free(b->local_pe);
   free(b->leader_pe);
   b->state = NULL;
-  membership.in_use = false;
+  membership.in_use = is_lost;
 }
 
 static const wtl_boot_ops ops = {.name = "pmix",

@@ -89,6 +89,9 @@ double wtl_os_machine_cpu_seconds(void);
  * number as pthread_create does. The caller joins the thread with pthread_join. */
 int wtl_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg);
 
+/* Calls `run` on a larger stack if the thread has little left, such as one of 16 KiB that calls exit. */
+void wtl_os_call_with_room(void (*run)(void *), void *arg);
+
 /*
  * Requests the scheduler's shortest time slice, 0.1 ms, for the calling thread. When it wakes, it then gets a core
  * before threads that compute. Its share of the core stays the same. For threads that run briefly on behalf of others.

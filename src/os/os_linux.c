@@ -5,10 +5,13 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "os/atomic.h"
@@ -86,6 +89,49 @@ int wtl_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *
   int rc = pthread_create(thread, attributes, run, arg);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return rc;
+}
+
+/* Returns how much of its stack the calling thread has left. The main thread's grows. */
+static size_t stack_left(void)
+{
+  pthread_attr_t attributes;
+  void *low;
+  size_t size;
+  char here, *at = &here;
+  if (gettid() == getpid() || pthread_getattr_np(pthread_self(), &attributes) != 0) return SIZE_MAX;
+  int rc = pthread_attr_getstack(&attributes, &low, &size);
+  pthread_attr_destroy(&attributes);
+  return rc == 0 && at > (char *)low && at < (char *)low + size ? (size_t)(at - (char *)low) : SIZE_MAX;
+}
+
+static _Thread_local struct {
+  void (*run)(void *);
+  void *arg;
+} with_room;
+
+static void run_with_room(void)
+{
+  with_room.run(with_room.arg);
+}
+
+void wtl_os_call_with_room(void (*run)(void *), void *arg)
+{
+  enum { ENOUGH = 128 << 10, ROOM = 512 << 10 };
+  ucontext_t here, there;
+  void *stack = stack_left() >= ENOUGH
+                    ? MAP_FAILED
+                    : mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED || getcontext(&there) != 0) {
+    run(arg);
+    return;
+  }
+  there.uc_stack = (stack_t){.ss_sp = stack, .ss_size = ROOM};
+  there.uc_link = &here;
+  with_room.run = run;
+  with_room.arg = arg;
+  makecontext(&there, run_with_room, 0);
+  (void)!swapcontext(&here, &there);
+  munmap(stack, ROOM);
 }
 
 /* The first version of the kernel's struct sched_attr (Linux 3.14). Older C libraries do not declare it. */

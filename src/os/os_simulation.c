@@ -26,6 +26,11 @@ int wtl_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *
   return 0;
 }
 
+void wtl_os_call_with_room(void (*run)(void *), void *arg)
+{
+  run(arg);
+}
+
 void wtl_thread_be_prompt(void) {}
 
 /* Charges a wake-up only if the core slept. A core that polls needs none. */

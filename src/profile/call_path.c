@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "os/atomic.h"
+#include "os/guest.h"
 #include "os/os.h"
 #include "os/sparse_memory.h"
 #include "profile/elf_files.h"
@@ -377,6 +378,7 @@ static uint32_t add_path(const trace *t, uint32_t end, uint32_t region, uintptr_
 
 uint32_t wtl_path_find(wtl_origin origin, int depth, wtl_path_stack stack, uint32_t region, wtl_path_grounds *grounds)
 {
+  WTL_AS_GUEST;
   trace t = {.stack = stack, .grounds = grounds};
   uint32_t node = WTL_NO_PATH;
   grounds->n_words = grounds->n_libraries = grounds->n_stack = 0;

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "base/memory_file.h"
+#include "base/new_file.h"
 #include "node/process.h"
+#include "os/guest.h"
 #include "os/os.h"
 #include "profile/modules.h"
 #include "profile/python_code.h"
@@ -74,7 +76,9 @@ static int open_file(wtl_kept *k, const char *folder)
            (long)getpid(), (unsigned long long)wtl_process_start_of(wtl_process_in_proc()),
            (unsigned long long)wtl_process_namespace(), serial++);
   unlink(k->path); /* of this process before an exec */
-  return open(k->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  int fd = open(k->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  if (fd >= 0) wtl_new_file_admit_owner(fd);
+  return fd;
 }
 
 static void give_up(wtl_kept *k)
@@ -114,6 +118,7 @@ wtl_kept_head *wtl_kept_head_of(wtl_kept *k)
 
 void *wtl_kept_allocate(wtl_kept *k, enum wtl_kept_kind kind, uint32_t number, size_t bytes)
 {
+  WTL_AS_GUEST;
   if (!k) return NULL;
   pthread_mutex_lock(&k->lock);
   void *at = add_block(k, kind, number, bytes);
@@ -275,6 +280,7 @@ static void note_path(wtl_kept *k, uint32_t path)
 
 void wtl_kept_note_site(wtl_kept *k, const wtl_site *site)
 {
+  WTL_AS_GUEST;
   if (!k) return;
   pthread_mutex_lock(&k->lock);
   if (k->calls) { /* otherwise wtl_profile_keep_begin notes it later */

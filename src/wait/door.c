@@ -3,6 +3,7 @@
 
 #include "govern/governor.h"
 #include "os/floats.h"
+#include "os/guest.h"
 #include "wait/wait_time.h"
 
 #include <math.h>
@@ -464,6 +465,7 @@ static uint64_t limit_of(const wtl_door *d, wtl_site *site)
 /* Waits for a condition that did not hold at once, until it holds or the wait reaches its time limit. */
 static void wait_on(wait *w)
 {
+  WTL_AS_GUEST;
   wtl_door *d = w->door;
   wtl_site *site = w->site;
   const wtl_progress_driver *p = &d->driver;

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/floats.h"
+#include "os/guest.h"
 #include "os/os.h"
 #include "os/yielder.h"
 #include "profile/profile.h"
@@ -86,6 +88,7 @@ void wtl_no_core_start(wtl_no_core *n, const char *schedstat, double ns_per_tick
 /* Reads the time without a core. Since the last reading `waited` ns passed in a wait that is read now. */
 static void read_on(wtl_no_core *n, uint64_t waited)
 {
+  WTL_AS_GUEST;
   uint64_t before = n->last;
   n->last = now(n);
   n->in_waits += smaller(n->last - before, n->yields + waited);
@@ -104,6 +107,7 @@ void wtl_no_core_stop(wtl_no_core *n)
 
 bool wtl_no_core_note_wait(wtl_no_core *n, uint64_t ticks)
 {
+  WTL_FLOATS_APART;
   if (n->source < WTL_NO_CORE_SCHEDSTAT || n->thread != &wtl_thread_sites) return false;
   read_on(n, (uint64_t)((double)ticks * n->ns_per_tick));
   return true;
@@ -111,6 +115,7 @@ bool wtl_no_core_note_wait(wtl_no_core *n, uint64_t ticks)
 
 void wtl_no_core_note_yields(wtl_no_core *n, uint64_t ticks)
 {
+  WTL_FLOATS_APART;
   if (n->source < WTL_NO_CORE_SCHEDSTAT || n->thread != &wtl_thread_sites) return;
   n->yields += (uint64_t)((double)ticks * n->ns_per_tick);
 }

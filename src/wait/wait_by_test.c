@@ -8,6 +8,7 @@
 #include "govern/governor.h"
 #include "govern/steps.h"
 #include "os/floats.h"
+#include "os/guest.h"
 #include "wait/wait_time.h"
 #include "wait/door.h"
 
@@ -110,6 +111,7 @@ static void note_long(wtl_door *d, wtl_test_wait *t)
 
 static void sleep_step(wtl_door *d, wtl_site *site, wtl_test_wait *t)
 {
+  WTL_AS_GUEST;
   static const wtl_wait_length unknown;
   const wtl_wait_length *length = t->flows ? &unknown : &site->length;
   uint64_t idle = t->recorded - t->idle, step = wtl_steps_next(&d->stages, length, idle), from;

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "base/new_file.h"
 #include "power/knob/knob_state.h"
 
 /*
@@ -17,6 +18,7 @@ void wtl_knob_claims_open(wtl_knob_claims *c, int folder)
   char name[WTL_KNOB_STATE_NAME];
   if (c->file >= 0 || fstat(folder, &c->folder) != 0 || !wtl_knob_state_name(".claims", name)) return;
   int made = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (made >= 0) wtl_new_file_admit_owner(made);
   if (made >= 0 && c->folder.st_mode & S_IWGRP) fchmod(made, 0660);
   if (made >= 0) close(made);
   c->file = wtl_knob_state_open_file(folder, name, O_RDWR);

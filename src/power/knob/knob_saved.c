@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/new_file.h"
 #include "os/os.h"
 #include "power/knob/knob_state.h"
 
@@ -44,6 +45,7 @@ static int create(int folder, const char *start, char *name, size_t size)
   for (int tries = 0; tries < 100 && wtl_os_random(&random, sizeof random); tries++) {
     snprintf(name, size, "%s-%08x", first, random);
     int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0) wtl_new_file_admit_owner(fd);
     if (fd >= 0 || errno != EEXIST) return fd;
   }
   return -1;
