@@ -77,7 +77,7 @@ FLOORS = {room.name: room.floor for room in ROOMS}
 # Programs may include any room. No room may include a program.
 PROGRAMS = {"launch", "info", "calibrate", "guard", "spank"}
 LARGEST_CIRCLE = 3
-# Rooms inside a room, and those of them that each may include besides the files beside them.
+# Rooms inside a room, and the others of them that each may include.
 INSIDE = {"power": {"machine": set(), "sensor": {"machine"}, "knob": {"machine"}}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -53,7 +53,7 @@ WRONG = [  # case, PE that says it (None: either), what it must say
 
 
 SENDERS = {case: words for case, pe, words in WRONG if pe == 0 and case != "reply in reply"}
-# What a handler does, and two that the sender itself does.
+# The mistakes of handlers, and two of the sender itself.
 IN_JOBS = [row for row in WRONG if row[0] not in SENDERS or row[0] in ("no such PE", "locks twice")]
 PLACE = r" at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)"
 
