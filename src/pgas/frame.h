@@ -22,12 +22,13 @@ typedef struct wtl_frame {
 void wtl_front_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 
 /*
- * Called where PEs outnumber cores, with each timed call (one in 1,024 of a site with many). A program may wait by a
- * loop of its own: it gets a word of its PE until that changes, or reads a volatile variable and calls shmem_fence or
- * shmem_quiet. The PE that it waits for may need this core. So the thread yields if since the last sample it made this
- * call alone and the word has not changed.
+ * Called with each timed call (one in 1,024 of a site with many). A program may wait by a loop of its own: it gets a
+ * word of its PE until that changes, or reads a volatile variable and calls shmem_fence or shmem_quiet. Where PEs
+ * outnumber cores, the PE that it waits for may need this core. So the thread yields if since the last sample it made
+ * this call alone and the word has not changed.
  */
-void wtl_frame_poll(const wtl_frame *f, wtl_target to) __attribute__((cold));
+void wtl_frame_poll(const wtl_pe *self, const wtl_site *site, uint64_t bytes, int pe, const void *there)
+    __attribute__((cold));
 
 /* Begins a call. The PE of its target is numbered in the job. `is_short`: profile.h. */
 static inline __attribute__((always_inline)) wtl_frame wtl_enter_frame(uint32_t call, wtl_origin from, uint64_t bytes,
@@ -38,7 +39,7 @@ static inline __attribute__((always_inline)) wtl_frame wtl_enter_frame(uint32_t 
   f.site = wtl_profile_enter_to(&f.self->profile, from, call, bytes, to, is_short);
   if (WTL_UNLIKELY(wtl_profile_timed(f.site, bytes))) {
     if (is_short) f.site = wtl_profile_check(&f.self->profile, f.site, from, bytes, to.pe);
-    if (!WTL_OS_IS_SIMULATED && f.self->door.stages.crowded) wtl_frame_poll(&f, to);
+    if (!WTL_OS_IS_SIMULATED && !to.puts) wtl_frame_poll(f.self, f.site, bytes, to.pe, to.there);
     f.waited = wtl_site_waited(f.site);
     f.start = wtl_ticks();
   }

@@ -20,20 +20,21 @@ static uint64_t value_of(const void *word, uint64_t bytes)
   }
 }
 
-void wtl_frame_poll(const wtl_frame *f, wtl_target to)
+void wtl_frame_poll(const wtl_pe *self, const wtl_site *site, uint64_t bytes, int pe, const void *there)
 {
-  uint64_t value = 0, bytes = wtl_thread_sites.table->bytes;
-  if (to.pe >= 0) {
-    bool is_word = f->bytes && f->bytes <= sizeof value && (uintptr_t)to.there % f->bytes == 0;
-    if (to.pe != f->self->me || to.puts || !is_word || f->bytes > wtl_symmetric_bytes(f->self, to.there)) return;
-    value = value_of(to.there, f->bytes);
+  uint64_t value = 0, all = wtl_thread_sites.table->bytes;
+  if (!self->door.stages.crowded) return;
+  if (pe >= 0) {
+    bool is_word = bytes && bytes <= sizeof value && (uintptr_t)there % bytes == 0;
+    if (pe != self->me || !is_word || bytes > wtl_symmetric_bytes(self, there)) return;
+    value = value_of(there, bytes);
   }
-  bool is_same = last.site == f->site && last.there == to.there && last.value == value &&
-                 bytes - last.bytes == (f->site->calls - last.calls) * f->bytes;
-  last.site = f->site;
-  last.there = to.there;
+  bool is_same = last.site == site && last.there == there && last.value == value &&
+                 all - last.bytes == (site->calls - last.calls) * bytes;
+  last.site = site;
+  last.there = there;
   last.value = value;
-  last.calls = f->site->calls;
-  last.bytes = bytes;
+  last.calls = site->calls;
+  last.bytes = all;
   if (is_same) sched_yield();
 }
