@@ -6,8 +6,8 @@
  * TMP/wattle-XXXXXX with a random name, which only this user may enter.
  *
  * A child process of oshrun, the keeper, removes the folder when both oshrun and the launcher have ended, even if they
- * were killed. These two hold the other end of the keeper's pipe. If oshrun was killed, the keeper also does its work of
- * leftovers.h.
+ * were killed. These two hold the other end of the keeper's pipe. If oshrun was killed, the keeper also does its
+ * work of leftovers.h.
  */
 #ifndef WTL_LAUNCH_SESSIONS_H
 #define WTL_LAUNCH_SESSIONS_H

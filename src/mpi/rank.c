@@ -29,7 +29,8 @@ static const double first_price_s = 200e-6;
 
 /* --- this node --- */
 
-/* Begins to tell all processes of the node whether each of them can go on. A process that cannot joins the same calls. */
+/* Begins to tell all processes of the node whether each of them can go on. A process that cannot joins the same
+ * calls. */
 static int begin_agreeing(const wtl_mpi_rank *self, const int *can, int *all_can, MPI_Request *request)
 {
   *all_can = 0;

@@ -5,8 +5,8 @@
  *                                            |<------ stride ------>|
  *
  * DESIGN. Control data is contiguous at the front, so it needs few pages. A slice is sparse: only pages that are
- * touched use memory. A core file holds none of it but what the heap has allocated. Inside a process, slice r begins at slices + r * stride. The shape selects the address of the
- * mapping:
+ * touched use memory. A core file holds none of it but what the heap has allocated. Inside a process, slice r begins
+ * at slices + r * stride. The shape selects the address of the mapping:
  *
  *   near  One address in all processes of the node. An address names one object in every process.
  *   own   Each process has its own slice at the same address, if that range is free. An address names an object of each

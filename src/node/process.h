@@ -14,7 +14,8 @@ long wtl_process_in_proc(void);
 /* Returns a number of this process's PID namespace, in which getpid() is unique; 0 if it is not known. */
 uint64_t wtl_process_namespace(void);
 
-/* Returns when process `pid` of /proc began, in the kernel's ticks since the machine's start; 0 if there is no such process. */
+/* Returns when process `pid` of /proc began, in the kernel's ticks since the machine's start; 0 if there is no such
+ * process. */
 uint64_t wtl_process_start_of(long pid);
 
 /* Returns whether process `pid` has ended. One that its parent has not collected counts as ended. */

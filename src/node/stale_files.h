@@ -25,9 +25,9 @@ bool wtl_stale_files_foreign(const char *session);
 /* Returns whether the launcher in the name of `session` is dead; false if that is unknown. */
 bool wtl_stale_files_orphaned(const char *session);
 
-/* Removes files of /dev/shm in which processes of an MPI job counted themselves (mpi/mpi_members.c), where their launcher
- * has ended: the job was killed inside MPI_Init. Does nothing in a container, where the numbers of processes outside
- * mean nothing. */
+/* Removes files of /dev/shm in which processes of an MPI job counted themselves (mpi/mpi_members.c), where their
+ * launcher has ended: the job was killed inside MPI_Init. Does nothing in a container, where the numbers of
+ * processes outside mean nothing. */
 void wtl_stale_files_of_members(void);
 
 #endif

@@ -2,9 +2,10 @@
  * guest.h - keeps what a call of the library may not change in the program's thread: errno, and where it may end.
  *
  * DESIGN. The program may cancel a thread (pthread_cancel) that is in a call. The thread would end at the first sleep
- * or write in the library, with its part of a barrier undone or with a lock, and other PEs would wait for ever. OpenSHMEM
- * and MPI name none of their calls as a cancellation point. So a function that declares WTL_AS_GUEST is left before the
- * thread ends. The guard takes some nanoseconds, so it belongs to functions that sleep, write or call a network.
+ * or write in the library, with its part of a barrier undone or with a lock, and other PEs would wait for ever.
+ * OpenSHMEM and MPI name none of their calls as a cancellation point. So a function that declares WTL_AS_GUEST is
+ * left before the thread ends. The guard takes some nanoseconds, so it belongs to functions that sleep, write or
+ * call a network.
  */
 #ifndef WTL_OS_GUEST_H
 #define WTL_OS_GUEST_H

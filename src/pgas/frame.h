@@ -27,7 +27,7 @@ void wtl_front_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold
  * outnumber cores, the PE that it waits for may need this core. So the thread yields if since the last sample it made
  * this call alone and the word has not changed.
  */
-void wtl_frame_poll(const wtl_pe *self, const wtl_site *site, uint64_t bytes, int pe, const void *there)
+void wtl_own_poll_check(const wtl_pe *self, const wtl_site *site, uint64_t bytes, int pe, const void *there)
     __attribute__((cold));
 
 /* Begins a call. The PE of its target is numbered in the job. `is_short`: profile.h. */
@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) wtl_frame wtl_enter_frame(uint32_t 
   f.site = wtl_profile_enter_to(&f.self->profile, from, call, bytes, to, is_short);
   if (WTL_UNLIKELY(wtl_profile_timed(f.site, bytes))) {
     if (is_short) f.site = wtl_profile_check(&f.self->profile, f.site, from, bytes, to.pe);
-    if (!WTL_OS_IS_SIMULATED && !to.puts) wtl_frame_poll(f.self, f.site, bytes, to.pe, to.there);
+    if (!WTL_OS_IS_SIMULATED && !to.puts) wtl_own_poll_check(f.self, f.site, bytes, to.pe, to.there);
     f.waited = wtl_site_waited(f.site);
     f.start = wtl_ticks();
   }

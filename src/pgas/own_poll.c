@@ -20,7 +20,7 @@ static uint64_t value_of(const void *word, uint64_t bytes)
   }
 }
 
-void wtl_frame_poll(const wtl_pe *self, const wtl_site *site, uint64_t bytes, int pe, const void *there)
+void wtl_own_poll_check(const wtl_pe *self, const wtl_site *site, uint64_t bytes, int pe, const void *there)
 {
   uint64_t value = 0, all = wtl_thread_sites.table->bytes;
   if (!self->door.stages.crowded) return;

@@ -164,7 +164,8 @@ void wtl_kept_note_site(wtl_kept *k, const wtl_site *site);
 void wtl_kept_remove(wtl_kept *k);
 
 /* Removes files of this user's ended processes whose folder is gone, that are a week old, or that were not yet valid.
- * To be called by one process of a job. Does nothing in a container, where the numbers of processes outside mean nothing. */
+ * To be called by one process of a job. Does nothing in a container, where the numbers of processes outside mean
+ * nothing. */
 void wtl_kept_remove_stale(void);
 
 /* Unmaps the file. It keeps its name if it was not removed. Does nothing for NULL. */

@@ -47,8 +47,9 @@ bool wtl_knob_place_path(const wtl_sys *sys, const char *sysfs, wtl_knob_place p
 double wtl_knob_place_number(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *name);
 
 /*
- * Can a knob have found this value there? A clock is 10 MHz to 20 GHz. A preference is one that the kernel or the driver
- * names. A power limit is not below the present one, because a knob only lowers it. `why` has the reason otherwise.
+ * Can a knob have found this value there? A clock is 10 MHz to 20 GHz. A preference is one that the kernel or the
+ * driver names. A power limit is not below the present one, because a knob only lowers it. `why` has the reason
+ * otherwise.
  */
 bool wtl_knob_place_takes(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *value, char *why,
                           size_t size);
