@@ -83,7 +83,7 @@ def make_study(directory: Path, samples_frame: pl.DataFrame | None = None, place
     plan |= {"bandwidth_in_flight": 64, "rate_bytes": 4, "min_time_s": 0.004, "left_out": ["rings of <a million> PEs"]}
     record.extra = {"study": {**plan, "floor": [floor]}}
     manifest.write(directory, record)
-    kept.write_results(directory / kept.RESULTS, am.judged(directory, record))
+    kept.write_results(directory / kept.RESULTS, am.STUDY.judged(directory, record))
     return directory
 
 

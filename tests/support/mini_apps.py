@@ -12,12 +12,11 @@ from wattle import manifest
 from wattle.study import kept, samples
 from wattle.study.mst import study as mst
 from wattle.study.tsp import study as tsp
-from wattle.study.versions import course as versions
 from wattle.study.versions.analysis import Analysis
-from wattle.study.versions.plan import App
+from wattle.study.versions.family import App
 from wattle.study.versions.samples import SCHEMA
 
-APPS = {"tsp": tsp.APP, "mst": mst.APP}
+APPS = {"tsp": tsp.STUDY, "mst": mst.STUDY}
 INPUTS = {"tsp": ("4 cities", "14 cities", "15 cities"), "mst": ("uniform, 1 million edges, 2^17 vertices",)}
 PES = (2, 4, 8, 16, 32)
 
@@ -107,7 +106,7 @@ def make_study(directory: Path, app: str = "tsp", left_out: dict[str, str] | Non
     }
     manifest.write(directory, record)
     which: App = APPS[app]
-    kept.write_results(directory / kept.RESULTS, versions.judged(which, directory, record))
+    kept.write_results(directory / kept.RESULTS, which.judged(directory, record))
     return directory
 
 

@@ -160,5 +160,5 @@ def make_study(directory: Path, world: World | None = None, place: Place | None 
     plan |= {"caches": vars(CACHES), "floor": []}
     record.extra = {"study": plan}
     manifest.write(directory, record)
-    kept.write_results(directory / kept.RESULTS, study.results(study.load(directory, record)))
+    kept.write_results(directory / kept.RESULTS, study.STUDY.judged(directory, record))
     return directory

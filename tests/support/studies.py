@@ -129,7 +129,7 @@ def make_study(directory: Path, samples_frame: pl.DataFrame | None = None, place
         plan |= {"on": place.name, "place": place.as_dict(), "min_iterations": 2 if place.across else None}
     record.extra = {"study": {**plan, "floor": [floor]}}
     manifest.write(directory, record)
-    kept.write_results(directory / kept.RESULTS, patterns.judged(directory, record))
+    kept.write_results(directory / kept.RESULTS, patterns.STUDY.judged(directory, record))
     return directory
 
 

@@ -21,14 +21,14 @@ from wattle.study.place import TWO_NODES, Place
 from wattle.study.race import study as race
 from wattle.study.receiver import study as receiver
 from wattle.study.slack import study as slack
-from wattle.study.sweep import course as sweep
 from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.knob import Knob
-from wattle.study.sweep.plan import Job, Plan, Sweep
+from wattle.study.sweep.plan import Job, Plan
 from wattle.study.sweep.samples import SCHEMA
 
 SWEEPS = {
-    made.name: made for made in (barrier.SWEEP, slack.SWEEP, race.SWEEP, receiver.SWEEP, pascol.SWEEP, lsms.SWEEP)
+    made.name: made for made in (barrier.STUDY, slack.STUDY, race.STUDY, receiver.STUDY, pascol.STUDY, lsms.STUDY)
 }
 KNOB = Knob("cpufreq", "", (1.2, 1.5, 1.8, 2.2, 2.4, 2.6, 2.9), 2.6)
 NO_KNOB = Knob("none", "no clocks under /sys")
@@ -143,7 +143,7 @@ def make_study(directory: Path, study: str, physics: Physics, knob: Knob = NO_KN
     record.extra = {"study": {"name": study, "rounds": 3, "quick": True, "knob": knob.as_dict()}}
     record.extra["study"]["place"] = place_of(study).as_dict()
     manifest.write(directory, record)
-    kept.write_results(directory / kept.RESULTS, sweep.results(made, sweep.load(made, directory, record)))
+    kept.write_results(directory / kept.RESULTS, made.judged(directory, record))
     return directory
 
 

@@ -102,7 +102,7 @@ def compare(before: Path, after: Path) -> StudyComparison:
     name, other = _study(before, manifest_b), _study(after, manifest_a)
     if name != other:
         raise WattleError(f"{before} holds the study {name!r}, {after} the study {other!r}; give two of the same")
-    layout = registry.part(name, "samples").COMPARED
+    layout = registry.study(name).layout
     cells = _cells(layout, _samples(before, layout), _samples(after, layout))
     if not cells:
         raise WattleError(f"{before} and {after} have no point of the sweep in common")
@@ -122,9 +122,9 @@ def _verdicts(directory: Path) -> dict[str, str]:
 
 def _study(directory: Path, manifest: manifests.Manifest) -> str:
     name = (manifest.extra.get("study") or {}).get("name")
-    if not isinstance(name, str) or name not in registry.compared():
+    if not isinstance(name, str) or name not in registry.commands():
         raise WattleError(
-            f"{directory}: study {shown(name)} cannot be compared; known: {', '.join(registry.compared())}"
+            f"{directory}: study {shown(name)} cannot be compared; known: {', '.join(registry.commands())}"
         )
     return name
 

@@ -88,7 +88,7 @@ def studies(only: str | None) -> list[str]:
 
 def simulated_only(study: str) -> bool:
     """Whether a study exists in simulation only: that is the default of its option `--on`."""
-    command = registry.part(study, "command").command
+    command = registry.command(study)
     return str(inspect.signature(command).parameters["on"].default) == SIMULATED
 
 

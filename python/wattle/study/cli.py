@@ -66,7 +66,7 @@ def whole(name: str) -> Callable[..., None]:
     """The command of a study with all its options."""
     from wattle.study import measuring
 
-    return placed(measuring.with_options(registry.part(name, "command").command))
+    return placed(measuring.with_options(registry.command(name)))
 
 
 def _listed() -> None:

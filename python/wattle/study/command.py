@@ -13,7 +13,9 @@ from wattle.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.sim import cluster as clusters
 from wattle.study import kept, measuring, published, samples
-from wattle.study.published import Row, Verdict
+from wattle.study.course import Work
+from wattle.study.engine import Study
+from wattle.study.published import Evidence, Row, Verdict
 
 STYLES = {
     Verdict.AGREES: "good",
@@ -22,40 +24,54 @@ STYLES = {
     Verdict.CONSTRUCTION: "faint",
     Verdict.NOT_TESTABLE: "faint",
 }
-Found = TypeVar("Found")
+Found = TypeVar("Found", bound=Evidence)
 
 
 def conduct(
-    name: str,
+    study: Study[Found],
+    work: Callable[[], Work],
+    show: Callable[[Found], None],
     output: Path | None,
-    run: Callable[[Path, list[str]], Manifest],
-    load: Callable[[Path, Manifest], Found],
-    results: Callable[[Found], dict[str, Any]],
-    show: Callable[[Manifest, Found], None],
     as_json: bool,
+    tells_tally: bool = False,
 ) -> None:
-    """Runs the study in a new directory, reads it back, and prints its results or shows them."""
-    directory = directories.prepare(output, f"study-{name}")
+    """Runs the study in a new directory, reads it back, and prints its results, or shows them: the summary, what `show`
+    prints and, with `tells_tally`, how many of the published figures agree. `work`: makes the jobs.
+    """
+    directory = directories.prepare(output, f"study-{study.name}")
     words = ["wattle", *sys.argv[1:]]
     with stopping.measuring(), measuring.around(directory) as facts:
-        if measuring.varies_network(name):
-            facts["networks"] = {"words": _at_both_ends(directory, lambda where: run(where, words))}
-        record = run(directory, words)
+        if measuring.varies_network(study.name):
+            facts["networks"] = {"words": _at_both_ends(directory, lambda where: study.run(work(), where, words))}
+        record = study.run(work(), directory, words)
     if facts:
         record.extra |= facts
         manifest.write(directory, record)
-    found = load(directory, record)
+    found = study.load(directory, record)
     if "external" in facts:
-        kept.write_results(directory / kept.RESULTS, results(found))
+        kept.write_results(directory / kept.RESULTS, study.results(found))
     if as_json:
-        print_results(directory, record, results(found))
+        print_results(directory, record, study.results(found))
         return
     console.out.print()
-    show(record, found)
+    show_results(study, record, found, show, tells_tally)
     for key in ("shield", "external", "networks"):
         if words := record.extra.get(key, {}).get("words"):
             console.out.print(plain(words), soft_wrap=True)
     say_where(directory)
+
+
+def show_results(
+    study: Study[Found], record: Manifest, found: Found, show: Callable[[Found], None], tells_tally: bool
+) -> None:
+    """Prints the summary, what `show` prints, and the tally where it is wanted."""
+    rows = study.judge(found)
+    console.out.print(study.summary(found, rows, study.judge_bars(found), record, on_page=False))
+    console.out.print()
+    show(found)
+    console.out.print()
+    if tells_tally:
+        _say_tally(rows)
 
 
 def _at_both_ends(directory: Path, run: Callable[[Path], Manifest]) -> str:
@@ -71,19 +87,24 @@ def _at_both_ends(directory: Path, run: Callable[[Path], Manifest]) -> str:
     return "Verdicts hold for times of network and core at both ends of their half-widths, or are not testable."
 
 
+def say_place(found: Evidence) -> None:
+    """Prints the place of a study on several nodes."""
+    if found.place.across:
+        console.out.print(styled("\n[faint]{}[/faint]", found.place.sentence))
+
+
 def print_results(directory: Path, record: Manifest, found: dict[str, Any]) -> None:
     """Prints the document of `--json` for a study that has just ended. `found`: its results.json."""
     console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
 
 
-def say_tally(rows: Sequence[Row]) -> None:
+def _say_tally(rows: Sequence[Row]) -> None:
     """Prints how many of the published figures agree."""
     counts = plain("")
     styles = {published.PLURAL[verdict]: style for verdict, style in STYLES.items()}
     for said, count in published.counted(rows).items():
         words = plain(f"{count} {said}", styles[said])
         counts = styled("{}, {}", counts, words) if counts.plain else words
-    console.out.print()
     console.out.print(
         styled("{} published figures: {}. The report shows each with our figure and the reasons.", len(rows), counts)
     )

@@ -1,9 +1,9 @@
-"""The course of a study. Its manifest and samples are written at the start and at the end, even if it fails."""
+"""The jobs of a study. Its manifest and samples are written at the start and at the end, even if it fails."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from wattle import manifest, stopping, units
 from wattle.errors import Interrupted, WattleError
 from wattle.manifest import Manifest
-from wattle.study import samples
+from wattle.study import kept, samples
 
 
 @dataclass
@@ -39,45 +39,50 @@ class Gathered:
 
 
 @dataclass(frozen=True)
-class Course:
-    """A study in `directory`. `schema`: of its samples. `planned`: their number. `facts`: makes the manifest's entry of
-    the study. `machine`: the profile of its joules, where the samples do not name it.
+class Work:
+    """The jobs of a study. `pes`: the most PEs of a job. `planned`: the number of samples. `facts`: makes the
+    manifest's entry of the study. `gather`: runs the jobs. `left_out`: what is known to be missing. `machine`: the
+    profile of the joules, where the samples do not name it.
     """
 
-    directory: Path
-    record: Manifest
-    schema: dict[str, Any]
+    pes: int
+    simulated: bool
     planned: int
     facts: Callable[[Gathered], dict[str, Any]]
+    gather: Callable[[Gathered], None]
+    left_out: Sequence[str] = ()
     machine: str = ""
 
-    def run(self, gather: Callable[[Gathered], None], gathered: Gathered) -> None:
-        """Writes manifest.json before `gather` starts and again, with samples.parquet, at the end. If the study ends
-        early, the samples so far are kept.
+    def run(self, directory: Path, command: list[str], schema: dict[str, Any]) -> Manifest:
+        """Writes manifest.json before the jobs start and again, with samples.parquet, at the end. If the study ends
+        early, the samples so far are kept. `schema`: of the samples.
         """
+        record = kept.begin(command, self.pes, self.simulated)
+        gathered = Gathered(left_out=list(self.left_out))
         started = time.monotonic()
 
         def end(exit_code: int) -> None:
             if gathered.rows:
-                samples.write(self.directory, gathered.rows, self.schema)
-            self.record.wall_s, self.record.exit_code = time.monotonic() - started, exit_code
-            self._describe(gathered)
+                samples.write(directory, gathered.rows, schema)
+            record.wall_s, record.exit_code = time.monotonic() - started, exit_code
+            self._describe(directory, record, gathered)
 
-        self._describe(gathered)
+        self._describe(directory, record, gathered)
         try:
-            gather(gathered)
+            self.gather(gathered)
         except KeyboardInterrupt as stop:
             code = stopping.exit_code(stop)
             end(code)
             how_far = f"after {len(gathered.rows)} of {units.several(self.planned, 'sample')}"
-            raise Interrupted(f"{stopping.words(code)} {how_far}; kept in {self.directory}", code) from None
+            raise Interrupted(f"{stopping.words(code)} {how_far}; kept in {directory}", code) from None
         except WattleError as error:
             end(error.exit_code)
             raise
         end(0)
+        return record
 
-    def _describe(self, gathered: Gathered) -> None:
-        setup, record = gathered.setup, self.record
+    def _describe(self, directory: Path, record: Manifest, gathered: Gathered) -> None:
+        setup = gathered.setup
         if setup:
             record.meter = {"name": str(setup.get("meter") or "none"), "why": str(setup.get("meter_why") or "")}
         source = str(gathered.rows[0]["cpu_source"] or "") if gathered.rows else ""
@@ -85,4 +90,4 @@ class Course:
         count = {"samples": len(gathered.rows), "samples_planned": self.planned}
         facts = self.facts(gathered)
         record.extra = facts | {"study": facts["study"] | count}
-        manifest.write(self.directory, record)
+        manifest.write(directory, record)

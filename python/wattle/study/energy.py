@@ -58,6 +58,15 @@ def weakest(frame: pl.DataFrame, domains: Iterable[str] = DOMAINS) -> str:
     return next((kind for kind in ("unavailable", "modelled") if kind in kinds), "measured")
 
 
+def weakest_known(frame: pl.DataFrame, domains: Iterable[str]) -> str:
+    """The weakest provenance of the samples that have joules; "measured" for a figure that uses none."""
+    domains = tuple(domains)
+    if not domains:
+        return "measured"
+    known = frame.filter([pl.col(f"{domain}_provenance") != "unavailable" for domain in domains])
+    return "unavailable" if known.is_empty() else weakest(known, domains)
+
+
 def sources(frame: pl.DataFrame) -> list[str]:
     """The sources of `whole` joules, each once, in the order of the samples, those of the CPU first."""
     if external := of_external_meter(frame):
@@ -68,10 +77,19 @@ def sources(frame: pl.DataFrame) -> list[str]:
 def uncertainty(frame: pl.DataFrame) -> float | None:
     """The median of the relative uncertainty of the node's joules, or of the CPU's. None where no sample has joules."""
     name = "node" if of_external_meter(frame) else "cpu"
-    some = frame.filter(pl.col(f"{name}_J") > 0)
-    if some.is_empty():
-        return None
-    return float((some[f"{name}_uncertainty_J"] / some[f"{name}_J"]).median())  # type: ignore[arg-type]
+    return relative_doubt(frame, name)
+
+
+def relative_doubt(frame: pl.DataFrame, domain: str) -> float | None:
+    """The median of the relative uncertainty of a domain's joules. None where no sample has joules."""
+    some = frame.filter(pl.col(f"{domain}_J") > 0)
+    found = (some[f"{domain}_uncertainty_J"] / some[f"{domain}_J"]).median()
+    return float(found) if isinstance(found, int | float) else None
+
+
+def why_none(frame: pl.DataFrame, otherwise: str = "the meter gave none", column: str = "energy_why") -> str:
+    """The reasons why samples have no joules. `column`: of the reasons."""
+    return "; ".join(sorted(why for why in frame[column].unique().to_list() if why)) or otherwise
 
 
 # Places within the half-widths at which a verdict must hold: -1 is the lower end of every number, 1 the upper one. CPU

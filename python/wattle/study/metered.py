@@ -56,7 +56,7 @@ def judge_again(directory: Path, record: Manifest) -> None:
 def _schema(directory: Path) -> dict[str, Any] | None:
     """The columns of the study's samples; None for a study whose samples have no joules."""
     name = manifest.study(directory, manifest.read(directory)).text("name")
-    return registry.part(name, "samples").COMPARED.columns if name in registry.compared() else None
+    return registry.study(name).layout.columns if name in registry.commands() else None
 
 
 def _why_not(reader: Reader, k: int, timed: Sequence[dict[str, Any]], figures: Sequence[Joules]) -> str:

@@ -23,6 +23,7 @@ import polars as pl
 from wattle import units
 from wattle.errors import DamagedFile
 from wattle.study import energy
+from wattle.study.place import Place
 
 Analysis = TypeVar("Analysis")
 Judge = Callable[..., "Outcome"]
@@ -42,6 +43,7 @@ class Evidence:
     """
 
     frame: pl.DataFrame | None = None
+    place: Place = Place()
     networks: Sequence[pl.DataFrame] = ()
 
     def with_frame(self, frame: pl.DataFrame) -> Any:
@@ -56,7 +58,17 @@ class Evidence:
     @property
     def simulated(self) -> bool:
         """Whether times are simulated. No figure then counts as measured."""
-        return False
+        return self.place.simulated
+
+    @cached_property
+    def wrong(self) -> int:
+        """The number of samples that failed verification. Null: not verified."""
+        return 0 if self.frame is None else int((~self.frame["verified"]).sum())
+
+    @cached_property
+    def sources(self) -> list[str]:
+        """The sources of the joules."""
+        return [] if self.frame is None else energy.sources(self.frame)
 
     def corners(self) -> Iterator[Any]:
         """The same analysis with the profile's numbers elsewhere within their half-widths."""

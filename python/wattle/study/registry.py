@@ -1,21 +1,24 @@
-"""The registry of studies. A study is a folder of this package with a `study.py`. Its `judged`
-computes the results of a directory.
+"""The registry of studies. A study is a folder of this package with a `study.py`.
 
-Its `page.py` has `build`, which makes the page of a directory. With a `command.py`, its `command` is `wattle study
-NAME`, and the docstring of its `__init__.py` is the help. With `COMPARED` in `samples.py`, `wattle compare` accepts its
-directories.
+Its `page.py` has `build`, which makes the page of a directory. With a `published.toml`, its `STUDY` (engine.py) is the
+command `wattle study NAME`, by its own `command.py` or as its family does it, and `wattle compare` accepts its
+directories. The docstring of its `__init__.py` is the help.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wattle import manifest
 from wattle.manifest import Manifest
+
+if TYPE_CHECKING:
+    from wattle.study.engine import Study
 
 HERE = Path(__file__).parent
 
@@ -27,7 +30,14 @@ def names() -> tuple[str, ...]:
 
 def commands() -> list[str]:
     """The studies that are commands."""
-    return [name for name in names() if (HERE / name / "command.py").exists()]
+    return [name for name in names() if (HERE / name / "published.toml").exists()]
+
+
+def command(name: str) -> Callable[..., None]:
+    """The command of a study, by its own module or that of its family."""
+    own = (HERE / name / "command.py").exists()
+    found: Callable[..., None] = part(name, "command").command if own else study(name).command()
+    return found
 
 
 def words(name: str) -> str:
@@ -36,15 +46,16 @@ def words(name: str) -> str:
     return " ".join(text.split())
 
 
-def compared() -> list[str]:
-    """The studies that `wattle compare` accepts."""
-    with_samples = (name for name in names() if (HERE / name / "samples.py").exists())
-    return [name for name in with_samples if hasattr(part(name, "samples"), "COMPARED")]
+def study(name: str) -> Study[Any]:
+    """The study of that name."""
+    found: Study[Any] = part(name, "study").STUDY
+    return found
 
 
 def results(directory: Path, record: Manifest) -> dict[str, Any]:
     """The contents of results.json, computed from the samples of a finished study."""
-    return part(manifest.study(directory, record).text("name"), "study").judged(directory, record)
+    facts = manifest.study(directory, record)
+    return study(facts.text("name")).of(facts).judged(directory, record)
 
 
 def part(name: str, which: str) -> ModuleType:

@@ -49,7 +49,7 @@ def plain(text: str) -> str:
 
 
 def test_every_published_row_is_there_with_value_condition_ours_tolerance_verdict_and_why(study_dir, page):
-    analysis = patterns.load(study_dir, manifests.read(study_dir))
+    analysis = patterns.STUDY.load(study_dir, manifests.read(study_dir))
     rows = published.judge(ROWS, analysis)
     notes = published.notes(rows)
     assert {row.verdict for row in rows} == set(Verdict) - {Verdict.FIT}  # the profile is made up
@@ -65,7 +65,7 @@ def test_every_published_row_is_there_with_value_condition_ours_tolerance_verdic
 
 
 def test_each_reason_is_reported_once(study_dir, page):
-    rows = published.judge(ROWS, patterns.load(study_dir, manifests.read(study_dir)))
+    rows = published.judge(ROWS, patterns.STUDY.load(study_dir, manifests.read(study_dir)))
     text = plain(page)
     for reason in {reason for row in rows for reason in row.reasons}:
         assert text.count(reason) == 1, reason

@@ -12,7 +12,6 @@ import sweeps
 from wattle import manifest as manifests
 from wattle.report.cli import write
 from wattle.study import published
-from wattle.study.sweep import course as sweep
 from wattle.study.sweep.figures import plain_axis
 from wattle.study.sweep.plan import Job
 
@@ -53,7 +52,7 @@ def made(request, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, 
 
 def test_every_published_row_is_there(made):
     study, folder, page = made
-    analysis = sweep.load(sweeps.SWEEPS[study], folder, manifests.read(folder))
+    analysis = sweeps.SWEEPS[study].load(folder, manifests.read(folder))
     for row in published.judge(sweeps.SWEEPS[study].rows, analysis):
         entry = re.search(rf'<tbody id="row-{re.escape(row.id)}">(.*?)</tbody>', page, re.DOTALL)
         assert entry, row.id

@@ -15,7 +15,6 @@ from wattle.html.figures import fine_axis
 from wattle.report.cli import write
 from wattle.study import published
 from wattle.study.tsp import study as tsp
-from wattle.study.versions import course as versions
 
 PLOTLY = re.compile(r'<script type="application/gzip" id="plotly">.*?</script>', re.DOTALL)
 
@@ -73,8 +72,8 @@ def test_a_page_says_that_the_machine_was_busy(tmp_path, load, busy):
 
 
 def test_every_published_row_and_every_bar_is_there(study_dir, page):
-    analysis = versions.load(tsp.APP, study_dir, manifests.read(study_dir))
-    for row in published.judge([*tsp.APP.rows, *tsp.APP.bars], analysis):
+    analysis = tsp.STUDY.load(study_dir, manifests.read(study_dir))
+    for row in published.judge([*tsp.STUDY.rows, *tsp.STUDY.bars], analysis):
         entry = re.search(rf'<tbody id="row-{row.id}">(.*?)</tbody>', page, re.DOTALL)
         assert entry, row.id
         text = plain(entry.group(1))

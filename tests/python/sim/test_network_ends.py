@@ -14,7 +14,6 @@ from wattle.study import measuring, published, samples
 from wattle.study.barrier.judges import ROWS
 from wattle.study.measuring import Asked
 from wattle.study.published import Verdict
-from wattle.study.sweep import course
 from wattle.study.sweep.samples import SCHEMA
 
 
@@ -63,7 +62,7 @@ def study(tmp_path: Path) -> Path:
 
 
 def verdict(directory: Path) -> published.Row:
-    analysis = course.load(sweeps.SWEEPS["barrier"], directory, manifest.read(directory))
+    analysis = sweeps.SWEEPS["barrier"].load(directory, manifest.read(directory))
     return {row.id: row for row in published.judge(ROWS, analysis)}["power-constant"]
 
 

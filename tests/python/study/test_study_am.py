@@ -281,7 +281,7 @@ def test_samples_of_nothing_known_are_an_error_that_names_the_file(tmp_path, col
     broken = am_studies.frame().with_columns(pl.lit("pigeon").alias(column))
     broken.write_parquet(directory / "samples.parquet")
     with pytest.raises(WattleError, match=r"samples\.parquet: holds a sample of no series, no test or no way"):
-        am.load(directory, manifests.read(directory))
+        am.STUDY.load(directory, manifests.read(directory))
 
 
 def test_two_studies_of_messages_can_be_compared(wattle: Wattle, tmp_path):

@@ -302,14 +302,14 @@ def test_hosts_and_nodes_are_read_back_from_a_manifest(tmp_path):
     there = Place("hosts", hosts=("n0", "n1"))
     there.seen.add(profiles(tmp_path / "p", 0, 1, network=fakes.NETWORK | {"paths": "tcp/eth0"}))
     directory = studies.make_study(tmp_path / "s", place=there)
-    found = patterns.load(directory, manifest.read(directory)).place
+    found = patterns.STUDY.load(directory, manifest.read(directory)).place
     assert found == there
     assert found.as_dict() == there.as_dict()
     document = json.loads((directory / "manifest.json").read_text())
     document["study"]["place"]["seen"][0]["most_pes"] = "two"
     (directory / "manifest.json").write_text(json.dumps(document))
     with pytest.raises(DamagedFile, match=r"study.place.seen\[0\].most_pes: expected a whole number"):
-        patterns.load(directory, manifest.read(directory))
+        patterns.STUDY.load(directory, manifest.read(directory))
 
 
 # ---- for real ----

@@ -21,7 +21,7 @@ from made_lsms import (
 )
 from wattle.study import published
 from wattle.study.lsms import judges, recorded
-from wattle.study.lsms.study import SWEEP
+from wattle.study.lsms.study import STUDY
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.published import Verdict
 from wattle.study.sweep.analysis import Analysis
@@ -33,7 +33,7 @@ from wattle.timeline.rows import Row, Slice
 
 def verdicts(physics: sweeps.Physics, **keywords: object) -> dict[str, Verdict]:
     made = sweeps.analysis("lsms", physics, **keywords)
-    return {row.id: row.verdict for row in published.judge(SWEEP.rows, made)}
+    return {row.id: row.verdict for row in published.judge(STUDY.rows, made)}
 
 
 @pytest.mark.parametrize(
@@ -63,17 +63,17 @@ def test_rows_about_waiting_differ_where_it_does_not_grow_and_where_no_mode_shor
 
 def test_every_row_that_differs_has_a_reason():
     for physics in (sweeps.backwards, where(alike), where(power_is_constant), where(modes_save_nothing)):
-        rows = published.judge(SWEEP.rows, sweeps.analysis("lsms", physics))
+        rows = published.judge(STUDY.rows, sweeps.analysis("lsms", physics))
         assert all(row.why for row in rows if row.verdict is Verdict.DIFFERS)
 
 
 def test_a_study_without_transfers_judges_the_others():
     whole = sweeps.analysis("lsms", sweeps.as_published)
     a = Analysis(whole.frame.filter(pl.col("series") != judges.TRANSFER), whole.knob, whole.place)
-    rows = {row.id: row for row in published.judge(SWEEP.rows, a)}
+    rows = {row.id: row for row in published.judge(STUDY.rows, a)}
     assert rows["pattern-saves-mpi"].why == "mpi PQPQ was not measured."
-    assert SWEEP.table(a)[2]
-    assert SWEEP.says(a) == ""
+    assert STUDY.table(a)[2]
+    assert STUDY.says(a) == ""
     assert rows["waiting-costs-mpi"].verdict is Verdict.AGREES
 
 
@@ -100,7 +100,7 @@ def test_repeats_that_spread_too_far_leave_a_row_open():
 
 def test_few_repeats_judge_no_measured_figure():
     made = sweeps.analysis("lsms", sweeps.as_published, rounds=1)
-    rows = {row.id: row for row in published.judge(SWEEP.rows, made)}
+    rows = {row.id: row for row in published.judge(STUDY.rows, made)}
     assert rows["pattern-saves-shmem"].verdict is Verdict.NOT_TESTABLE
     assert "3 repeats are too few" in rows["pattern-saves-shmem"].why
 
@@ -108,7 +108,7 @@ def test_few_repeats_judge_no_measured_figure():
 def test_pes_that_share_cores_sleep_and_judge_no_row_about_spinning(monkeypatch):
     monkeypatch.setattr(sweeps, "CORES", 2)
     made = sweeps.analysis("lsms", sweeps.as_published)
-    rows = {row.id: row for row in published.judge(SWEEP.rows, made)}
+    rows = {row.id: row for row in published.judge(STUDY.rows, made)}
     assert "spin" not in {p.wait for p in made.points}
     for name in ("waiting-costs", "energy-by-time", "power-by-pes"):
         assert rows[f"{name}-mpi"].verdict is Verdict.NOT_TESTABLE
@@ -117,7 +117,7 @@ def test_pes_that_share_cores_sleep_and_judge_no_row_about_spinning(monkeypatch)
 
 def test_jobs_have_all_patterns_and_modes_and_even_numbers_of_pes():
     for place in (Place(), Place(TWO_NODES)):
-        jobs = SWEEP.jobs(Plan(False, 1, sweeps.KNOB, sweeps.CORES, place=place))
+        jobs = STUDY.jobs(Plan(False, 1, sweeps.KNOB, sweeps.CORES, place=place))
         for program in ("lsms-shmem", "lsms-mpi"):
             mine = [job for job in jobs if job.program == program]
             patterns = {j.arguments[j.arguments.index("--pattern") + 1] for j in mine if j.series == judges.TRANSFER}

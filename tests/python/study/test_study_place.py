@@ -176,7 +176,7 @@ def test_a_study_from_before_there_were_places_is_a_local_one(tmp_path):
     from wattle.study.patterns import study as patterns
 
     directory = studies.make_study(tmp_path / "s")
-    assert patterns.load(directory, manifest.read(directory)).place == Place()
+    assert patterns.STUDY.load(directory, manifest.read(directory)).place == Place()
 
 
 @pytest.mark.parametrize(
@@ -196,4 +196,4 @@ def test_a_place_that_is_none_is_named(tmp_path, place, wrong):
     document["study"]["place"] = place
     (directory / "manifest.json").write_text(json.dumps(document))
     with pytest.raises(DamagedFile, match=wrong):
-        patterns.load(directory, manifest.read(directory))
+        patterns.STUDY.load(directory, manifest.read(directory))

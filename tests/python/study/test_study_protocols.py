@@ -16,7 +16,7 @@ from wattle.study import published
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.protocols import configurations, judges
 from wattle.study.protocols.configurations import MPICH, OPEN_MPI, SHARED, TCP, Configuration
-from wattle.study.protocols.study import SWEEP, WAITS
+from wattle.study.protocols.study import STUDY, WAITS
 from wattle.study.published import Verdict
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.plan import Job, Plan
@@ -45,7 +45,7 @@ def analysis(went: dict[str, bool | None], provenance: str = "modelled") -> Anal
 
 
 def verdicts(a: Analysis) -> dict[str, published.Row]:
-    return {row.id: row for row in published.judge(SWEEP.rows, a)}
+    return {row.id: row for row in published.judge(STUDY.rows, a)}
 
 
 BOTH = {"TCP, rendezvous": False, "TCP, eager": True}
@@ -65,7 +65,7 @@ def test_each_mpi_moves_its_eager_limit_to_both_ends_by_its_own_parameter(transp
 @pytest.mark.parametrize(("place", "transport"), [(Place(), SHARED), (Place(TWO_NODES), TCP)])
 def test_jobs_are_of_both_mpis_by_the_transport_of_the_place(place, transport):
     for quick in (False, True):
-        jobs = SWEEP.jobs(Plan(quick, 1, sweeps.NO_KNOB, place=place))
+        jobs = STUDY.jobs(Plan(quick, 1, sweeps.NO_KNOB, place=place))
         assert {job.program for job in jobs} == {"protocols-openmpi", "protocols-mpich"}
         assert {job.wait for job in jobs} == set(WAITS)
         assert all(transport in job.series and job.optional and "--probe" in job.arguments for job in jobs)
@@ -79,8 +79,8 @@ def test_messages_that_went_by_the_other_protocol_are_left_out_and_said():
     right, wrong = analysis(BOTH), analysis(BOTH | {"TCP, rendezvous": True})
     assert verdicts(right)["eager-saves"].verdict is Verdict.CONSTRUCTION
     assert verdicts(wrong)["eager-saves"].verdict is Verdict.NOT_TESTABLE
-    assert "3 cases went by the other protocol" in SWEEP.says(wrong)
-    assert "other protocol" not in SWEEP.says(right)
+    assert "3 cases went by the other protocol" in STUDY.says(wrong)
+    assert "other protocol" not in STUDY.says(right)
     assert judges.senders(analysis({"TCP, eager": None}), configurations.TCP_EAGER)
 
 

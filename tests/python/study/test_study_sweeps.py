@@ -26,8 +26,9 @@ from wattle.study.site import HERE
 from wattle.study.stats import line
 from wattle.study.sweep import course as sweep
 from wattle.study.sweep import samples as sweep_samples
+from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.knob import Knob
-from wattle.study.sweep.plan import MODES, SCALINGS, Job, Plan, Sweep
+from wattle.study.sweep.plan import MODES, SCALINGS, Job, Plan
 from wattle.study.sweep.samples import SCHEMA, WAITS
 
 STUDIES = tuple(sweeps.SWEEPS)
@@ -160,9 +161,9 @@ def test_samples_that_spread_too_far_give_no_crossover():
 
     found = sweeps.analysis("pascol", now_and_then_more, quick=False, knob=sweeps.NO_KNOB)
     assert {pascol_judges.crossover_words(found, op) for op in pascol_judges.OPS} == {"unclear"}
-    rows = {row.id: row for row in sweep.judge(sweeps.SWEEPS["pascol"], found)}
+    rows = {row.id: row for row in sweeps.SWEEPS["pascol"].judge(found)}
     assert rows["crossover-put"].verdict is Verdict.NOT_TESTABLE
-    assert {bar.verdict for bar in sweep.judge_bars(sweeps.SWEEPS["pascol"], found)} == {Verdict.NOT_TESTABLE}
+    assert {bar.verdict for bar in sweeps.SWEEPS["pascol"].judge_bars(found)} == {Verdict.NOT_TESTABLE}
     assert "x polling's energy at 1.00 MiB" in rows["crossover-put"].why
 
 
@@ -173,7 +174,7 @@ def test_reasons_say_in_which_direction_samples_differ():
         return seconds * share, joules * share
 
     across = sweeps.analysis("pascol", sleeping_always_wins, quick=False, place=Place("two-nodes", "1gbit"))
-    rows = {row.id: row for row in sweep.judge(sweeps.SWEEPS["pascol"], across)}
+    rows = {row.id: row for row in sweeps.SWEEPS["pascol"].judge(across)}
     for name in ("crossover-put", "saved-put-off", "small-energy"):
         assert rows[name].verdict is Verdict.DIFFERS
         assert "a transfer takes longer" in rows[name].why
@@ -203,7 +204,7 @@ def test_latencies_converge_from_both_sides(times, verdict):
 
 def test_on_one_node_no_row_is_judged_and_no_crossover_reported():
     here = sweeps.analysis("pascol", sweeps.as_published, quick=False, place=Place())
-    rows = sweep.judge(sweeps.SWEEPS["pascol"], here)
+    rows = sweeps.SWEEPS["pascol"].judge(here)
     assert {row.verdict for row in rows} == {Verdict.NOT_TESTABLE}
     assert all("by chance only" in row.why for row in rows)
     assert {pascol_judges.crossover_words(here, op) for op in pascol_judges.OPS} == {"-"}
@@ -390,4 +391,4 @@ def test_a_damaged_study_is_named_with_the_mistake(tmp_path):
     from wattle import manifest
 
     with pytest.raises(DamagedFile, match="wait policy"):
-        sweep.load(sweeps.SWEEPS["barrier"], out, manifest.read(out))
+        sweeps.SWEEPS["barrier"].load(out, manifest.read(out))

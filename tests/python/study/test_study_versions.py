@@ -17,7 +17,6 @@ from wattle.study.place import Place, Start
 from wattle.study.published import Verdict
 from wattle.study.site import Site, opened
 from wattle.study.tsp import study as tsp
-from wattle.study.versions import course as versions
 from wattle.study.versions.plan import parse_pes
 from wattle.study.versions.samples import SCHEMA
 from wattle.study.where import MPI_SAYS
@@ -55,10 +54,10 @@ def test_a_study_leaves_samples_results_and_a_manifest(says, wattle: Wattle, tmp
 
 
 def test_both_studies_have_the_repeats_of_the_papers(says):
-    assert tsp.APP.full.rounds * tsp.APP.full.each == 20
-    assert tsp.APP.quick.rounds * tsp.APP.quick.each == 20
-    assert mst.APP.full.rounds * mst.APP.full.each == 20
-    assert tsp.APP.full.pes == (2, 4, 8, 16, 32)
+    assert tsp.STUDY.full.rounds * tsp.STUDY.full.each == 20
+    assert tsp.STUDY.quick.rounds * tsp.STUDY.quick.each == 20
+    assert mst.STUDY.full.rounds * mst.STUDY.full.each == 20
+    assert tsp.STUDY.full.pes == (2, 4, 8, 16, 32)
 
 
 def test_a_version_that_is_not_built_is_left_out_and_reported(says, wattle: Wattle, tmp_path):
@@ -203,9 +202,9 @@ def test_an_mpi_without_its_launcher_is_named(monkeypatch, tmp_path):
 
 
 def test_bars_hold_and_fail_as_the_samples_do():
-    good = verdicts(tsp.APP.bars, mini_apps.analysis(seconds=mini_apps.as_promised))
+    good = verdicts(tsp.STUDY.bars, mini_apps.analysis(seconds=mini_apps.as_promised))
     assert set(good.values()) == {Verdict.AGREES}
-    bad = verdicts(tsp.APP.bars, mini_apps.analysis(seconds=mini_apps.backwards, held_share=0.5))
+    bad = verdicts(tsp.STUDY.bars, mini_apps.analysis(seconds=mini_apps.backwards, held_share=0.5))
     assert set(bad.values()) == {Verdict.DIFFERS}
 
 
@@ -213,7 +212,7 @@ def test_one_number_of_pes_that_misses_a_bar_is_enough_and_is_named():
     def seconds(version: str, given: str, pes: int) -> float:
         return 0.02 if version == "am" and pes == 4 else mini_apps.as_promised(version, given, pes)
 
-    rows = published.judge(tsp.APP.bars, mini_apps.analysis(seconds=seconds))
+    rows = published.judge(tsp.STUDY.bars, mini_apps.analysis(seconds=seconds))
     row = next(row for row in rows if row.id == "bar-mpi-14")
     assert row.verdict is Verdict.DIFFERS
     assert row.why == "Missed at 4 PEs."
@@ -222,7 +221,7 @@ def test_one_number_of_pes_that_misses_a_bar_is_enough_and_is_named():
 def test_a_bar_for_more_pes_than_were_run_is_no_bar_held():
     made = mini_apps.analysis(seconds=mini_apps.as_promised)
     made.pes = [n for n in made.pes if n < 32]
-    rows = {row.id: row for row in published.judge(tsp.APP.bars, made)}
+    rows = {row.id: row for row in published.judge(tsp.STUDY.bars, made)}
     for name in ("bar-mpi-14", "bar-bucket-15"):
         assert rows[name].verdict is Verdict.NOT_TESTABLE
         assert "at 8 PEs" in rows[name].ours and rows[name].why == "Not run with 32 PEs."
@@ -254,21 +253,21 @@ def test_unknown_joules_are_gaps():
 
 def test_statements_about_a_version_left_out_cannot_be_tested():
     analysis = mini_apps.analysis(names=("bucket", "am", "steal"), left_out={"mpi": "no mpicc"})
-    found = {row.id: row for row in published.judge(tsp.APP.rows, analysis)}
+    found = {row.id: row for row in published.judge(tsp.STUDY.rows, analysis)}
     assert found["mpi-worst"].verdict is Verdict.NOT_TESTABLE
     assert "no mpicc" in found["mpi-worst"].why
     assert found["bucket-trend-14"].verdict is Verdict.AGREES
 
 
 def test_statements_about_more_pes_than_were_run_cannot_be_tested():
-    few = verdicts(tsp.APP.rows, mini_apps.analysis(pes=(2, 4)))
+    few = verdicts(tsp.STUDY.rows, mini_apps.analysis(pes=(2, 4)))
     assert few["bucket-behind-14"] is Verdict.NOT_TESTABLE
-    many = verdicts(tsp.APP.rows, mini_apps.analysis(pes=(2, 64)))
+    many = verdicts(tsp.STUDY.rows, mini_apps.analysis(pes=(2, 64)))
     assert many["bucket-behind-14"] is Verdict.AGREES
 
 
 def test_too_few_runs_give_no_verdict():
-    found = verdicts(tsp.APP.rows, mini_apps.analysis(repeats=3))
+    found = verdicts(tsp.STUDY.rows, mini_apps.analysis(repeats=3))
     assert set(found.values()) == {Verdict.NOT_TESTABLE}
 
 
@@ -276,8 +275,8 @@ def test_every_published_row_agrees_and_differs_as_the_samples_do():
     pes = (2, 8, 64)
     theirs = mini_apps.analysis(seconds=mini_apps.as_published, apart=mini_apps.varies_with_few, pes=pes)
     other = mini_apps.analysis(seconds=mini_apps.backwards, pes=pes)
-    assert set(verdicts(tsp.APP.rows, theirs).values()) == {Verdict.AGREES}
-    assert set(verdicts(tsp.APP.rows, other).values()) == {Verdict.DIFFERS}
+    assert set(verdicts(tsp.STUDY.rows, theirs).values()) == {Verdict.AGREES}
+    assert set(verdicts(tsp.STUDY.rows, other).values()) == {Verdict.DIFFERS}
 
 
 def test_samples_of_a_version_that_does_not_exist_are_refused(tmp_path):
@@ -287,7 +286,7 @@ def test_samples_of_a_version_that_does_not_exist_are_refused(tmp_path):
     from wattle import manifest
 
     with pytest.raises(DamagedFile, match="a version that tsp does not have"):
-        versions.load(tsp.APP, directory, manifest.read(directory))
+        tsp.STUDY.load(directory, manifest.read(directory))
 
 
 def test_two_studies_are_compared_point_by_point(wattle: Wattle, tmp_path):
@@ -296,4 +295,4 @@ def test_two_studies_are_compared_point_by_point(wattle: Wattle, tmp_path):
     done = wattle("compare", before, after, "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["rows"]
-    assert {row["at"]["version"] for row in rows} == set(tsp.APP.versions)
+    assert {row["at"]["version"] for row in rows} == set(tsp.STUDY.versions)

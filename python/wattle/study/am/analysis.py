@@ -6,13 +6,14 @@ and its interval are over those ratios. MPI and UCX run as jobs of their own and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from wattle.provenance import Joules
 from wattle.study import energy
 from wattle.study.am.samples import WAYS
 from wattle.study.place import Place
@@ -58,8 +59,15 @@ METRICS = {
 class Analysis(Evidence):
     """The samples, indexed. A case that was not measured gives None."""
 
-    def __init__(self, frame: pl.DataFrame, place: Place | None = None, left_out: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        frame: pl.DataFrame,
+        place: Place | None = None,
+        left_out: Iterable[str] = (),
+        floor: Sequence[Joules] = (),
+    ) -> None:
         self.frame = frame
+        self.floor = list(floor)  # the joules while PE 0 slept
         self.place = place or Place()
         self.left_out = list(left_out)
         self._cells: dict[tuple[Case, str], dict[int, Row]] = {}
@@ -68,11 +76,7 @@ class Analysis(Evidence):
             self._cells.setdefault((case, row["way"]), {})[row["repeat"]] = row
 
     def with_frame(self, frame: pl.DataFrame) -> Analysis:
-        return Analysis(frame, self.place, self.left_out)
-
-    @property
-    def simulated(self) -> bool:
-        return self.place.simulated
+        return Analysis(frame, self.place, self.left_out, self.floor)
 
     def cells(self) -> list[tuple[Case, str]]:
         """The measured cases with their ways, in the order of the report."""
@@ -108,10 +112,6 @@ class Analysis(Evidence):
         """The number of repeats that every case of Wattle's own program has."""
         return min((len(rows) for (_, way), rows in self._cells.items() if way in ("am", "put", "nbi")), default=0)
 
-    @cached_property
-    def wrong_samples(self) -> int:
-        return self.frame.filter(~pl.col("verified").fill_null(True)).height
-
     def center(self, metric: str, case: Case, way: str) -> Center | None:
         rows = self._cells.get((case, way), {}).values()
         return center(METRICS[metric].value(row) for row in rows)
@@ -128,14 +128,14 @@ class Analysis(Evidence):
         known = energy.known(self.frame).filter(pl.col("way").is_in(list(ways)))
         return "unavailable" if known.is_empty() else energy.weakest(known)
 
+    @cached_property
     def sources(self) -> list[str]:
-        """The sources of the joules."""
         return sorted(energy.sources(self.frame))
 
+    @property
     def why_no_joules(self) -> str:
         """The reasons why samples of Wattle's own program have no joules."""
-        ours = self.frame.filter(pl.col("way") != "ucx")
-        return "; ".join(sorted(w for w in ours["energy_why"].unique().to_list() if w)) or "the meter gave none"
+        return energy.why_none(self.frame.filter(pl.col("way") != "ucx"))
 
     def uncertainty(self, case: Case, way: str) -> float | None:
         """The median uncertainty of the joules a message."""

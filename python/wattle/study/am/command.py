@@ -8,15 +8,11 @@ import typer
 
 from wattle import console, info, units
 from wattle.console import plain
-from wattle.manifest import Manifest
-from wattle.study import published
 from wattle.study.am import study
 from wattle.study.am.analysis import Analysis
 from wattle.study.am.figures import NAMES
-from wattle.study.am.judges import ROWS
 from wattle.study.am.plan import make_plan
-from wattle.study.am.words import summary
-from wattle.study.command import conduct, say_tally
+from wattle.study.command import conduct
 from wattle.study.options import AsJson, Link, On, Output, Repeat
 from wattle.study.place import LOCAL, check_place
 from wattle.tables import Table, table
@@ -36,17 +32,13 @@ def command(
     """The command with the options of its own."""
     plan = make_plan(repeat, min_time, quick, check_place(on, link, simulates=True))
     info.check_machine(info.ask())
-    conduct(study.NAME, output, lambda *at: study.run(plan, *at), study.load, study.results, _show, as_json)
+    conduct(study.STUDY, lambda: study.work(plan), _show, output, as_json, tells_tally=True)
 
 
-def _show(record: Manifest, analysis: Analysis) -> None:
-    rows = published.judge(ROWS, analysis)
-    console.out.print(summary(analysis, rows, record))
-    console.out.print()
+def _show(analysis: Analysis) -> None:
     console.out.print(_table(analysis))
     for words in analysis.left_out:
         console.out.print(plain(f"Left out: {words}.", "faint"))
-    say_tally(rows)
 
 
 def _table(analysis: Analysis) -> Table:

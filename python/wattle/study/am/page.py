@@ -12,11 +12,10 @@ from wattle.manifest import Manifest
 from wattle.provenance import amount
 from wattle.study import published
 from wattle.study.am import figures as drawn
-from wattle.study.am import study
 from wattle.study.am.analysis import Analysis, Case
 from wattle.study.am.figures import NAMES, shown
-from wattle.study.am.judges import ROWS
-from wattle.study.am.words import energy_of, last_case, summary
+from wattle.study.am.study import STUDY
+from wattle.study.am.words import energy_of, last_case
 from wattle.units import si
 
 STEPS = {
@@ -51,21 +50,20 @@ NAV = [
 
 def build(directory: Path, record: Manifest) -> Page:
     """Reads and checks the directory's samples and results, and makes the page."""
-    analysis = study.load(directory, record)
-    study.read_results(directory)
-    rows = published.judge(ROWS, analysis)
+    analysis = STUDY.load(directory, record)
+    STUDY.check_results(directory)
+    rows = STUDY.judge(analysis)
     figures = {
         "bandwidth": drawn.bandwidth_figures(analysis),
         "rate": drawn.rate_figures(analysis),
         "ring": drawn.ring_figures(analysis),
         "energy": drawn.energy_figures(analysis),
     }
-    floor = study.read_floor(directory, record)
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
-        title=study.TITLE,
-        subtitle=f"{study.QUESTION} {analysis.place.found} on {analysis.place.words}.",
-        summary=summary(analysis, rows, record),
+        title=STUDY.title,
+        subtitle=f"{STUDY.question} {analysis.place.found} on {analysis.place.words}.",
+        summary=STUDY.summary(analysis, rows, [], record, on_page=True),
         record=record,
         nav=NAV,
         figures=[f for found in figures.values() for f in found],
@@ -81,7 +79,7 @@ def build(directory: Path, record: Manifest) -> Page:
             "samples": _samples(analysis),
             "method": _method(directory, record),
             "provenance": analysis.provenance(),
-            "floor": [f for f in floor if f.known and f.interval_s],
+            "floor": [f for f in analysis.floor if f.known and f.interval_s],
             "u": units,
             "amount": amount,
         },

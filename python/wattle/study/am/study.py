@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from wattle import console, manifest, paths, units
+from wattle import console, paths, units
 from wattle.checked import Checked
-from wattle.errors import DamagedFile, WattleError
+from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.paths import Home
-from wattle.provenance import Joules, read_joules
-from wattle.study import kept, program, published, samples
+from wattle.provenance import read_joules
+from wattle.study import program
 from wattle.study.am import jobs as am_jobs
 from wattle.study.am.analysis import Analysis, cells_table
 from wattle.study.am.judges import ROWS
 from wattle.study.am.plan import BANDWIDTH_IN_FLIGHT, RATE_BYTES, Job, Plan, jobs_of, left_out_of
-from wattle.study.am.samples import SCHEMA, SERIES, TESTS, WAYS, row, ucx_document
-from wattle.study.course import Course, Gathered
+from wattle.study.am.samples import COMPARED, SERIES, TESTS, WAYS, row, ucx_document
+from wattle.study.am.words import sentences
+from wattle.study.course import Gathered, Work
+from wattle.study.engine import Check, Study, missing
 from wattle.study.place import of_study
 from wattle.study.site import Site, opened, says_where
 
 NAME = "am"
-TITLE = "Active messages beside puts"
-QUESTION = "What do messages with a handler cost, compared with puts, MPI's two-sided messages and UCX's own?"
-RESULTS_SCHEMA = 1
 UCX_MESSAGES, UCX_MESSAGES_ACROSS = 100000, 20000
 
 
-def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory."""
-    record = kept.begin(command, max(plan.rings), plan.place.simulated)
-    course = Course(directory, record, SCHEMA, planned(plan), lambda gathered: _told(plan, gathered))
-    course.run(lambda gathered: _gather(plan, gathered), Gathered(left_out=left_out_of(plan)))
-    kept.write_results(directory / kept.RESULTS, judged(directory, record))
-    return record
+def work(plan: Plan) -> Work:
+    """The jobs of a plan."""
+    told, simulated = partial(_told, plan), plan.place.simulated
+    return Work(max(plan.rings), simulated, planned(plan), told, partial(_gather, plan), left_out_of(plan))
 
 
 def planned(plan: Plan) -> int:
@@ -137,54 +134,47 @@ def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
     }
 
 
-# ---- reading back ----
+class Messages(Study[Analysis]):
+    """The study of active messages."""
+
+    def checks(self) -> Sequence[Check]:
+        known = pl.col("series").is_in(SERIES) & pl.col("test").is_in(TESTS) & pl.col("way").is_in(WAYS)
+        return (
+            (~known.fill_null(False), "holds a sample of no series, no test or no way"),
+            (
+                missing("bytes", "in_flight", "pes", "repeat", "message_s"),
+                "holds a sample without its bytes, its messages in flight, PEs, repeat or time",
+            ),
+            (
+                (pl.col("message_s") <= 0) | (pl.col("pes") < 2) | (pl.col("bytes") < 1),
+                "holds a sample of no time, of no bytes or of fewer than two PEs",
+            ),
+        )
+
+    def analysis(self, frame: pl.DataFrame, facts: Checked, record: Manifest) -> Analysis:
+        floor = [read_joules(entry) for entry in facts.items("floor")]
+        return Analysis(frame, of_study(facts), [str(entry.value) for entry in facts.items("left_out")], floor)
+
+    def own(self, a: Analysis) -> tuple[dict[str, Any], dict[str, Any]]:
+        before = {
+            "place": a.place.as_dict(),
+            "repeats": a.repeats,
+            "verified": a.wrong == 0,
+            "left_out": a.left_out,
+        }
+        return before, {"cells": cells_table(a)}
+
+    def sentences(self, a: Analysis, record: Manifest) -> list[str]:
+        return sentences(a, record)
+
+    def wrong(self, n: int) -> str:
+        return f"Messages were lost, doubled or wrong in {n} samples"
 
 
-def load(directory: Path, record: Manifest) -> Analysis:
-    """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
-    study = manifest.study(directory, record)
-    kept.check_finished(directory, record, study)
-    frame = samples.read(directory, SCHEMA)
-    path = directory / samples.FILE
-    known = pl.col("series").is_in(SERIES) & pl.col("test").is_in(TESTS) & pl.col("way").is_in(WAYS)
-    if frame.filter(~known.fill_null(False)).height:
-        raise DamagedFile(path, "holds a sample of no series, no test or no way")
-    numbers = ("bytes", "in_flight", "pes", "repeat", "message_s")
-    if frame.select(pl.col(*numbers).null_count()).sum_horizontal()[0]:
-        raise DamagedFile(path, "holds a sample without its bytes, its messages in flight, PEs, repeat or time")
-    if frame.filter((pl.col("message_s") <= 0) | (pl.col("pes") < 2) | (pl.col("bytes") < 1)).height:
-        raise DamagedFile(path, "holds a sample of no time, of no bytes or of fewer than two PEs")
-    left_out = [str(entry.value) for entry in study.items("left_out")]
-    found = Analysis(frame, of_study(study), left_out)
-    found.networks = samples.of_networks(directory, SCHEMA)
-    return found
-
-
-def read_floor(directory: Path, record: Manifest) -> list[Joules]:
-    """The joules used while PE 0 slept."""
-    study = manifest.study(directory, record)
-    return [read_joules(entry) for entry in study.items("floor")]
-
-
-def read_results(directory: Path) -> Checked:
-    """Reads DIR/results.json and checks that it belongs to this study."""
-    return kept.read_results(directory / kept.RESULTS, RESULTS_SCHEMA, NAME)
-
-
-def results(analysis: Analysis) -> dict[str, Any]:
-    rows = published.judge(ROWS, analysis)
-    return {
-        "schema": RESULTS_SCHEMA,
-        "study": NAME,
-        "place": analysis.place.as_dict(),
-        "repeats": analysis.repeats,
-        "verified": analysis.wrong_samples == 0,
-        "left_out": analysis.left_out,
-        **published.table(rows),
-        "cells": cells_table(analysis),
-    }
-
-
-def judged(directory: Path, record: Manifest) -> dict[str, Any]:
-    """The results of a study directory."""
-    return results(load(directory, record))
+STUDY = Messages(
+    name=NAME,
+    title="Active messages beside puts",
+    question="What do messages with a handler cost, compared with puts, MPI's two-sided messages and UCX's own?",
+    rows=ROWS,
+    layout=COMPARED,
+)

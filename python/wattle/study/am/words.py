@@ -5,21 +5,14 @@ from __future__ import annotations
 from wattle import units
 from wattle.manifest import Manifest
 from wattle.provenance import amount, joule_unit
-from wattle.study import published
 from wattle.study.am.analysis import Analysis, Case
 from wattle.study.am.figures import NAMES, shown
-from wattle.study.published import Row
 from wattle.units import si
 
 
-def summary(a: Analysis, rows: list[Row], record: Manifest) -> str:
-    """One paragraph with numbers from the samples."""
-    parts = [_rates(a), _rings(a), _joules(a, record), f"{published.sentence(rows)} The report gives the reasons."]
-    if a.wrong_samples:
-        parts.insert(
-            0, f"Messages were lost, doubled or wrong in {a.wrong_samples} samples: no result below can be trusted."
-        )
-    return " ".join(p for p in parts if p)
+def sentences(a: Analysis, record: Manifest) -> list[str]:
+    """Sentences with numbers from the samples."""
+    return [_rates(a), _rings(a), _joules(a, record)]
 
 
 def last_case(a: Analysis, series: str, test: str, *ways: str) -> Case | None:
@@ -64,14 +57,14 @@ def _rings(a: Analysis) -> str:
 def _joules(a: Analysis, record: Manifest) -> str:
     kind = a.provenance()
     if kind == "unavailable":
-        return f"Joules are not known here: {a.why_no_joules()}."
+        return f"Joules are not known here: {a.why_no_joules}."
     case = last_case(a, "rate", "uni", "put")
     known = case and a.center("energy", case, "am") and a.center("energy", case, "put")
     am, put = (energy_of(a, case, way)[0] if case and known else "" for way in ("am", "put"))
     cost = f"A message cost {am} by AM and {put} by put there. " if known else ""
     whose = "the machine's, which a sensor sees" if kind == "measured" else "PE 0's"
     why = record.meter.get("why", "").rstrip(".")
-    return f"{cost}Joules are {whose}, {kind} ({', '.join(a.sources())})" + (f": {why}." if why else ".")
+    return f"{cost}Joules are {whose}, {kind} ({', '.join(a.sources)})" + (f": {why}." if why else ".")
 
 
 def energy_of(a: Analysis, case: Case, way: str) -> tuple[str, str]:

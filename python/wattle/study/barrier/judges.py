@@ -8,8 +8,7 @@ from wattle.provenance import significant
 from wattle.study import published
 from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.stats import Line, line, trend
-from wattle.study.sweep.analysis import Analysis, Point
-from wattle.study.sweep.plan import Fit
+from wattle.study.sweep.analysis import Analysis, Fit, Point
 
 COUNTED = 3  # instructions, branches and branches not taken
 LATE, SCALE = "late", "scale"

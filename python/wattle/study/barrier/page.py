@@ -8,7 +8,7 @@ from wattle.html.figures import Trace, published_band
 from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study.barrier.judges import INTERCEPT, LATE, SCALE, SLOPE, waiting
-from wattle.study.barrier.study import SWEEP
+from wattle.study.barrier.study import STUDY
 from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.figures import lines, look_of, plain_axis
@@ -17,7 +17,7 @@ from wattle.study.sweep.samples import WAITS
 
 
 def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(SWEEP, directory, record, _sections)
+    return sweep.build(STUDY, directory, record, _sections)
 
 
 def _by_wait(a: Analysis, series: str) -> list[tuple[str, object, list[Point]]]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from wattle import units
 from wattle.study.barrier.judges import LATE, ROWS, SCALE, fits
-from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.plan import MODES, Job, Plan, Sweep, of_all_modes
+from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.plan import MODES, Job, Plan, of_all_modes
 from wattle.study.sweep.samples import WAITS
 from wattle.units import si
 
@@ -57,7 +56,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     return title, ["policy", "time", "CPU", f"PEs' joules, {a.provenance}", changes_head], lines
 
 
-SWEEP = Sweep(
+STUDY = Sweep(
     name="barrier",
     title="Waiting at a barrier, in time and in scale",
     question="What does waiting at a barrier cost, by the length of the wait and the number of PEs that wait?",
@@ -67,5 +66,3 @@ SWEEP = Sweep(
     table=_table,
     at="T = {x} ms",
 )
-
-judged = partial(course.judged, SWEEP)

@@ -138,10 +138,6 @@ class Analysis(Evidence):
             return f"profile {' and '.join(sorted(self.profiles))}".replace("e5-", "E5-")
         return self.processor or "it is not known"
 
-    @property
-    def simulated(self) -> bool:
-        return self.place.simulated
-
     def with_frame(self, frame: pl.DataFrame) -> Analysis:
         return Analysis(frame, self.floor, self.place, self.caches, self.processor)
 
@@ -166,30 +162,17 @@ class Analysis(Evidence):
     def repeats(self) -> int:
         return min((len(rows) for rows in self.rows.values()), default=0)
 
-    @cached_property
-    def wrong_samples(self) -> int:
-        return int((~self.frame["verified"]).sum())
-
     def provenance(self, metric: str) -> str:
         """The weakest provenance of the samples with joules. Times and counts are measured."""
-        domains = METRICS[metric].energy
-        if not domains:
-            return "measured"
-        known = self.frame.filter([pl.col(f"{d}_provenance") != "unavailable" for d in domains])
-        return "unavailable" if known.is_empty() else energy.weakest(known, domains)
-
-    def sources(self) -> list[str]:
-        return energy.sources(self.frame)
+        return energy.weakest_known(self.frame, METRICS[metric].energy)
 
     def why_not(self, metric: str) -> str:
         """Why a metric has no value here."""
         kind = METRICS[metric]
         if kind.energy:
-            said = [w for w in self.frame["energy_why"].unique().to_list() if w]
-            return "; ".join(sorted(said)) or "the meter gave no joules"
+            return energy.why_none(self.frame, "the meter gave no joules")
         if kind.counted:
-            said = [w for w in self.frame["counted_why"].unique().to_list() if w]
-            return "; ".join(sorted(said)) or "it was not counted"
+            return energy.why_none(self.frame, "it was not counted", "counted_why")
         if self.place.simulated:
             return "the simulated network moves messages, and no packets"
         if not self.place.across:
@@ -208,9 +191,7 @@ class Analysis(Evidence):
 
     def uncertainty(self, domain: str) -> float | None:
         """The median of the relative uncertainty of a domain over the samples."""
-        known = self.frame.filter(pl.col(f"{domain}_J") > 0)
-        found = (known[f"{domain}_uncertainty_J"] / known[f"{domain}_J"]).median() if known.height else None
-        return float(found) if isinstance(found, int | float) else None
+        return energy.relative_doubt(self.frame, domain)
 
 
 def _idle(floor: Sequence[Joules], domain: str) -> float:

@@ -8,15 +8,11 @@ import typer
 
 from wattle import console, info, units
 from wattle.console import styled
-from wattle.manifest import Manifest
-from wattle.study import published
-from wattle.study.command import conduct, say_tally
+from wattle.study.command import conduct, say_place
 from wattle.study.fragments import study
 from wattle.study.fragments.analysis import METRICS, Analysis
 from wattle.study.fragments.figures import missing, shown_at
-from wattle.study.fragments.judges import ROWS
 from wattle.study.fragments.plan import make_plan
-from wattle.study.fragments.words import summary
 from wattle.study.options import AsJson, Link, On, Output
 from wattle.study.place import LOCAL, check_place
 from wattle.tables import Table, table
@@ -43,19 +39,14 @@ def command(
     place = check_place(on, link, None, simulates=True)
     plan = make_plan(most, repeat, min_time, quick, place)
     info.check_machine(info.ask())
-    conduct(study.NAME, output, lambda *at: study.run(plan, *at), study.load, study.results, _show, as_json)
+    conduct(study.STUDY, lambda: study.work(plan), _show, output, as_json, tells_tally=True)
 
 
-def _show(record: Manifest, analysis: Analysis) -> None:
-    rows = published.judge(ROWS, analysis)
-    console.out.print(summary(analysis, rows, record))
-    console.out.print()
+def _show(analysis: Analysis) -> None:
     console.out.print(_table(analysis))
     for label, reason in missing(analysis):
         console.out.print(styled("[faint]{}: {}.[/faint]", label, reason))
-    if analysis.place.across:
-        console.out.print(styled("\n[faint]{}[/faint]", analysis.place.sentence))
-    say_tally(rows)
+    say_place(analysis)
 
 
 def _table(a: Analysis) -> Table:

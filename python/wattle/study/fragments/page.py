@@ -12,11 +12,9 @@ from wattle.manifest import Manifest
 from wattle.provenance import amount
 from wattle.study import published
 from wattle.study.fragments import figures as drawn
-from wattle.study.fragments import study
 from wattle.study.fragments.analysis import METRICS, Analysis
 from wattle.study.fragments.figures import SHOWN, shown, shown_at
-from wattle.study.fragments.judges import ROWS
-from wattle.study.fragments.words import summary
+from wattle.study.fragments.study import STUDY
 
 SECTIONS = {
     "energy": ("Energy", ("cpu", "dram", "instructions")),
@@ -39,16 +37,16 @@ STATEMENTS = {
 
 def build(directory: Path, record: Manifest) -> Page:
     """Reads and checks the directory's samples and results, and makes the page."""
-    analysis = study.load(directory, record)
-    study.read_results(directory)
-    rows = published.judge(ROWS, analysis)
+    analysis = STUDY.load(directory, record)
+    STUDY.check_results(directory)
+    rows = STUDY.judge(analysis)
     maps = {figure.id: figure for figure in drawn.maps(analysis)}
     sections = [(name, title, _of(maps, names)) for name, (title, names) in SECTIONS.items()]
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
-        title=study.TITLE,
-        subtitle=f"{study.QUESTION} {analysis.place.found} on {analysis.place.words}.",
-        summary=summary(analysis, rows, record),
+        title=STUDY.title,
+        subtitle=f"{STUDY.question} {analysis.place.found} on {analysis.place.words}.",
+        summary=STUDY.summary(analysis, rows, [], record, on_page=True),
         record=record,
         nav=_nav(),
         figures=list(maps.values()),

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import polars as pl
 
-from wattle import console, manifest, paths, units
+from wattle import console, paths, units
 from wattle.checked import Checked
-from wattle.errors import DamagedFile, WattleError
+from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.provenance import read_joules
-from wattle.study import kept, program, published, samples
-from wattle.study.course import Course, Gathered
+from wattle.study import program
+from wattle.study.course import Gathered, Work
+from wattle.study.engine import Check, Study, missing
 from wattle.study.fragments.analysis import Analysis, Caches, configurations
 from wattle.study.fragments.judges import ROWS
 from wattle.study.fragments.plan import PATTERN, Plan
-from wattle.study.fragments.samples import SCHEMA, row
+from wattle.study.fragments.samples import COMPARED, row
+from wattle.study.fragments.words import sentences
 from wattle.study.place import of_study
 
 NAME = "fragments"
 BENCH = "patterns"
-TITLE = "Payload and fragments"
-QUESTION = "What does it cost to send the same bytes by one call, or in fragments by many?"
-RESULTS_SCHEMA = 1
 
 
-def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory."""
-    record = kept.begin(command, plan.place.pes, plan.place.simulated)
-    course = Course(directory, record, SCHEMA, plan.cells * plan.repeats, lambda gathered: _told(plan, gathered))
-    course.run(lambda gathered: _gather(plan, gathered), Gathered())
-    kept.write_results(directory / kept.RESULTS, judged(directory, record))
-    return record
+def work(plan: Plan) -> Work:
+    """The jobs of a plan."""
+    told = partial(_told, plan)
+    return Work(plan.place.pes, plan.place.simulated, plan.cells * plan.repeats, told, partial(_gather, plan))
 
 
 def _gather(plan: Plan, gathered: Gathered) -> None:
@@ -83,26 +80,39 @@ def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
     }
 
 
-# ---- reading back ----
+class Fragments(Study[Analysis]):
+    """The study of payload and fragments."""
 
+    def checks(self) -> Sequence[Check]:
+        pattern, payload, fragments, latency = map(pl.col, ("pattern", "payload", "fragments", "latency_s"))
+        return (
+            (
+                (pattern != PATTERN) | (payload < 1) | (fragments < 1),
+                "holds a sample of another pattern, of no payload or of no fragments",
+            ),
+            (
+                missing("payload", "fragments", "pattern", "repeat", "latency_s", "interfaces_json", "verified"),
+                "holds a sample without its payload, fragments, repeat, time or interfaces",
+            ),
+            (latency <= 0, "holds a sample of no time"),
+        )
 
-def load(directory: Path, record: Manifest) -> Analysis:
-    """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
-    facts = manifest.study(directory, record)
-    kept.check_finished(directory, record, facts)
-    frame = samples.read(directory, SCHEMA)
-    path = directory / samples.FILE
-    if frame.filter((pl.col("pattern") != PATTERN) | (pl.col("payload") < 1) | (pl.col("fragments") < 1)).height:
-        raise DamagedFile(path, "holds a sample of another pattern, of no payload or of no fragments")
-    needed = ("payload", "fragments", "pattern", "repeat", "latency_s", "interfaces_json", "verified")
-    if frame.select(pl.col(*needed).null_count()).sum_horizontal()[0]:
-        raise DamagedFile(path, "holds a sample without its payload, fragments, repeat, time or interfaces")
-    if frame.filter(pl.col("latency_s") <= 0).height:
-        raise DamagedFile(path, "holds a sample of no time")
-    floor = [read_joules(entry) for entry in facts.items("floor")]
-    found = Analysis(frame, floor, of_study(facts), _caches(facts), str(record.host.get("cpu") or ""))
-    found.networks = samples.of_networks(directory, SCHEMA)
-    return found
+    def analysis(self, frame: pl.DataFrame, facts: Checked, record: Manifest) -> Analysis:
+        floor = [read_joules(entry) for entry in facts.items("floor")]
+        return Analysis(frame, floor, of_study(facts), _caches(facts), str(record.host.get("cpu") or ""))
+
+    def own(self, a: Analysis) -> tuple[dict[str, Any], dict[str, Any]]:
+        before = {
+            "place": a.place.as_dict(),
+            "repeats": a.repeats,
+            "verified": a.wrong == 0,
+            "interface": a.interface or None,
+            "provenance": {domain: a.provenance(domain) for domain in ("cpu", "dram")},
+        }
+        return before, {"configurations": configurations(a)}
+
+    def sentences(self, a: Analysis, record: Manifest) -> list[str]:
+        return sentences(a, record)
 
 
 def _caches(facts: Checked) -> Caches:
@@ -111,25 +121,10 @@ def _caches(facts: Checked) -> Caches:
     return Caches(*(facts.get("caches").count(level) for level in ("l1", "l2")))
 
 
-def read_results(directory: Path) -> Checked:
-    """Reads DIR/results.json and checks that it belongs to this study."""
-    return kept.read_results(directory / kept.RESULTS, RESULTS_SCHEMA, NAME)
-
-
-def results(analysis: Analysis) -> dict[str, Any]:
-    return {
-        "schema": RESULTS_SCHEMA,
-        "study": NAME,
-        "place": analysis.place.as_dict(),
-        "repeats": analysis.repeats,
-        "verified": analysis.wrong_samples == 0,
-        "interface": analysis.interface or None,
-        "provenance": {domain: analysis.provenance(domain) for domain in ("cpu", "dram")},
-        **published.table(published.judge(ROWS, analysis)),
-        "configurations": configurations(analysis),
-    }
-
-
-def judged(directory: Path, record: Manifest) -> dict[str, Any]:
-    """The results of a study directory."""
-    return results(load(directory, record))
+STUDY = Fragments(
+    name=NAME,
+    title="Payload and fragments",
+    question="What does it cost to send the same bytes by one call, or in fragments by many?",
+    rows=ROWS,
+    layout=COMPARED,
+)

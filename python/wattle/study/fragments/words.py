@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from wattle import units
 from wattle.manifest import Manifest
-from wattle.study import published
 from wattle.study.fragments.analysis import Analysis
-from wattle.study.published import Row
+from wattle.study.words import joules
 from wattle.units import si
 
 
-def summary(a: Analysis, rows: list[Row], record: Manifest) -> str:
-    """One paragraph with numbers from the samples."""
-    parts = [_fragmented(a), _small(a), _joules(a, record), f"{published.sentence(rows)} The report gives the reasons."]
-    if a.wrong_samples:
-        parts.insert(0, f"Data arrived wrong in {a.wrong_samples} samples: no result below can be trusted.")
-    return " ".join(p for p in parts if p)
+def sentences(a: Analysis, record: Manifest) -> list[str]:
+    """Sentences with numbers from the samples."""
+    return [_fragmented(a), _small(a), _joules(a, record)]
 
 
 def _fragmented(a: Analysis) -> str:
@@ -41,12 +37,5 @@ def _small(a: Analysis) -> str:
 
 
 def _joules(a: Analysis, record: Manifest) -> str:
-    kind = a.provenance("power")
-    if kind == "unavailable":
-        return f"Joules are not known here: {a.why_not('cpu')}."
-    source = ", ".join(a.sources())
-    if kind == "measured":
-        both = " by a sensor that measures both PEs" if a.place.one_machine or not a.place.across else ""
-        return f"Joules are measured{both} ({source})."
-    why = record.meter.get("why", "")
-    return f"Joules are modelled, not measured ({source})" + (f": {why.rstrip('.')}." if why else ".")
+    both = " by a sensor that measures both PEs" if a.place.one_machine or not a.place.across else ""
+    return joules(a.provenance("power"), a.sources, record, a.why_not("cpu"), both)

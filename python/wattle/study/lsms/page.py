@@ -11,7 +11,7 @@ from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study.lsms.judges import PATTERNS, SCALE, SYNC, TIMELINE, TRANSFER, VERSIONS, loss, most
 from wattle.study.lsms.recorded import STAGES, Span, Step, last_step
-from wattle.study.lsms.study import SCALE_RATIO, SWEEP
+from wattle.study.lsms.study import SCALE_RATIO, STUDY
 from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.figures import bars, lines, look_of, plain_axis
@@ -41,7 +41,7 @@ METRICS = (("seconds", "Time"), ("node", "Energy of the nodes"))
 
 
 def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(SWEEP, directory, record, _sections)
+    return sweep.build(STUDY, directory, record, _sections)
 
 
 def _sections(a: Analysis) -> list[Section]:

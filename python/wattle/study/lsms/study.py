@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from wattle import units
 from wattle.study.lsms import recorded
@@ -20,9 +19,9 @@ from wattle.study.lsms.judges import (
     most,
     sync_s,
 )
-from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis, Point
-from wattle.study.sweep.plan import TURNS, Job, Plan, Sweep, of_all_modes
+from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.plan import TURNS, Job, Plan, of_all_modes
 from wattle.study.sweep.samples import WAITS
 from wattle.units import si
 
@@ -160,7 +159,7 @@ def _says(a: Analysis) -> str:
     return f"The fastest pattern for {largest(a):.0f} parameters: {', '.join(facts)}." if facts else ""
 
 
-SWEEP = Sweep(
+STUDY = Sweep(
     name="lsms",
     title="LSMS: transfers and waits of a real application's pattern",
     question=(
@@ -173,5 +172,3 @@ SWEEP = Sweep(
     says=_says,
     at="{x} parameters",
 )
-
-judged = partial(course.judged, SWEEP)

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from wattle.study.mst.study import APP
+from wattle.study.mst.study import STUDY
 from wattle.study.versions import page
 
-build = partial(page.build, APP)
+build = partial(page.build, STUDY)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from wattle.checked import Checked
 from wattle.paths import Home
 from wattle.study.mst.judges import BARS, ROWS
-from wattle.study.versions import course
-from wattle.study.versions.plan import App, Case, Size
+from wattle.study.versions.family import App, Case, Size
 
 KINDS = {"uniform": "uniform", "rmat": "R-MAT"}  # name of the program: name in the report
 LOG_VERTICES, EDGES = 17, 1_000_000
@@ -31,7 +29,7 @@ def _input_of(line: dict[str, Any]) -> str:
 
 CASES = tuple(_graph(kind) for kind in KINDS)
 
-APP = App(
+STUDY = App(
     name="mst",
     title="A minimum spanning tree, three ways",
     question="What do many small, irregular messages cost by MPI, by buckets and gets, and by active messages?",
@@ -49,5 +47,3 @@ APP = App(
     rows=ROWS,
     bars=BARS,
 )
-
-judged = partial(course.judged, APP)

@@ -10,7 +10,7 @@ from wattle.html.figures import Figure, Look, Trace, fine_axis, hover_text, line
 from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study.pascol.judges import AWARE, OPS, RING, SCHEMES, Scheme, crossover, points, ratio, spread, waits
-from wattle.study.pascol.study import SWEEP
+from wattle.study.pascol.study import STUDY
 from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.page import Section
@@ -33,7 +33,7 @@ TITLES = {"put": "Put", "get": "Get", "acc": "Accumulate", "strided": "Strided p
 
 
 def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(SWEEP, directory, record, _sections)
+    return sweep.build(STUDY, directory, record, _sections)
 
 
 def _none_here(a: Analysis, op: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from functools import partial
 
 from wattle import units
 from wattle.study.pascol.judges import AWARE, BARS, OPS, RING, ROWS, SCHEMES, crossover_words, learned, ratio, waits
-from wattle.study.sweep import course
+from wattle.study.place import SIMULATED
 from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.plan import Job, Plan, Sweep
+from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.plan import Job, Plan
 from wattle.units import si
 
 SIZES, QUICK_SIZES = tuple(2**k for k in range(21)), tuple(4**k for k in range(11))
@@ -90,7 +90,7 @@ def _says(a: Analysis) -> str:
     return f"Size from which sleeping pays (energy lower, latency within 5 %): {words}.{last}{untold}"
 
 
-SWEEP = Sweep(
+STUDY = Sweep(
     name="pascol",
     title="A power-aware one-sided library",
     question="From which size on do sleep and a lower clock save energy until a one-sided operation is complete?",
@@ -101,6 +101,5 @@ SWEEP = Sweep(
     paper="the paper on PASCoL (P: Vishnu et al., 2010)",
     says=_says,
     at="{x} B",
+    where=lambda on: f"{SIMULATED}:{CLUSTER}" if on == SIMULATED else on,
 )
-
-judged = partial(course.judged, SWEEP)

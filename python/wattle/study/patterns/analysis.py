@@ -119,10 +119,6 @@ class Analysis(Evidence):
         """The number of repeats that every configuration has."""
         return min((len(cell) for cell in self._cells.values()), default=0)
 
-    @cached_property
-    def wrong_samples(self) -> int:
-        return int((~self.frame["verified"]).sum())
-
     def center(self, metric: str, pattern: str, fragments: int) -> Center | None:
         return self._center(metric, ("patterns", pattern, self.payload, fragments))
 
@@ -146,12 +142,9 @@ class Analysis(Evidence):
 
     def _find_provenance(self, metric: str) -> str:
         domains = METRICS[metric].energy
-        if not domains:
-            return "measured"
         if domains == energy.DOMAINS and energy.of_external_meter(self.frame):
             return "measured"
-        known = self.frame.filter([pl.col(f"{d}_provenance") != "unavailable" for d in domains])
-        return "unavailable" if known.is_empty() else energy.weakest(known, domains)
+        return energy.weakest_known(self.frame, domains)
 
     @cached_property
     def samples_without_joules(self) -> int:
@@ -162,26 +155,20 @@ class Analysis(Evidence):
         """Whether joules are those of both PEs: a sensor measures the machine that runs both."""
         return self.provenance("energy") == "measured" and self.place.one_machine
 
-    @property
-    def simulated(self) -> bool:
-        return self.place.simulated
-
     def with_frame(self, frame: pl.DataFrame) -> Analysis:
         return Analysis(frame, self.floor, self.place)
 
+    @cached_property
     def sources(self) -> list[str]:
-        """The sources of the joules."""
         return sorted(energy.sources(self.frame))
 
+    @property
     def why_no_joules(self) -> str:
-        reasons = [w for w in self.frame["energy_why"].unique().to_list() if w]
-        return "; ".join(sorted(reasons)) or "the meter gave none"
+        return energy.why_none(self.frame)
 
-    def relative_uncertainty(self, domain: str) -> float | None:
+    def uncertainty(self, domain: str) -> float | None:
         """The median of the relative uncertainty over the samples."""
-        known = self.frame.filter(pl.col(f"{domain}_J") > 0)
-        value = (known[f"{domain}_uncertainty_J"] / known[f"{domain}_J"]).median() if known.height else None
-        return float(value) if isinstance(value, int | float) else None
+        return energy.relative_doubt(self.frame, domain)
 
     def _center(self, metric: str, key: Key) -> Center | None:
         return self._once((metric, key), lambda: map(METRICS[metric].value, self._cells.get(key, {}).values()))

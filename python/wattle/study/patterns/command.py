@@ -10,16 +10,12 @@ import typer
 from wattle import console, info, units
 from wattle.console import styled
 from wattle.errors import WattleError
-from wattle.manifest import Manifest
-from wattle.study import published
-from wattle.study.command import conduct, say_tally
+from wattle.study.command import conduct, say_place
 from wattle.study.options import AsJson, Link, On, Output, Repeat
 from wattle.study.patterns import study
 from wattle.study.patterns.analysis import Analysis
 from wattle.study.patterns.figures import shown
-from wattle.study.patterns.judges import ROWS
 from wattle.study.patterns.plan import make_plan
-from wattle.study.patterns.words import summary
 from wattle.study.place import LOCAL, check_place
 from wattle.tables import Table, table
 
@@ -45,7 +41,7 @@ def command(
     place = check_place(on, link, pes, simulates=True)
     plan = make_plan(None if payload is None else parse_size(payload), repeat, min_time, quick, place)
     info.check_machine(info.ask())
-    conduct(study.NAME, output, lambda *at: study.run(plan, *at), study.load, study.results, _show, as_json)
+    conduct(study.STUDY, lambda: study.work(plan), _show, output, as_json, tells_tally=True)
 
 
 def parse_size(text: str) -> int:
@@ -56,14 +52,9 @@ def parse_size(text: str) -> int:
     return int(match.group(1)) * SIZES[match.group(2).upper()]
 
 
-def _show(record: Manifest, analysis: Analysis) -> None:
-    rows = published.judge(ROWS, analysis)
-    console.out.print(summary(analysis, rows, record))
-    console.out.print()
+def _show(analysis: Analysis) -> None:
     console.out.print(_table(analysis))
-    if analysis.place.across:
-        console.out.print(styled("\n[faint]{}[/faint]", analysis.place.sentence))
-    say_tally(rows)
+    say_place(analysis)
 
 
 def _table(analysis: Analysis) -> Table:

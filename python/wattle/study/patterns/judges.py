@@ -50,7 +50,7 @@ def _fragments(a: Analysis, counts: str) -> list[int]:
 
 def _known(a: Analysis, metric: str) -> None:
     if a.provenance(metric) == "unavailable":
-        raise NotTestable(f"no joules here: {a.why_no_joules()}")
+        raise NotTestable(f"no joules here: {a.why_no_joules}")
 
 
 def _savings(a: Analysis, metric: str, forms: Iterable[Form], fragments: list[int]) -> list[Found]:

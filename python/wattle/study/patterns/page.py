@@ -12,11 +12,9 @@ from wattle.manifest import Manifest
 from wattle.provenance import amount
 from wattle.study import published
 from wattle.study.patterns import figures as drawn
-from wattle.study.patterns import study
 from wattle.study.patterns.analysis import TRANSFORMATIONS, Analysis
-from wattle.study.patterns.judges import ROWS
 from wattle.study.patterns.samples import PATTERNS
-from wattle.study.patterns.words import summary
+from wattle.study.patterns.study import STUDY
 from wattle.study.published import Row
 from wattle.study.stats import Center
 from wattle.units import si
@@ -56,16 +54,16 @@ NAV = [
 
 def build(directory: Path, record: Manifest) -> Page:
     """Reads and checks the directory's samples and results, and makes the page."""
-    analysis = study.load(directory, record)
-    study.read_results(directory)
-    rows = published.judge(ROWS, analysis)
+    analysis = STUDY.load(directory, record)
+    STUDY.check_results(directory)
+    rows = STUDY.judge(analysis)
     metric_figures = drawn.metric_figures(analysis)
     saving_figures = drawn.saving_figures(analysis)
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
-        title=study.TITLE,
-        subtitle=f"{study.QUESTION} {analysis.place.found} on {analysis.place.words}.",
-        summary=summary(analysis, rows, record),
+        title=STUDY.title,
+        subtitle=f"{STUDY.question} {analysis.place.found} on {analysis.place.words}.",
+        summary=STUDY.summary(analysis, rows, [], record, on_page=True),
         record=record,
         nav=NAV,
         figures=[*metric_figures, *(f for found in saving_figures.values() for f in found)],
@@ -84,7 +82,7 @@ def build(directory: Path, record: Manifest) -> Page:
             "samples": _samples(analysis),
             "method": _method(directory, record),
             "provenance": {d: analysis.provenance(d) for d in ("cpu", "dram")},
-            "uncertainty": {d: units.doubt(analysis.relative_uncertainty(d)) for d in ("cpu", "dram")},
+            "uncertainty": {d: units.doubt(analysis.uncertainty(d)) for d in ("cpu", "dram")},
             "floor": [f for f in analysis.floor if f.known and f.interval_s],
             "u": units,
             "amount": amount,

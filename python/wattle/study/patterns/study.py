@@ -4,39 +4,35 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import polars as pl
 
-from wattle import console, manifest, paths, units
+from wattle import console, paths, units
 from wattle.checked import Checked
-from wattle.errors import DamagedFile, WattleError
+from wattle.errors import WattleError
 from wattle.manifest import Manifest
-from wattle.provenance import Joules, read_joules
-from wattle.study import kept, measuring, program, published, samples
-from wattle.study.course import Course, Gathered
+from wattle.provenance import read_joules
+from wattle.study import measuring, program
+from wattle.study.course import Gathered, Work
+from wattle.study.engine import Check, Study, missing
 from wattle.study.patterns.analysis import PAYLOAD_PATTERN, Analysis, configurations, savings_table
 from wattle.study.patterns.judges import ROWS
 from wattle.study.patterns.plan import SIMULATED_ARGUMENTS, Plan
-from wattle.study.patterns.samples import PATTERNS, SCHEMA, row
+from wattle.study.patterns.samples import COMPARED, PATTERNS, row
+from wattle.study.patterns.words import sentences
 from wattle.study.place import of_study
 
 NAME = "patterns"
-TITLE = "Data-access patterns of one-sided writes"
-QUESTION = "What do five ways of writing the same bytes to another PE cost, and what does a change between them save?"
-RESULTS_SCHEMA = 1
 
 
-def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory."""
-    record = kept.begin(command, plan.place.pes, plan.place.simulated)
-    course = Course(directory, record, SCHEMA, _planned(plan), lambda gathered: _told(plan, gathered))
-    course.run(lambda gathered: _gather(plan, gathered), Gathered())
-    kept.write_results(directory / kept.RESULTS, judged(directory, record))
-    return record
+def work(plan: Plan) -> Work:
+    """The jobs of a plan."""
+    told = partial(_told, plan)
+    return Work(plan.place.pes, plan.place.simulated, _planned(plan), told, partial(_gather, plan))
 
 
 def _gather(plan: Plan, gathered: Gathered) -> None:
@@ -101,48 +97,46 @@ def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
     }
 
 
-# ---- reading back ----
+class Patterns(Study[Analysis]):
+    """The study of data-access patterns."""
+
+    def checks(self) -> Sequence[Check]:
+        series, payload, fragments, pattern = map(pl.col, ("series", "payload", "fragments", "pattern"))
+        return (
+            ((series != "patterns").all(), "holds no sample of the five patterns"),
+            (
+                (payload < 1) | (fragments < 1) | ~pattern.is_in(PATTERNS),
+                "holds a sample of no pattern, of no payload or of no fragments",
+            ),
+            (
+                missing("payload", "fragments", "pattern", "repeat", "latency_s"),
+                "holds a sample without its pattern, payload, fragments, repeat or latency",
+            ),
+        )
+
+    def analysis(self, frame: pl.DataFrame, facts: Checked, record: Manifest) -> Analysis:
+        return Analysis(frame, [read_joules(entry) for entry in facts.items("floor")], of_study(facts))
+
+    def own(self, a: Analysis) -> tuple[dict[str, Any], dict[str, Any]]:
+        before = {
+            "place": a.place.as_dict(),
+            "payload": a.payload,
+            "repeats": a.repeats,
+            "verified": a.wrong == 0,
+            "provenance": {domain: a.provenance(domain) for domain in ("cpu", "dram")},
+        }
+        return before, {"configurations": configurations(a), "savings": savings_table(a)}
+
+    def sentences(self, a: Analysis, record: Manifest) -> list[str]:
+        return sentences(a, record)
 
 
-def load(directory: Path, record: Manifest) -> Analysis:
-    """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
-    study = manifest.study(directory, record)
-    kept.check_finished(directory, record, study)
-    floor: list[Joules] = [read_joules(entry) for entry in study.items("floor")]
-    frame = samples.read(directory, SCHEMA)
-    path = directory / samples.FILE
-    if frame.filter(pl.col("series") == "patterns").is_empty():
-        raise DamagedFile(path, "holds no sample of the five patterns")
-    if frame.filter((pl.col("payload") < 1) | (pl.col("fragments") < 1) | ~pl.col("pattern").is_in(PATTERNS)).height:
-        raise DamagedFile(path, "holds a sample of no pattern, of no payload or of no fragments")
-    if frame.select(pl.col("payload", "fragments", "pattern", "repeat", "latency_s").null_count()).sum_horizontal()[0]:
-        raise DamagedFile(path, "holds a sample without its pattern, payload, fragments, repeat or latency")
-    found = Analysis(frame, floor, of_study(study))
-    found.networks = samples.of_networks(directory, SCHEMA)
-    return found
-
-
-def read_results(directory: Path) -> Checked:
-    """Reads DIR/results.json and checks that it belongs to this study."""
-    return kept.read_results(directory / kept.RESULTS, RESULTS_SCHEMA, NAME)
-
-
-def results(analysis: Analysis) -> dict[str, Any]:
-    rows = published.judge(ROWS, analysis)
-    return {
-        "schema": RESULTS_SCHEMA,
-        "study": NAME,
-        "place": analysis.place.as_dict(),
-        "payload": analysis.payload,
-        "repeats": analysis.repeats,
-        "verified": analysis.wrong_samples == 0,
-        "provenance": {domain: analysis.provenance(domain) for domain in ("cpu", "dram")},
-        **published.table(rows),
-        "configurations": configurations(analysis),
-        "savings": savings_table(analysis),
-    }
-
-
-def judged(directory: Path, record: Manifest) -> dict[str, Any]:
-    """The results of a study directory."""
-    return results(load(directory, record))
+STUDY = Patterns(
+    name=NAME,
+    title="Data-access patterns of one-sided writes",
+    question=(
+        "What do five ways of writing the same bytes to another PE cost, and what does a change between them save?"
+    ),
+    rows=ROWS,
+    layout=COMPARED,
+)

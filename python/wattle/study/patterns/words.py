@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from wattle import units
 from wattle.manifest import Manifest
-from wattle.study import published
 from wattle.study.patterns.analysis import Analysis
-from wattle.study.published import Row
 from wattle.study.stats import Center
+from wattle.study.words import joules
 from wattle.units import si
 
 
-def summary(a: Analysis, rows: list[Row], record: Manifest) -> str:
-    """One paragraph with numbers from the samples."""
-    parts = [
-        _cheapest(a),
-        _dearest(a),
-        _nonblocking(a),
-        _joules(a, record),
-        f"{published.sentence(rows)} The report gives the reasons.",
-    ]
-    if a.wrong_samples:
-        parts.insert(0, f"Data arrived wrong in {a.wrong_samples} samples: no result below can be trusted.")
-    return " ".join(p for p in parts if p)
+def sentences(a: Analysis, record: Manifest) -> list[str]:
+    """Sentences with numbers from the samples."""
+    return [_cheapest(a), _dearest(a), _nonblocking(a), _joules(a, record)]
 
 
 def _best(a: Analysis, n: int) -> tuple[str, Center] | None:
@@ -85,12 +75,5 @@ def _time_words(saving: float) -> str:
 
 
 def _joules(a: Analysis, record: Manifest) -> str:
-    kind = a.provenance("energy")
-    if kind == "unavailable":
-        return f"Joules are not known here: {a.why_no_joules()}."
-    source = ", ".join(a.sources())
-    if kind == "measured":
-        both = " by a sensor that measures both nodes" if a.saw_both else ""
-        return f"Joules are measured{both} ({source})."
-    why = record.meter.get("why", "")
-    return f"Joules are modelled, not measured ({source})" + (f": {why.rstrip('.')}." if why else ".")
+    both = " by a sensor that measures both nodes" if a.saw_both else ""
+    return joules(a.provenance("energy"), a.sources, record, a.why_no_joules, both)

@@ -12,7 +12,7 @@ from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study.protocols.configurations import Configuration
 from wattle.study.protocols.judges import bytes_of, efficiency, per_joule, power, present, senders
-from wattle.study.protocols.study import SWEEP
+from wattle.study.protocols.study import STUDY
 from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.page import Section
@@ -27,7 +27,7 @@ Value = Callable[[Analysis, Point], float | None]
 
 
 def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(SWEEP, directory, record, _sections)
+    return sweep.build(STUDY, directory, record, _sections)
 
 
 def _sections(a: Analysis) -> list[Section]:

@@ -5,17 +5,18 @@ InfiniBand.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from wattle import units
+from wattle.errors import WattleError
 from wattle.sim import cluster as clusters
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
+from wattle.study import place
 from wattle.study.protocols.configurations import MPICH, SHARED, SIMULATED, TCP, Configuration, measured
 from wattle.study.protocols.judges import ROWS, best, efficiency, pays_from, per_joule, power, present, strayed
-from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.plan import Job, Plan, Sweep
+from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.plan import Job, Plan
 from wattle.units import si
 
 # The largest sizes in the text, and D 2.1's example. A rendezvous repeats its waits for each message.
@@ -101,7 +102,15 @@ def _says(a: Analysis) -> str:
     return f"Bytes per joule of {units.size(points[0].x or 0)} in one message: {', '.join(facts)}.{lost}"
 
 
-SWEEP = Sweep(
+def _where(on: str) -> str:
+    """The place; a simulation is of the study's own clusters."""
+    if on.startswith(f"{place.SIMULATED}:"):
+        names = " and ".join(dict.fromkeys(c.cluster for c in SIMULATED))
+        raise WattleError(f"--on {on}: this study simulates {names}; write --on {place.SIMULATED}")
+    return on
+
+
+STUDY = Sweep(
     name="protocols",
     title="Protocols of two-sided messages",
     question="How many bytes does a joule move, by eager messages and by rendezvous?",
@@ -111,6 +120,5 @@ SWEEP = Sweep(
     paper="the dissertation (D: S. Jana, 2016) and the Euro-Par paper before it",
     says=_says,
     at="{x} B",
+    where=_where,
 )
-
-judged = partial(course.judged, SWEEP)

@@ -10,7 +10,7 @@ from wattle.errors import WattleError
 from wattle.study.options import AsJson, Link, On, Output, Quick, Rounds
 from wattle.study.place import LOCAL, check_place
 from wattle.study.race import own
-from wattle.study.race.study import SWEEP
+from wattle.study.race.study import STUDY
 from wattle.study.sweep.command import plan_of, study
 
 MOST_PES = 100_000
@@ -35,7 +35,7 @@ def command(
     if not program:
         if n is not None:
             raise WattleError(f"-n {n}: is for a program of your own, as in `wattle study race -n 4 -- ./app`")
-        study(SWEEP, plan_of(quick, rounds, check_place(on, link, simulates=True)), output, as_json)
+        study(STUDY, plan_of(quick, rounds, check_place(on, link, simulates=True)), output, as_json)
         return
     if n is not None and not 1 <= n <= MOST_PES:
         raise WattleError(f"-n {n}: allowed are 1 to {MOST_PES}")

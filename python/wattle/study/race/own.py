@@ -11,7 +11,8 @@ from wattle.errors import WattleError
 from wattle.study.place import SIMULATED
 from wattle.study.race.judges import JOBS, at_clocks, best
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
-from wattle.study.sweep.plan import Job, Plan, Sweep
+from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.plan import Job, Plan
 from wattle.units import in_unit, si
 
 SHOWN = (("seconds", "time"), ("node", "energy"), ("node_watts", "power"), ("edp", "EDP"), ("e2dp", "E2DP"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wattle import units
+from wattle import manifest, units
 from wattle.html.figures import Figure
 from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study.race.judges import FMA, JOBS, MEMORY, PHASES, PROCESSES, at_clocks, clusters_of
-from wattle.study.race.study import sweep_of
+from wattle.study.race.study import STUDY
 from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.figures import OTHERS, bars, boxes, lines, look_of, plain_axis
@@ -20,7 +20,7 @@ SAVED = (("seconds", "time"), ("node", "energy"), ("edp", "EDP"), ("ed2p", "ED2P
 
 
 def build(directory: Path, record: Manifest) -> Page:
-    made = sweep_of(directory, record)
+    made = STUDY.of(manifest.study(directory, record))
     return sweep.build(made, directory, record, (lambda a: [_jobs(a)]) if made.program else _sections)
 
 

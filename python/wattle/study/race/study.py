@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from wattle import manifest, units
+from wattle import units
+from wattle.checked import Checked
 from wattle.clocks.choice import choose
-from wattle.manifest import Manifest
 from wattle.paths import find_home
 from wattle.study.race import own
 from wattle.study.race.judges import JOBS, ONLINE, PHASES, PROCESSES, REDUCED_GHZ, ROWS, STEPS_CR, clusters_of
-from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.plan import TURNS, Job, Plan, Sweep
+from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.plan import TURNS, Job, Plan
 from wattle.study.sweep.samples import WAITS
 from wattle.units import si
 
@@ -163,7 +162,14 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     )
 
 
-SWEEP = Sweep(
+class Race(Sweep):
+    """The study itself, or that of a user's program."""
+
+    def of(self, facts: Checked) -> Sweep:
+        return own.sweep_of(facts.texts("program"), 1) if facts.has("program") else self
+
+
+STUDY = Race(
     name="race",
     title="Is race to halt right?",
     question="Does the highest clock cost the least energy, for whole jobs, single processes and phases?",
@@ -171,13 +177,3 @@ SWEEP = Sweep(
     rows=ROWS,
     table=_table,
 )
-
-
-def sweep_of(directory: Path, record: Manifest) -> Sweep:
-    """The study itself, or that of the user's program that the directory holds."""
-    facts = manifest.study(directory, record)
-    return own.sweep_of(facts.texts("program"), 1) if facts.has("program") else SWEEP
-
-
-def judged(directory: Path, record: Manifest) -> dict[str, Any]:
-    return course.judged(sweep_of(directory, record), directory, record)

@@ -9,7 +9,7 @@ from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study.receiver.judges import PHASES, PUTS, WAYS
 from wattle.study.receiver.phases import phase_edp, phase_joules
-from wattle.study.receiver.study import SWEEP
+from wattle.study.receiver.study import STUDY
 from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.figures import OTHERS, bars, lines, look_of
@@ -28,7 +28,7 @@ WORDS = {
 
 
 def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(SWEEP, directory, record, _sections)
+    return sweep.build(STUDY, directory, record, _sections)
 
 
 def _fragments(point: Point) -> float:

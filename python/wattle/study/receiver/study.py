@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from wattle import profile, units
 from wattle.study.receiver.judges import PHASES, PLANES, PUTS, ROWS, WAYS, wanted_clocks
-from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.plan import Job, Plan, Sweep
+from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.plan import Job, Plan
 from wattle.study.sweep.samples import WAITS
 from wattle.units import si
 
@@ -77,7 +76,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     return title, ["way", "policy", "latency", "receiver's CPU", "sender's joules", "receiver's joules"], lines
 
 
-SWEEP = Sweep(
+STUDY = Sweep(
     name="receiver",
     title="Clocks under a put",
     question="What does the receiver of a put cost, by its work, its wait policy and its clock?",
@@ -86,5 +85,3 @@ SWEEP = Sweep(
     table=_table,
     at="{x} fragments",
 )
-
-judged = partial(course.judged, SWEEP)

@@ -8,7 +8,7 @@ from wattle.html.figures import Figure
 from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study.slack.judges import EARLY, RATIOS, SHORT
-from wattle.study.slack.study import SWEEP
+from wattle.study.slack.study import STUDY
 from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.figures import bars, lines, look_of, plain_axis
@@ -23,7 +23,7 @@ CASES = (("A", "baseline", None), ("B", "performance", None), ("C", "energy", No
 
 
 def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(SWEEP, directory, record, _sections)
+    return sweep.build(STUDY, directory, record, _sections)
 
 
 def _sections(a: Analysis) -> list[Section]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from wattle import units
 from wattle.study.slack.judges import BARS, EARLY, RATIOS, ROWS, SHORT
-from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.plan import MODES, TURNS, Job, Plan, Sweep, of_all_modes
+from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.plan import MODES, TURNS, Job, Plan, of_all_modes
 from wattle.study.sweep.samples import WAITS
 from wattle.units import si
 
@@ -63,7 +61,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     return title, ["wait", "mode, scaling", "time", "CPU", f"node's joules, {a.provenance}", changes_head], lines
 
 
-SWEEP = Sweep(
+STUDY = Sweep(
     name="slack",
     title="Slack: proactive and reactive scaling",
     question=(
@@ -75,5 +73,3 @@ SWEEP = Sweep(
     table=_table,
     at="CR {x}",
 )
-
-judged = partial(course.judged, SWEEP)

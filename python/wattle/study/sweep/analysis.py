@@ -44,6 +44,19 @@ class Point:
         return f"{self.mode}, {self.scaling}" if self.scaling else self.mode
 
 
+@dataclass(frozen=True)
+class Fit:
+    """A straight line through samples, as a sentence and as numbers. `slope`, `intercept`: with their units."""
+
+    what: str
+    policy: str
+    slope: float
+    intercept: float
+    r2: float
+    words: str
+    provenance: str
+
+
 def node(row: Row) -> float | None:
     """Joules with the node's idle joules, as a sensor measures them. Measured joules include these."""
     joules = energy.whole(row)
@@ -182,10 +195,6 @@ class Analysis(Evidence):
         return min(map(len, self.points.values()), default=0)
 
     @cached_property
-    def wrong(self) -> int:
-        return int((~self.frame["verified"]).sum())
-
-    @cached_property
     def provenance(self) -> str:
         """The weakest provenance of the samples."""
         return energy.weakest(self.frame)
@@ -210,10 +219,6 @@ class Analysis(Evidence):
 
     def with_frame(self, frame: pl.DataFrame) -> Analysis:
         return Analysis(frame, self.knob, self.place)
-
-    @cached_property
-    def sources(self) -> list[str]:
-        return energy.sources(self.frame)
 
     @cached_property
     def uncertainty(self) -> float | None:

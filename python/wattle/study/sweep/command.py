@@ -7,21 +7,19 @@ from functools import partial
 from pathlib import Path
 
 from wattle import console, info
-from wattle.manifest import Manifest
 from wattle.study.command import conduct
+from wattle.study.course import Work
 from wattle.study.options import AsJson, Link, On, Output, Quick, Rounds
 from wattle.study.place import LOCAL, SIMULATED, Place, check_place
 from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.plan import Plan, Sweep, make_plan
-from wattle.study.sweep.words import summary
+from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.plan import Plan, make_plan
 from wattle.tables import table
 
 
-def of(made: Sweep, where: Callable[[str], str] = str) -> Callable[..., None]:
-    """`wattle study NAME` with the usual options. `where`: the place that a value of `--on` names;
-    it raises WattleError for one that the study does not have.
-    """
+def of(made: Sweep) -> Callable[..., None]:
+    """`wattle study NAME` with the usual options."""
 
     def command(
         quick: Quick = False,
@@ -31,7 +29,7 @@ def of(made: Sweep, where: Callable[[str], str] = str) -> Callable[..., None]:
         rounds: Rounds = None,
         as_json: AsJson = False,
     ) -> None:
-        study(made, plan_of(quick, rounds, check_place(where(on), link, simulates=True)), output, as_json)
+        study(made, plan_of(quick, rounds, check_place(made.where(on), link, simulates=True)), output, as_json)
 
     return command
 
@@ -46,19 +44,15 @@ def plan_of(quick: bool, rounds: int | None, place: Place) -> Plan:
 def study(made: Sweep, plan: Plan, output: Path | None, as_json: bool) -> None:
     """Runs a study and shows its results."""
 
-    def run(directory: Path, command: list[str]) -> Manifest:
+    def work() -> Work:
         if not as_json:
             console.note(plan.knob.words)
-        return course.run(made, plan, directory, command)
+        return course.work(made, plan)
 
-    load, results, show = (partial(of_all, made) for of_all in (course.load, course.results, _show))
-    conduct(made.name, output, run, load, results, show, as_json)
+    conduct(made, work, partial(_show, made), output, as_json)
 
 
-def _show(made: Sweep, record: Manifest, analysis: Analysis) -> None:
-    rows, bars = course.judge(made, analysis), course.judge_bars(made, analysis)
-    console.out.print(summary(made, analysis, rows, bars, record, reasons="in the report"))
-    console.out.print()
+def _show(made: Sweep, analysis: Analysis) -> None:
     title, heads, lines = made.table(analysis)
     shown = table(title=title)
     for k, head in enumerate(heads):
@@ -71,4 +65,3 @@ def _show(made: Sweep, record: Manifest, analysis: Analysis) -> None:
         console.out.print(f"Straight lines by least squares, joules {analysis.provenance}")
         for fit in fits:
             console.out.print(f"  {fit.policy}: {fit.words}", soft_wrap=True)
-    console.out.print()

@@ -1,4 +1,4 @@
-"""Runs a study of waiting and clocks: its jobs alternately, then the analysis of its directory."""
+"""Runs a study of waiting and clocks: its jobs alternately."""
 
 from __future__ import annotations
 
@@ -6,40 +6,33 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from wattle import console, manifest, paths, units
-from wattle.errors import DamagedFile, WattleError
-from wattle.manifest import Manifest
+from wattle import console, paths, units
+from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
-from wattle.study import kept, launch, measuring, published, samples
-from wattle.study.course import Course, Gathered
-from wattle.study.place import Place, of_study
-from wattle.study.published import Row
+from wattle.study import launch, measuring
+from wattle.study.course import Gathered, Work
 from wattle.study.site import Site, opened
 from wattle.study.sweep import jobs as sweep_jobs
-from wattle.study.sweep import knob
-from wattle.study.sweep.analysis import METRICS, Analysis, Point
-from wattle.study.sweep.plan import TURNS, Job, Plan, Sweep
-from wattle.study.sweep.samples import SCHEMA, WAITS, WHO, of_job, row, thresholds_of, with_more
-
-RESULTS_SCHEMA = 1
+from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.plan import TURNS, Job, Plan
+from wattle.study.sweep.samples import of_job, row, thresholds_of, with_more
 
 
-def run(study: Sweep, plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory."""
+def work(study: Sweep, plan: Plan) -> Work:
+    """The jobs of a plan. Raises WattleError where none can run here."""
     jobs, left_out = _jobs(study, plan)
-    record = kept.begin(command, max(job.pes for job in jobs), plan.simulated)
-    for program, reason in left_out.items():
-        console.note(f"{program} is left out: {reason}")
-    machine = plan.machine.cluster.machine if plan.machine else ""
     planned = plan.rounds * sum(job.samples for job in jobs)
-    course = Course(directory, record, SCHEMA, planned, lambda gathered: _told(study, plan, jobs, left_out), machine)
-    course.run(lambda gathered: _gather(study.name, jobs, plan, gathered), Gathered())
-    kept.write_results(directory / kept.RESULTS, judged(study, directory, record))
-    return record
+    machine = plan.machine.cluster.machine if plan.machine else ""
+
+    def gather(gathered: Gathered) -> None:
+        for program, reason in left_out.items():
+            console.note(f"{program} is left out: {reason}")
+        _gather(study.name, jobs, plan, gathered)
+
+    told = _told(study, plan, jobs, left_out)
+    return Work(max(job.pes for job in jobs), plan.simulated, planned, lambda gathered: told, gather, machine=machine)
 
 
 def _jobs(study: Sweep, plan: Plan) -> tuple[list[Job], dict[str, str]]:
@@ -157,61 +150,3 @@ def _others(jobs: Sequence[Job]) -> dict[str, Any]:
     """Simulated machines other than the study's own, by series."""
     found = {job.series: simulation.as_dict(job.machine.cluster) for job in jobs if job.machine}
     return {"simulated_by_series": found} if found else {}
-
-
-# ---- reading back ----
-
-
-def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
-    """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
-    facts = manifest.study(directory, record)
-    kept.check_finished(directory, record, facts)
-    frame = samples.read(directory, SCHEMA)
-    path = directory / samples.FILE
-    if frame.filter(~pl.col("wait").is_in(WAITS) | ~pl.col("who").is_in(WHO)).height:
-        raise DamagedFile(path, "holds a sample of a wait policy or of a PE that this study does not have")
-    needed = ("series", "name", "who", "wait", "mode", "scaling", "pes", "round", "job", "repeat", "seconds", "cpu_s")
-    if frame.select(pl.col(*needed, "verified", "more_json").null_count()).sum_horizontal()[0]:
-        raise DamagedFile(path, "holds a sample without its series, policy, PEs, repeat or time")
-    if frame.filter(pl.col("seconds") <= 0).height:
-        raise DamagedFile(path, "holds a sample of no time")
-    found = Analysis(frame, knob.of_study(facts), of_study(facts) if facts.has("place") else Place())
-    found.networks = samples.of_networks(directory, SCHEMA)
-    return found
-
-
-def judge(study: Sweep, analysis: Analysis) -> list[Row]:
-    """The rows of all published figures for these samples."""
-    return published.judge(study.rows, analysis)
-
-
-def judge_bars(study: Sweep, analysis: Analysis) -> list[Row]:
-    """The rows of the project's own bars for these samples."""
-    return published.judge(study.bars, analysis)
-
-
-def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:
-    rows = judge(study, analysis)
-    return {
-        "schema": RESULTS_SCHEMA,
-        "study": study.name,
-        "repeats": analysis.repeats,
-        "verified": analysis.wrong == 0,
-        "provenance": analysis.provenance,
-        "knob": analysis.knob.as_dict(),
-        **({} if analysis.knob.simulated else {"place": analysis.place.as_dict()}),
-        **published.table(rows),
-        **({"bars": [bar.as_dict() for bar in judge_bars(study, analysis)]} if study.bars else {}),
-        "fits": [fit.__dict__ for fit in study.fits(analysis)],
-        "points": [_point(analysis, point) for point in analysis.points],
-    }
-
-
-def judged(study: Sweep, directory: Path, record: Manifest) -> dict[str, Any]:
-    """The results of a study directory."""
-    return results(study, load(study, directory, record))
-
-
-def _point(a: Analysis, point: Point) -> dict[str, Any]:
-    centers = {name: c.as_dict() if (c := a.center(name, point)) else None for name in METRICS}
-    return {**point.__dict__, **centers, "job_changes": a.changes(point)}

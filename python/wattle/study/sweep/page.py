@@ -19,11 +19,10 @@ from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study import published, samples
 from wattle.study.stats import Center
-from wattle.study.sweep import course
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
+from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.figures import look_of, shown
-from wattle.study.sweep.plan import Sweep
-from wattle.study.sweep.words import case_words, longest, summary
+from wattle.study.sweep.words import case_words, longest
 from wattle.units import si
 
 WAIT_WORDS = {
@@ -50,7 +49,7 @@ class Section:
 
 def build(made: Sweep, directory: Path, record: Manifest, sections_of: Callable[[Analysis], list[Section]]) -> Page:
     """Reads and checks the directory's samples, and makes the page."""
-    analysis = course.load(made, directory, record)
+    analysis = made.load(directory, record)
     with _points_there(directory):
         return _page(made, analysis, manifests.study(directory, record), record, sections_of)
 
@@ -72,14 +71,14 @@ def _points_there(directory: Path) -> Iterator[None]:
 def _page(
     made: Sweep, analysis: Analysis, facts: Checked, record: Manifest, sections_of: Callable[[Analysis], list[Section]]
 ) -> Page:
-    rows, bars = course.judge(made, analysis), course.judge_bars(made, analysis)
+    rows, bars = made.judge(analysis), made.judge_bars(analysis)
     sections = [s for s in sections_of(analysis) if s.figures]
     title, heads, lines = made.table(analysis)
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
         title=made.title,
         subtitle=made.question,
-        summary=summary(made, analysis, rows, bars, record),
+        summary=made.summary(analysis, rows, bars, record, on_page=True),
         record=record,
         nav=_nav(sections, bool(rows), bool(bars)),
         figures=[figure for section in sections for figure in section.figures],
@@ -155,7 +154,11 @@ def _cards(made: Sweep, a: Analysis) -> list[tuple[str, str, str]]:
     for wait in ("sleep", "adaptive"):
         if saved := a.saving("cpu_s", a.like(last, wait="spin"), a.like(last, wait=wait)):
             found.append(
-                (units.percent(saved.median), f"of CPU time saved by {wait}", f"against spin, {case_words(made, last)}")
+                (
+                    units.percent(saved.median),
+                    f"of CPU time saved by {wait}",
+                    f"against spin, {case_words(made.at, last)}",
+                )
             )
     return found
 

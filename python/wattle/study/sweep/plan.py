@@ -13,10 +13,8 @@ from wattle.errors import WattleError
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
 from wattle.study.place import DEFAULT_CLUSTER, LOCAL, SIMULATED, Place, check_place
-from wattle.study.published import Published
 from wattle.study.site import opened
 from wattle.study.sweep import knob
-from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.knob import Knob
 
 MODES = ("baseline", "performance", "energy", "hybrid")
@@ -68,40 +66,6 @@ class Job:
             if not acts:
                 found["WATTLE_KNOB"] = "record"
         return found
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """A study. `jobs`: those of a round. `table`: title, headings and lines of the command's output. `fits`: its
-    straight lines. `bars`: the project's own, which no tally of published figures counts. `program`: a user's program
-    with its arguments, in place of those of apps/; there are no published figures of it.
-    """
-
-    name: str
-    title: str
-    question: str
-    jobs: Callable[[Plan], list[Job]]
-    rows: Sequence[Published[Analysis]]
-    table: Callable[[Analysis], tuple[str, list[str], list[list[str]]]]
-    paper: str = "the dissertation (D: S. Jana, 2016)"
-    says: Callable[[Analysis], str] = lambda a: ""  # further sentences for the summary
-    fits: Callable[[Analysis], list[Fit]] = lambda a: []
-    program: tuple[str, ...] = ()
-    bars: Sequence[Published[Analysis]] = ()
-    at: str = "{x}"  # the swept value of the first series, as text
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A straight line through samples, as a sentence and as numbers. `slope`, `intercept`: with their units."""
-
-    what: str
-    policy: str
-    slope: float
-    intercept: float
-    r2: float
-    words: str
-    provenance: str
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from wattle.checked import Checked
 from wattle.paths import Home
 from wattle.study.tsp.judges import BARS, ROWS
-from wattle.study.versions import course
-from wattle.study.versions.plan import App, Case, Size
+from wattle.study.versions.family import App, Case, Size
 
 FILES = ("tsp04.txt", "tsp14.txt", "tsp15.txt")
 HELD_PES = (4,)
@@ -34,7 +32,7 @@ def _input_of(line: dict[str, Any]) -> str:
 
 PAPERS = Case(_files(*FILES), len(FILES))
 
-APP = App(
+STUDY = App(
     name="tsp",
     title="The travelling salesman, four ways",
     question=(
@@ -55,5 +53,3 @@ APP = App(
     rows=ROWS,
     bars=BARS,
 )
-
-judged = partial(course.judged, APP)

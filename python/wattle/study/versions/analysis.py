@@ -65,10 +65,6 @@ class Analysis(Evidence):
     def with_frame(self, frame: pl.DataFrame) -> Analysis:
         return Analysis(frame, tuple(self.versions), self.left_out, self.place)
 
-    @property
-    def simulated(self) -> bool:
-        return self.place.simulated
-
     def values(self, metric: str, version: str, given: str, pes: int) -> list[float | None]:
         """The values in the order of the runs."""
         return self._values.get((metric, version, given, pes), [])
@@ -133,7 +129,7 @@ class Analysis(Evidence):
         """The weakest provenance among the samples of the metric."""
         return energy.weakest(self.runs, METRICS[metric].energy)
 
-    @property
+    @cached_property
     def sources(self) -> list[str]:
         return energy.sources(self.runs)
 
@@ -141,10 +137,6 @@ class Analysis(Evidence):
     def uncertainty(self) -> float | None:
         """The median of the relative uncertainty of the joules."""
         return energy.uncertainty(self.runs)
-
-    @property
-    def wrong(self) -> int:
-        return int((~self.frame["verified"]).sum())
 
     @property
     def repeats(self) -> int:

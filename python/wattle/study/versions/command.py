@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from wattle import console, info, units
-from wattle.console import styled
-from wattle.manifest import Manifest
-from wattle.study import published
-from wattle.study.command import conduct
+from wattle.study.command import conduct, say_place
 from wattle.study.options import AsJson, Link, On, Output, Pes, Quick, Rounds
 from wattle.study.place import LOCAL, check_place
 from wattle.study.versions import course
 from wattle.study.versions.analysis import Analysis
+from wattle.study.versions.family import App
 from wattle.study.versions.figures import amount
-from wattle.study.versions.plan import App, make_plan
-from wattle.study.versions.words import summary
+from wattle.study.versions.plan import make_plan
 from wattle.tables import Table, table
 
 
@@ -34,21 +30,17 @@ def of(app: App) -> Callable[..., None]:
     ) -> None:
         plan = make_plan(app, pes, rounds, quick, check_place(on, link, simulates=True))
         info.check_machine(info.ask())
-        load, results, show = (partial(of_all, app) for of_all in (course.load, course.results, _show))
-        conduct(app.name, output, lambda *at: course.run(plan, *at), load, results, show, as_json)
+        conduct(app, lambda: course.work(plan), _show, output, as_json)
 
     return command
 
 
-def _show(app: App, record: Manifest, analysis: Analysis) -> None:
-    rows, bars = published.judge(app.rows, analysis), published.judge(app.bars, analysis)
-    console.out.print(summary(app, analysis, rows, bars, record))
-    for given in analysis.inputs:
-        console.out.print()
+def _show(analysis: Analysis) -> None:
+    for k, given in enumerate(analysis.inputs):
+        if k:
+            console.out.print()
         console.out.print(_table(analysis, given))
-    if analysis.place.across:
-        console.out.print(styled("\n[faint]{}[/faint]", analysis.place.sentence))
-    console.out.print()
+    say_place(analysis)
 
 
 def _table(a: Analysis, given: str) -> Table:

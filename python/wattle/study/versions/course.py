@@ -1,40 +1,31 @@
-"""Runs a study of a mini-app: jobs of its versions alternately, then the analysis of its directory."""
+"""Runs a study of a mini-app: jobs of its versions alternately."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from wattle import console, manifest, paths, units
-from wattle.errors import DamagedFile, WattleError
-from wattle.manifest import Manifest
-from wattle.study import kept, published, samples
-from wattle.study.course import Course, Gathered
-from wattle.study.place import of_study
+from wattle import console, paths, units
+from wattle.errors import WattleError
+from wattle.study.course import Gathered, Work
 from wattle.study.site import opened
 from wattle.study.versions import jobs as versions_jobs
-from wattle.study.versions.analysis import METRICS, Analysis
-from wattle.study.versions.plan import App, Plan
-from wattle.study.versions.samples import SCHEMA, row, with_waits
+from wattle.study.versions.plan import Plan
+from wattle.study.versions.samples import row, with_waits
 
-RESULTS_SCHEMA = 1
 FIRST = "first"  # the series of a job's first solution of an input
 
 
-def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory."""
-    record = kept.begin(command, max(plan.size.pes), plan.place.simulated)
-    for version, reason in plan.left_out.items():
-        console.note(f"version {version} is left out: {reason}")
-    course = Course(directory, record, SCHEMA, plan.samples, lambda gathered: _told(plan))
-    course.run(lambda gathered: _gather(plan, gathered), Gathered())
-    kept.write_results(directory / kept.RESULTS, judged(plan.app, directory, record))
-    return record
+def work(plan: Plan) -> Work:
+    """The jobs of a plan."""
+    pes, simulated = max(plan.size.pes), plan.place.simulated
+    return Work(pes, simulated, plan.samples, lambda gathered: _told(plan), partial(_gather, plan))
 
 
 def _gather(plan: Plan, gathered: Gathered) -> None:
+    for version, reason in plan.left_out.items():
+        console.note(f"version {version} is left out: {reason}")
     home = paths.find_home()
     simulated = plan.place if plan.place.simulated else None
     launches = {version: versions_jobs.find(home, plan.app.name, version, plan.place) for version in plan.versions}
@@ -78,62 +69,4 @@ def _told(plan: Plan) -> dict[str, Any]:
             "versions": plan.versions,
             "left_out": plan.left_out,
         }
-    }
-
-
-# ---- reading back ----
-
-
-def load(app: App, directory: Path, record: Manifest) -> Analysis:
-    """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
-    study = manifest.study(directory, record)
-    kept.check_finished(directory, record, study)
-    frame = samples.read(directory, SCHEMA)
-    path = directory / samples.FILE
-    if frame.filter(~pl.col("version").is_in(app.versions)).height:
-        raise DamagedFile(path, f"holds a sample of a version that {app.name} does not have")
-    needed = ("version", "pes", "input", "series", "round", "job", "repeat", "seconds", "cpu_s")
-    if frame.select(pl.col(needed).null_count()).sum_horizontal()[0]:
-        raise DamagedFile(path, "holds a sample without its version, PEs, input, repeat or time")
-    if frame.filter(pl.col("series") == "runs").is_empty():
-        raise DamagedFile(path, "holds no run")
-    left_out = study.get("left_out").object() if study.has("left_out") else {}
-    found = Analysis(frame, app.versions, {str(k): str(v) for k, v in left_out.items()}, of_study(study))
-    found.networks = samples.of_networks(directory, SCHEMA)
-    return found
-
-
-def results(app: App, analysis: Analysis) -> dict[str, Any]:
-    rows = published.judge(app.rows, analysis)
-    return {
-        "schema": RESULTS_SCHEMA,
-        "study": app.name,
-        "place": analysis.place.as_dict(),
-        "repeats": analysis.repeats,
-        "verified": analysis.wrong == 0,
-        "left_out": analysis.left_out,
-        "provenance": {name: analysis.provenance(name) for name in METRICS if METRICS[name].energy},
-        **published.table(rows),
-        "bars": [r.as_dict() for r in published.judge(app.bars, analysis)],
-        "points": [_point(analysis, v, i, n) for i in analysis.inputs for n in analysis.pes for v in analysis.versions],
-        "held": [
-            {"version": h.version, "pes": h.pes, "wait_s": h.wait_s, "wait_cpu_s": h.wait_cpu_s, "share": h.share}
-            for h in analysis.held
-        ],
-    }
-
-
-def judged(app: App, directory: Path, record: Manifest) -> dict[str, Any]:
-    """The results of a study directory."""
-    return results(app, load(app, directory, record))
-
-
-def _point(a: Analysis, version: str, given: str, pes: int) -> dict[str, Any]:
-    centers = {metric: a.center(metric, version, given, pes) for metric in METRICS}
-    return {
-        "version": version,
-        "input": given,
-        "pes": pes,
-        **{metric: found.as_dict() if found else None for metric, found in centers.items()},
-        "waits": a.waits(version, pes),
     }

@@ -11,18 +11,16 @@ from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study import published
 from wattle.study.stats import Center
-from wattle.study.versions import course
 from wattle.study.versions import figures as drawn
 from wattle.study.versions.analysis import METRICS, Analysis
-from wattle.study.versions.plan import App
-from wattle.study.versions.words import summary
+from wattle.study.versions.family import App
 from wattle.units import si_scale
 
 
 def build(app: App, directory: Path, record: Manifest) -> Page:
     """Reads and checks the directory's samples, and makes the page."""
-    analysis = course.load(app, directory, record)
-    rows, bars = published.judge(app.rows, analysis), published.judge(app.bars, analysis)
+    analysis = app.load(directory, record)
+    rows, bars = app.judge(analysis), app.judge_bars(analysis)
     by_input = [
         (given, drawn.figure_id("on", given), drawn.metric_figures(analysis, given)) for given in analysis.inputs
     ]
@@ -32,7 +30,7 @@ def build(app: App, directory: Path, record: Manifest) -> Page:
         template=Path(__file__).with_suffix(".html.j2"),
         title=app.title,
         subtitle=f"{app.question} {analysis.place.found} on {analysis.place.words}.",
-        summary=summary(app, analysis, rows, bars, record),
+        summary=app.summary(analysis, rows, bars, record, on_page=True),
         record=record,
         nav=_nav(analysis, waits is not None),
         figures=figures,

@@ -3,57 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from wattle import paths
 from wattle.errors import WattleError
-from wattle.paths import Home
 from wattle.study.place import TWO_NODES, Place
-from wattle.study.published import Published
 from wattle.study.versions import jobs as versions_jobs
-from wattle.study.versions.analysis import Analysis
+from wattle.study.versions.family import App, Case, Size
 
 MOST_PES = 512
-
-
-@dataclass(frozen=True)
-class Case:
-    """The work of one job. `inputs`: the number of different inputs that it solves."""
-
-    arguments: Callable[[Home], list[str]]
-    inputs: int = 1
-    series: str = "runs"
-    pes: tuple[int, ...] | None = None  # None: those of the plan
-
-
-@dataclass(frozen=True)
-class Size:
-    """The amount of work: rounds of a job of each version, and counted solutions of each input in a job."""
-
-    pes: tuple[int, ...]
-    rounds: int
-    each: int
-    cases: tuple[Case, ...]
-
-
-@dataclass(frozen=True)
-class App:
-    """A mini-app. `input_of`: the name of the input of a sample's line. `held`: cases in which work is held back."""
-
-    name: str
-    title: str
-    question: str
-    versions: tuple[str, ...]  # in the order of the report
-    words: dict[str, str]  # a description of each version
-    full: Size
-    quick: Size
-    input_of: Callable[[dict[str, Any]], str]
-    held: tuple[Case, ...]
-    simulated: Size  # for --on sim: runs do not differ, so one round is enough
-    rows: Sequence[Published[Analysis]]
-    bars: Sequence[Published[Analysis]]
 
 
 @dataclass(frozen=True)

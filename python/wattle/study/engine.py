@@ -1,0 +1,139 @@
+"""The engine of all studies: runs the jobs, reads a directory's samples, judges them, and makes results.json."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import polars as pl
+
+from wattle import manifest
+from wattle.checked import Checked
+from wattle.errors import DamagedFile
+from wattle.manifest import Manifest
+from wattle.study import kept, published, samples
+from wattle.study.compared import Layout
+from wattle.study.course import Work
+from wattle.study.published import Evidence, Published, Row
+
+RESULTS_SCHEMA = 1
+Analysis = TypeVar("Analysis", bound=Evidence)
+Check = tuple[pl.Expr, str]  # finds wrong samples; and what the file then holds
+
+
+def missing(*columns: str) -> pl.Expr:
+    """Finds samples without a value in one of the columns."""
+    return pl.any_horizontal(pl.col(*columns).is_null())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study(Generic[Analysis]):
+    """A study. `rows`: the published figures. `bars`: the project's own, which no tally of published figures counts.
+    `layout`: the columns of the samples. Subclasses give what is a study's own.
+    """
+
+    name: str
+    title: str
+    question: str
+    rows: Sequence[Published[Analysis]]
+    bars: Sequence[Published[Analysis]] = ()
+    layout: Layout
+
+    # ---- a study's own ----
+
+    def checks(self) -> Sequence[Check]:
+        """The checks of a file of samples, in order."""
+        raise NotImplementedError
+
+    def analysis(self, frame: pl.DataFrame, facts: Checked, record: Manifest) -> Analysis:
+        """The analysis of checked samples. `facts`: the study's entry of the manifest."""
+        raise NotImplementedError
+
+    def own(self, a: Analysis) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The study's own entries of results.json, before and after the verdicts."""
+        raise NotImplementedError
+
+    def sentences(self, a: Analysis, record: Manifest) -> list[str]:
+        """What the summary says of the samples. An empty sentence is left out."""
+        raise NotImplementedError
+
+    def wrong(self, n: int) -> str:
+        """The words for `n` wrong samples."""
+        return f"Data arrived wrong in {n} samples"
+
+    def left_out(self, a: Analysis) -> dict[str, str]:
+        """What did not run here, for the end of the summary, with the reasons."""
+        return {}
+
+    def reasons(self, on_page: bool) -> str:
+        """The sentence that says where the reasons of the verdicts are."""
+        return "The report gives the reasons."
+
+    def command(self) -> Callable[..., None]:
+        """`wattle study NAME`, where the folder has no module `command`."""
+        raise NotImplementedError
+
+    def of(self, facts: Checked) -> Study[Analysis]:
+        """The study of a directory, by its entry of the manifest."""
+        return self
+
+    # ---- common to all ----
+
+    def run(self, work: Work, directory: Path, command: list[str]) -> Manifest:
+        """Runs the jobs and writes samples.parquet, results.json and manifest.json into the directory."""
+        record = work.run(directory, command, self.layout.columns)
+        kept.write_results(directory / kept.RESULTS, self.judged(directory, record))
+        return record
+
+    def load(self, directory: Path, record: Manifest) -> Analysis:
+        """Reads a study directory's samples. Raises DamagedFile with the reason for a damaged file."""
+        facts = manifest.study(directory, record)
+        kept.check_finished(directory, record, facts)
+        frame = samples.read(directory, self.layout.columns)
+        for wrong, what in self.checks():
+            if frame.filter(wrong).height:
+                raise DamagedFile(directory / samples.FILE, what)
+        found = self.analysis(frame, facts, record)
+        found.networks = samples.of_networks(directory, self.layout.columns)
+        return found
+
+    def judge(self, a: Analysis) -> list[Row]:
+        """The rows of all published figures for these samples."""
+        return published.judge(self.rows, a)
+
+    def judge_bars(self, a: Analysis) -> list[Row]:
+        """The rows of the project's own bars for these samples."""
+        return published.judge(self.bars, a)
+
+    def summary(self, a: Analysis, rows: list[Row], bars: list[Row], record: Manifest, on_page: bool) -> str:
+        """One paragraph with numbers from the samples, for the page or for the terminal."""
+        parts = [
+            f"{self.wrong(a.wrong)}: no result below can be trusted." if a.wrong else "",
+            *self.sentences(a, record),
+            published.bars_sentence(bars),
+            f"{published.sentence(rows)} {self.reasons(on_page)}".strip() if rows else "",
+            *(f"{what} is left out: {why}." for what, why in self.left_out(a).items()),
+        ]
+        return " ".join(filter(None, parts))
+
+    def results(self, a: Analysis) -> dict[str, Any]:
+        """The contents of results.json."""
+        before, after = self.own(a)
+        return {
+            "schema": RESULTS_SCHEMA,
+            "study": self.name,
+            **before,
+            **published.table(self.judge(a)),
+            **({"bars": [bar.as_dict() for bar in self.judge_bars(a)]} if self.bars else {}),
+            **after,
+        }
+
+    def judged(self, directory: Path, record: Manifest) -> dict[str, Any]:
+        """The results of a study directory."""
+        return self.results(self.load(directory, record))
+
+    def check_results(self, directory: Path) -> None:
+        """Raises DamagedFile where DIR/results.json is not of this study."""
+        kept.read_results(directory / kept.RESULTS, RESULTS_SCHEMA, self.name)
