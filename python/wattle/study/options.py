@@ -7,6 +7,24 @@ from typing import Annotated
 
 import typer
 
+from wattle.errors import WattleError
+
+MOST_TIMES, LONGEST_S = 1000, 60  # of repeats and rounds; of --min-time
+
+
+def check_times(option: str, value: int | None) -> None:
+    """Raises WattleError for a number of repeats or rounds that is not allowed."""
+    if value is not None and not 1 <= value <= MOST_TIMES:
+        raise WattleError(f"{option} {value}: allowed are 1 to {MOST_TIMES}")
+
+
+def check_repeats(repeats: int | None, min_time_s: float | None) -> None:
+    """Raises WattleError for values of --repeat and --min-time that are not allowed."""
+    check_times("--repeat", repeats)
+    if min_time_s is not None and not 0 <= min_time_s <= LONGEST_S:
+        raise WattleError(f"--min-time {min_time_s}: allowed are 0 to {LONGEST_S} seconds")
+
+
 Quick = Annotated[bool, typer.Option("--quick", help="A sweep of about a minute, with fewer PEs.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/...).")]
 On = Annotated[

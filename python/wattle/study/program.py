@@ -13,11 +13,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from wattle import console, files, paths
+from wattle import console, files, paths, profile
 from wattle.checked import parse_json
 from wattle.commands import run_quietly
 from wattle.errors import DamagedFile, WattleError
 from wattle.paths import Home
+from wattle.profile import RunProfile
 from wattle.study import measuring
 from wattle.study.hosts import NO_DEFAULT
 from wattle.study.place import Start
@@ -141,6 +142,22 @@ def _lines(
         if code != 0:
             words.seek(0)
             raise WattleError(f"{program.name} {_how(code)}: {_last(words.read())}")
+
+
+def profile_of(folder: Path, pes: int) -> RunProfile | None:
+    """The profile of a finished job; None where it left none (WATTLE_PROFILE=off), or not all of it."""
+    if not any((folder / "profile").glob("pe-*.json")):
+        return None
+    found = profile.load(folder, pes)
+    return found if found.complete else None
+
+
+def states(found: RunProfile | None) -> dict[str, float | None]:
+    """Columns of a job's PE-seconds between init and finalize, by state; null where they were not counted."""
+    return {
+        f"job_{state}_s": found.sum("state_s", state) if found else None
+        for state in ("active", "spin", "yield", "asleep")
+    }
 
 
 def shown(program: Path, lines: IO[str]) -> Iterator[dict[str, Any]]:

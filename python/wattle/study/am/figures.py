@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wattle.html.figures import Figure, Look, Trace, hover_text, line, short_count, spans_a_decade, value_axis
+from markupsafe import Markup
+
+from wattle.html.figures import Figure, Look, Trace, hover_text, short_count, spans_a_decade, value_axis
 from wattle.study.am.analysis import METRICS, Analysis, Case
+from wattle.study.medians import by_unit, hover_lines, through
 from wattle.study.stats import Center
 from wattle.units import in_unit
 
@@ -113,28 +116,17 @@ def _line(a: Analysis, metric: str, series: str, test: str, way: str, x: X, case
     level = a.only_case(series, test, way) if way == "ucx" and series == "rate" else None
     points = [(x(case), a.center(metric, level or case.sent_by(way), way)) for case in cases]
     found = [(at, c) for at, c in points if c]
-    if not found:
-        return None
-    hover = [_hover(a, metric, way, at, c) for at, c in found]
-    trace = line(
-        [at for at, _ in found],
-        [c.median for _, c in found],
-        [c.p25 for _, c in found],
-        [c.p75 for _, c in found],
-        LOOKS[way],
-        NAMES[way],
-        hover,
-    )
-    return {**trace, "mode": "lines"} if level else trace
+    trace = through(found, LOOKS[way], NAMES[way], lambda at, c: _hover(a, metric, way, at, c))
+    return {**trace, "mode": "lines"} if trace and level else trace
 
 
-def _hover(a: Analysis, metric: str, way: str, at: int, c: Center) -> str:
+def _hover(a: Analysis, metric: str, way: str, at: float, c: Center) -> Markup:
+    kind = METRICS[metric]
     return hover_text(
         NAMES[way],
         [
             ("at", f"{at:,}"),
-            (METRICS[metric].label, shown(metric, c.median)),
-            ("middle half", f"{shown(metric, c.p25)} to {shown(metric, c.p75)}"),
+            *hover_lines(kind.label, c, by_unit(kind.unit)),
             ("repeats", str(c.n)),
             ("provenance", a.provenance((way,)) if metric == "energy" else "measured"),
         ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from wattle.study.am.analysis import Analysis, Case
 from wattle.study.am.figures import NAMES, shown
 from wattle.study.am.study import STUDY
 from wattle.study.am.words import energy_of, last_case
+from wattle.study.medians import cell
 from wattle.units import si
 
 STEPS = {
@@ -124,7 +126,7 @@ def _cells(a: Analysis) -> list[dict[str, Any]]:
     return [
         {
             "head": [case.series, case.test, NAMES[way], units.size(case.bytes), _flight(case), str(case.pes)],
-            "cells": [_cell(a, metric, case, way) for metric in ("time", "rate", "bandwidth")],
+            "cells": [cell(a.center(m, case, way), partial(shown, m)) for m in ("time", "rate", "bandwidth")],
             "energy": energy_of(a, case, way),
         }
         for case, way in a.cells()
@@ -133,13 +135,6 @@ def _cells(a: Analysis) -> list[dict[str, Any]]:
 
 def _flight(case: Case) -> str:
     return f"{case.in_flight:,}" if case.in_flight else "any"
-
-
-def _cell(a: Analysis, metric: str, case: Case, way: str) -> tuple[str, str]:
-    found = a.center(metric, case, way)
-    if found is None:
-        return units.UNKNOWN, ""
-    return shown(metric, found.median), f"{shown(metric, found.p25)} to {shown(metric, found.p75)}"
 
 
 def _samples(a: Analysis) -> list[list[str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from wattle.errors import WattleError
 from wattle.study import measuring
+from wattle.study.options import check_repeats
 from wattle.study.place import Place
 
 QUICK_REPEATS, QUICK_MIN_TIME_S = 7, 0.004
@@ -66,10 +66,7 @@ class Plan:
 
 def make_plan(repeats: int | None, min_time_s: float | None, quick: bool, place: Place | None = None) -> Plan:
     """The plan with its defaults. The quick plan has fewer cases and repeats."""
-    if repeats is not None and not 1 <= repeats <= 1000:
-        raise WattleError(f"--repeat {repeats}: allowed are 1 to 1000")
-    if min_time_s is not None and not 0 <= min_time_s <= 60:
-        raise WattleError(f"--min-time {min_time_s}: allowed are 0 to 60 seconds")
+    check_repeats(repeats, min_time_s)
     default_repeats = QUICK_REPEATS if quick else FULL_REPEATS
     default_time_s = QUICK_MIN_TIME_S if quick else FULL_MIN_TIME_S
     if place and place.simulated:

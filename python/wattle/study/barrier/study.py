@@ -10,7 +10,7 @@ from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import MODES, Job, Plan, of_all_modes
 from wattle.study.sweep.samples import WAITS
-from wattle.units import si
+from wattle.study.sweep.words import changes, costs
 
 LATE_MS, QUICK_LATE_MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), (1, 2, 5, 10, 20, 50)
 PES, QUICK_PES = (2, 3, 4, 8, 16, 32), (2, 3, 4, 8)
@@ -40,17 +40,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     lines = []
     for policy in a.policies(series=LATE):
         point = next(p for p in late if p.policy == policy and p.x == longest)
-        seconds, cpu, joules = (a.center(m, point) for m in ("seconds", "cpu_s", "own"))
-        changes = a.changes(point)
-        lines.append(
-            [
-                policy,
-                units.seconds(seconds.median if seconds else None),
-                units.seconds(cpu.median if cpu else None),
-                si(joules.median, "J") if joules else units.UNKNOWN,
-                units.UNKNOWN if changes is None else f"{changes:.0f}",
-            ]
-        )
+        lines.append([policy, *costs(a, point, "own"), changes(a, point)])
     title = f"One PE waits {longest:g} ms for another: medians of {units.several(a.repeats, 'sample')}"
     changes_head = a.changes_head("clock changes in a job")
     return title, ["policy", "time", "CPU", f"PEs' joules, {a.provenance}", changes_head], lines

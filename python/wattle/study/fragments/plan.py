@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from wattle import units
 from wattle.errors import WattleError
 from wattle.study import measuring
+from wattle.study.options import check_repeats
 from wattle.study.place import Place
 
 PATTERN = "PQPQ"  # a blocking put and a quiet for each fragment
@@ -65,10 +66,7 @@ def make_plan(
         place = replace(place, alone=True)  # as on the papers' shielded sockets
     if most is not None and (not 1 <= most <= LARGEST or most & (most - 1)):
         raise WattleError(f"--most {most}: allowed are powers of two from 1 to {LARGEST} ({units.size(LARGEST)})")
-    if repeats is not None and not 1 <= repeats <= 1000:
-        raise WattleError(f"--repeat {repeats}: allowed are 1 to 1000")
-    if min_time_s is not None and not 0 <= min_time_s <= 60:
-        raise WattleError(f"--min-time {min_time_s}: allowed are 0 to 60 seconds")
+    check_repeats(repeats, min_time_s)
     many, least_s = (QUICK_REPEATS, QUICK_MIN_TIME_S) if quick else (FULL_REPEATS, FULL_MIN_TIME_S)
     if place.simulated:
         many, least_s = SIMULATED_REPEATS, SIMULATED_MIN_TIME_S

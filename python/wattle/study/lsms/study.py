@@ -23,7 +23,7 @@ from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import TURNS, Job, Plan, of_all_modes
 from wattle.study.sweep.samples import WAITS
-from wattle.units import si
+from wattle.study.sweep.words import in_joules
 
 PES, SIMULATED_PES = 6, 17  # a root and 5 or 16 members of groups; even, so that two nodes have as many each
 GROUPS, SIMULATED_GROUPS = 2, 4
@@ -139,11 +139,10 @@ def _transfers_by(a: Analysis, pattern: str) -> Points:
 def _line(a: Analysis, head: str, points: Points) -> list[str]:
     cells = [head]
     for point in (points.get(version) for version in VERSIONS):
-        seconds, joules = (a.center(m, point) for m in ("seconds", "node"))
         cells += [
-            units.seconds(seconds.median if seconds else None),
+            units.seconds(a.median("seconds", point)),
             units.seconds(sync_s(a, point) if point else None),
-            si(joules.median, "J") if joules else units.UNKNOWN,
+            in_joules(a, "node", point),
         ]
     return cells
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from wattle import units
-from wattle.html.figures import Figure, Look, Trace, fine_axis, hover_text, line
+from wattle.html.figures import Figure, Look, Trace, fine_axis, hover_text
 from wattle.html.page import Page
 from wattle.manifest import Manifest
+from wattle.study.medians import hover_lines, through
 from wattle.study.pascol.judges import AWARE, OPS, RING, SCHEMES, Scheme, crossover, points, ratio, spread, waits
 from wattle.study.pascol.study import STUDY
+from wattle.study.stats import Center
 from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.page import Section
@@ -104,22 +108,12 @@ def _figure(a: Analysis, op: str, metric: str, title: str) -> Figure:
 
 def _trace(a: Analysis, op: str, metric: str, scheme: Scheme, look: Look) -> Trace | None:
     found = [(p.x or 0, c) for p in points(a, op, scheme) if (c := ratio(a, metric, op, scheme, p.x or 0))]
-    if not found:
-        return None
-    hover = [
-        hover_text(
-            scheme.name,
-            [
-                ("over polling", f"{c.median:.3f}"),
-                ("middle half", f"{c.p25:.3f} to {c.p75:.3f}"),
-                ("bytes", f"{x:,.0f}"),
-                ("pairs", str(c.n)),
-            ],
-        )
-        for x, c in found
-    ]
-    middle, lo, hi = (list(v) for v in zip(*((c.median, c.p25, c.p75) for _, c in found), strict=True))
-    return line([x for x, _ in found], middle, lo, hi, look, scheme.name, hover)
+
+    def hover(at: float, c: Center) -> Markup:
+        over = hover_lines("over polling", c, "{:.3f}".format)
+        return hover_text(scheme.name, [*over, ("bytes", f"{at:,.0f}"), ("pairs", str(c.n))])
+
+    return through(found, look, scheme.name, hover)
 
 
 def _marks(a: Analysis, op: str, low: float, high: float) -> list[Trace]:

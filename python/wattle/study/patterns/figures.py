@@ -20,6 +20,7 @@ from wattle.html.figures import (
     spans_a_decade,
     value_axis,
 )
+from wattle.study.medians import by_unit, hover_lines
 from wattle.study.patterns.analysis import IMPACT_METRICS, METRICS, TRANSFORMATIONS, Analysis
 from wattle.study.patterns.judges import marks
 from wattle.study.stats import Center
@@ -79,8 +80,7 @@ def _value_hover(a: Analysis, name: str, pattern: str, n: int, found: Center | N
         pattern,
         [
             ("fragments", f"{n:,} of {units.size(a.payload / n)}"),
-            (METRICS[name].label, shown(name, found.median)),
-            ("middle half", f"{shown(name, found.p25)} to {shown(name, found.p75)}"),
+            *hover_lines(METRICS[name].label, found, by_unit(METRICS[name].unit)),
             ("repeats", str(found.n)),
             ("provenance", a.provenance(name)),
         ],

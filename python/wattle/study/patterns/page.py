@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,12 @@ from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.provenance import amount
 from wattle.study import published
+from wattle.study.medians import cell
 from wattle.study.patterns import figures as drawn
 from wattle.study.patterns.analysis import TRANSFORMATIONS, Analysis
 from wattle.study.patterns.samples import PATTERNS
 from wattle.study.patterns.study import STUDY
 from wattle.study.published import Row
-from wattle.study.stats import Center
 from wattle.units import si
 
 STEPS = {
@@ -148,17 +149,11 @@ def _configurations(a: Analysis) -> list[dict[str, Any]]:
             "pattern": pattern,
             "fragments": n,
             "bytes": units.size(a.payload / n),
-            "cells": [_cell(metric, a.center(metric, pattern, n)) for metric in drawn.SHOWN],
+            "cells": [cell(a.center(m, pattern, n), partial(drawn.shown, m)) for m in drawn.SHOWN],
         }
         for pattern in a.patterns
         for n in a.fragments
     ]
-
-
-def _cell(metric: str, found: Center | None) -> tuple[str, str]:
-    if found is None:
-        return units.UNKNOWN, ""
-    return drawn.shown(metric, found.median), f"{drawn.shown(metric, found.p25)} to {drawn.shown(metric, found.p75)}"
 
 
 def _samples(a: Analysis) -> list[list[str]]:

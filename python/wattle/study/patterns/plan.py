@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from wattle import units
 from wattle.errors import WattleError
 from wattle.study import measuring
+from wattle.study.options import check_repeats
 from wattle.study.patterns.analysis import PAPER_PAYLOAD
 from wattle.study.place import Place
 
@@ -75,10 +76,7 @@ def make_plan(
     payload = PAPER_PAYLOAD if payload is None else payload
     if not 1 <= payload <= LARGEST_PAYLOAD:
         raise WattleError(f"--payload {payload}: allowed are 1 byte to {units.size(LARGEST_PAYLOAD)}")
-    if repeats is not None and not 1 <= repeats <= 1000:
-        raise WattleError(f"--repeat {repeats}: allowed are 1 to 1000")
-    if min_time_s is not None and not 0 <= min_time_s <= 60:
-        raise WattleError(f"--min-time {min_time_s}: allowed are 0 to 60 seconds")
+    check_repeats(repeats, min_time_s)
     factors = (1, 0.5) if quick else (2, 1, 0.5, 0.25)
     payloads = [int(payload * f) for f in factors if payload * f >= 1 and payload * f == int(payload * f)]
     default_repeats = QUICK_REPEATS if quick else FULL_REPEATS

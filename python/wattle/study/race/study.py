@@ -17,7 +17,7 @@ from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import TURNS, Job, Plan
 from wattle.study.sweep.samples import WAITS
-from wattle.units import si
+from wattle.study.sweep.words import costs
 
 PES = 2
 PROCESS_PES, QUICK_PROCESS_PES = 8, 4
@@ -142,15 +142,12 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     """A table of programs by policy and clock."""
     lines = []
     for point in [p for series in (JOBS, PROCESSES, ONLINE, PHASES) for p in a.select(series=series)]:
-        seconds, cpu, joules = (a.center(m, point) for m in ("seconds", "cpu_s", "node"))
         groups = clusters_of(a, point) if point.series == PROCESSES else None
         lines.append(
             [
                 point.name,
                 point.policy if point.clock is None else f"{point.wait}, {point.clock:g} GHz",
-                units.seconds(seconds.median if seconds else None),
-                units.seconds(cpu.median if cpu else None),
-                si(joules.median, "J") if joules else units.UNKNOWN,
+                *costs(a, point, "node"),
                 " | ".join(units.ranges(sorted(g)) for g in groups) if groups else units.UNKNOWN,
             ]
         )

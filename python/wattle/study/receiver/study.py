@@ -11,7 +11,7 @@ from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import Job, Plan
 from wattle.study.sweep.samples import WAITS
-from wattle.units import si
+from wattle.study.sweep.words import in_joules
 
 FRAGMENTS, QUICK_FRAGMENTS = tuple(4**k for k in range(9)), (1, 64, 1024, 65536)
 PHASES_AT = "1024"  # number of fragments whose phases are metered
@@ -59,15 +59,13 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     lines = []
     for point in (p for p in points if p.x == middle):
         receiver = a.like(point, who="receiver")
-        latency, cpu = a.center("seconds", point), a.center("cpu_s", receiver)
-        own = [a.center("own", p) for p in (point, receiver)]
         lines.append(
             [
                 point.name,
                 point.policy if point.clock is None else f"{point.wait}, {point.clock:g} GHz",
-                units.seconds(latency.median if latency else None),
-                units.seconds(cpu.median if cpu else None),
-                *(si(c.median, "J") if c else units.UNKNOWN for c in own),
+                units.seconds(a.median("seconds", point)),
+                units.seconds(a.median("cpu_s", receiver)),
+                *(in_joules(a, "own", p) for p in (point, receiver)),
             ]
         )
     title = (

@@ -8,7 +8,7 @@ from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import MODES, TURNS, Job, Plan, of_all_modes
 from wattle.study.sweep.samples import WAITS
-from wattle.units import si
+from wattle.study.sweep.words import changes, costs
 
 CR, QUICK_CR = (1, SHORT, 1.5, 2, 3, 4, 8), (1, SHORT, 2, 4)
 EARLY_PES, EARLY_CR = 4, 3  # EC needs several PEs; where there are more PEs than cores, they share cores and clocks
@@ -44,18 +44,8 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     most = max(p.x or 0 for p in points)
     lines = []
     for point in (p for p in points if p.x == most):
-        seconds, cpu, joules = (a.center(m, point) for m in ("seconds", "cpu_s", "node"))
-        changes = a.changes(point)
-        lines.append(
-            [
-                point.wait,
-                "-" if point.mode == "off" else point.policy,
-                units.seconds(seconds.median if seconds else None),
-                units.seconds(cpu.median if cpu else None),
-                si(joules.median, "J") if joules else units.UNKNOWN,
-                units.UNKNOWN if changes is None else f"{changes:.0f}",
-            ]
-        )
+        policy = "-" if point.mode == "off" else point.policy
+        lines.append([point.wait, policy, *costs(a, point, "node"), changes(a, point)])
     title = f"CR = {most:g}, one early and one late PE, an instance: medians of {units.several(a.repeats, 'sample')}"
     changes_head = a.changes_head("changes in a job")
     return title, ["wait", "mode, scaling", "time", "CPU", f"node's joules, {a.provenance}", changes_head], lines

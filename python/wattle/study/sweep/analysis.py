@@ -132,6 +132,10 @@ class Analysis(Evidence):
         rows = self.points.get(point, []) if point else []
         return center(METRICS[metric].value(row) for row in rows)
 
+    def median(self, metric: str, point: Point | None) -> float | None:
+        found = self.center(metric, point)
+        return found.median if found else None
+
     def saving(self, metric: str, before: Point | None, after: Point | None) -> Center | None:
         """Percent saved, repeat by repeat in the order of the runs. Positive is a saving."""
         if before not in self.points or after not in self.points:

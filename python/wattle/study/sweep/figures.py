@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from markupsafe import Markup
+
 from wattle import units
-from wattle.html.figures import Figure, Look, Trace, amounts_axis, hover_text, line
+from wattle.html.figures import Figure, Look, Trace, amounts_axis, hover_text
+from wattle.study.medians import by_unit, hover_lines, through
+from wattle.study.stats import Center
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
 from wattle.units import in_unit
 
@@ -70,24 +74,17 @@ def lines(
 def _trace(
     a: Analysis, metric: str, name: str, look: Look, points: Sequence[Point], x: Callable[[Point], float]
 ) -> Trace | None:
+    kind = METRICS[metric]
     found = [(p, c) for p in points if (c := a.center(metric, p))]
-    if not found:
-        return None
-    hover = [
-        hover_text(
-            f"{name}, {units.several(p.pes, 'PE')}",
-            [
-                (METRICS[metric].label, shown(metric, c.median)),
-                ("middle half", f"{shown(metric, c.p25)} to {shown(metric, c.p75)}"),
-                ("at", f"{x(p):,g}"),
-                ("samples", str(c.n)),
-            ],
+    pes = {id(c): p.pes for p, c in found}
+
+    def hover(at: float, c: Center) -> Markup:
+        lines = hover_lines(kind.label, c, by_unit(kind.unit))
+        return hover_text(
+            f"{name}, {units.several(pes[id(c)], 'PE')}", [*lines, ("at", f"{at:,g}"), ("samples", str(c.n))]
         )
-        for p, c in found
-    ]
-    values = [(c.median, c.p25, c.p75) for _, c in found]
-    middle, lo, hi = (list(v) for v in zip(*values, strict=True))
-    return line([x(p) for p, _ in found], middle, lo, hi, look, name, hover)
+
+    return through([(x(p), c) for p, c in found], look, name, hover)
 
 
 def plain_axis(title: str, log: bool = False, ticks: Sequence[float] = ()) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,11 @@ from wattle.html.figures import Figure, Look
 from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study import published, samples
-from wattle.study.stats import Center
+from wattle.study.medians import cell
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.figures import look_of, shown
-from wattle.study.sweep.words import case_words, longest
+from wattle.study.sweep.words import case_words, changes, longest
 from wattle.units import si
 
 WAIT_WORDS = {
@@ -163,12 +164,6 @@ def _cards(made: Sweep, a: Analysis) -> list[tuple[str, str, str]]:
     return found
 
 
-def _cell(metric: str, found: Center | None) -> tuple[str, str]:
-    if found is None:
-        return units.UNKNOWN, ""
-    return shown(metric, found.median), f"{shown(metric, found.p25)} to {shown(metric, found.p75)}"
-
-
 def _head(p: Point) -> list[str]:
     clock = units.UNKNOWN if p.clock is None else f"{p.clock:g} GHz"
     swept = [units.UNKNOWN if v is None else f"{v:,g}" for v in (p.x, p.y)]
@@ -176,11 +171,10 @@ def _head(p: Point) -> list[str]:
 
 
 def _point(a: Analysis, point: Point) -> dict[str, Any]:
-    changes = a.changes(point)
     return {
         "head": _head(point),
-        "cells": [_cell(metric, a.center(metric, point)) for metric in SHOWN],
-        "changes": units.UNKNOWN if changes is None else f"{changes:.0f}",
+        "cells": [cell(a.center(metric, point), partial(shown, metric)) for metric in SHOWN],
+        "changes": changes(a, point),
     }
 
 

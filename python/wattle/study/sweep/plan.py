@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from wattle import paths
-from wattle.errors import WattleError
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
+from wattle.study.options import check_times
 from wattle.study.place import DEFAULT_CLUSTER, LOCAL, SIMULATED, Place, check_place
 from wattle.study.site import opened
 from wattle.study.sweep import knob
@@ -98,8 +98,7 @@ class Plan:
 
 def make_plan(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | None = None) -> Plan:
     """The plan of a study. `on`: its place as `--on` names it. `place`: the same, where it is checked already."""
-    if rounds is not None and not 1 <= rounds <= 1000:
-        raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
+    check_times("--rounds", rounds)
     name, colon, cluster = on.partition(":")
     if name == SIMULATED:
         machine = simulation.plan(cluster if colon else DEFAULT_CLUSTER, 1, {})

@@ -12,6 +12,7 @@ from wattle import profile
 from wattle.checked import Checked
 from wattle.pe import add
 from wattle.provenance import Joules, read_joules, total, unavailable
+from wattle.study import program
 from wattle.study.compared import Layout
 from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
 
@@ -125,22 +126,18 @@ def with_more(entry: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_job(folder: Path, pes: int) -> dict[str, Any]:
-    """Columns from the profile of a finished job; null where it left none (WATTLE_PROFILE=off)."""
-    none = {key: None for key in SCHEMA if key.startswith("job_")} | {"knob": ""}
-    if not any((folder / "profile").glob("pe-*.json")):
-        return none
-    found = profile.load(folder, pes)
-    if not found.complete:
-        return none
+    """Columns from the profile of a finished job; null where it left none."""
+    found = program.profile_of(folder, pes)
+    if found is None:
+        return {key: None for key in SCHEMA if key.startswith("job_")} | {"knob": ""}
     clocks = [pe.clocks for pe in found.pes if pe.clocks]
     governed = [c for c in clocks if c.changes is not None]
-    states = {f"job_{key}_s": found.sum("state_s", key) for key in ("active", "spin", "yield", "asleep")}
     waits = [pe.time_s["wait"] for pe in found.pes]
     return {
         "knob": clocks[0].knob if clocks else "",
         "job_changes": sum(c.changes or 0 for c in governed) if governed else None,
         "job_slack_s": add(c.slack_s for c in governed) if governed else None,
         "job_slow_s": add(c.slow_s for c in governed) if governed else None,
-        **states,
+        **program.states(found),
         "job_waits_json": json.dumps({"wall_s": found.wall_s, "wait_s": waits}),
     }

@@ -5,6 +5,24 @@ from __future__ import annotations
 from wattle import units
 from wattle.manifest import Manifest
 from wattle.study.sweep.analysis import Analysis, Point
+from wattle.units import si
+
+
+def costs(a: Analysis, point: Point | None, joules: str) -> list[str]:
+    """Time, CPU seconds and joules of a point, medians, for a table. `joules`: the metric."""
+    seconds, cpu = (units.seconds(a.median(metric, point)) for metric in ("seconds", "cpu_s"))
+    return [seconds, cpu, in_joules(a, joules, point)]
+
+
+def in_joules(a: Analysis, metric: str, point: Point | None) -> str:
+    found = a.median(metric, point)
+    return units.UNKNOWN if found is None else si(found, "J")
+
+
+def changes(a: Analysis, point: Point) -> str:
+    """The number of clock changes in a job of this point, for a table."""
+    found = a.changes(point)
+    return units.UNKNOWN if found is None else f"{found:.0f}"
 
 
 def sentence(words: str) -> str:

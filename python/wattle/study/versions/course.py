@@ -8,11 +8,12 @@ from typing import Any
 
 from wattle import console, paths, units
 from wattle.errors import WattleError
+from wattle.study import program
 from wattle.study.course import Gathered, Work
 from wattle.study.site import opened
 from wattle.study.versions import jobs as versions_jobs
 from wattle.study.versions.plan import Plan
-from wattle.study.versions.samples import row, with_waits
+from wattle.study.versions.samples import row
 
 FIRST = "first"  # the series of a job's first solution of an input
 
@@ -51,8 +52,8 @@ def _gather(plan: Plan, gathered: Gathered) -> None:
                     f"{launches[version].program.name} gave {units.several(len(rows), 'sample')} where "
                     f"{case.inputs * repeats} were asked for"
                 )
-            waits = versions_jobs.waits(folder, n)
-            gathered.rows += [with_waits(found, waits) for found in rows]
+            states = program.states(program.profile_of(folder, n))
+            gathered.rows += [found | states for found in rows]
 
 
 def _told(plan: Plan) -> dict[str, Any]:

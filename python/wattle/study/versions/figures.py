@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from wattle import units
 from wattle.html.figures import Figure, Look, Trace, amounts_axis, hover_text
+from wattle.study.medians import hover_lines
 from wattle.study.versions.analysis import METRICS, STAGES, Analysis
 from wattle.units import si
 
@@ -68,8 +70,7 @@ def _box(a: Analysis, metric: str, version: str, given: str) -> Trace:
         text = hover_text(
             f"{version}, {units.several(n, 'PE')}",
             [
-                ("median", amount(metric, found.median)),
-                ("middle half", f"{amount(metric, found.p25)} to {amount(metric, found.p75)}"),
+                *hover_lines("median", found, partial(amount, metric)),
                 ("lowest, highest", f"{amount(metric, min(values))}, {amount(metric, max(values))}"),
                 ("runs", str(found.n)),
             ],

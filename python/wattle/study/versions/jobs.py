@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import profile
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.study import launch, program
@@ -39,16 +37,6 @@ def missing(home: Home, app: str, version: str, place: Place) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
-class Waits:
-    """PE-seconds of a job between init and finalize, by state; None where they were not counted."""
-
-    active: float | None = None
-    spin: float | None = None
-    yielding: float | None = None
-    asleep: float | None = None
-
-
 def run(
     home: Home, site: Site, how: Launch, arguments: list[str], n: int, folder: Path, simulated: Place | None
 ) -> Iterator[dict[str, Any]]:
@@ -61,14 +49,3 @@ def run(
         start = Start(lambda _, n: simulated.simulated_job(folder, n, True))
     with closing(program.run(home, how.program, arguments, n, start, folder)) as lines:
         yield from lines
-
-
-def waits(folder: Path, n: int) -> Waits:
-    """The waits of a finished job, from its profile, if it left one."""
-    if not any((folder / "profile").glob("pe-*.json")):
-        return Waits()
-    found = profile.load(folder, n)
-    if not found.complete:
-        return Waits()
-    states = {key: found.sum("state_s", key) for key in ("active", "spin", "yield", "asleep")}
-    return Waits(states["active"], states["spin"], states["yield"], states["asleep"])

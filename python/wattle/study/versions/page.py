@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from wattle import units
 from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study import published
+from wattle.study.medians import cell
 from wattle.study.stats import Center
 from wattle.study.versions import figures as drawn
 from wattle.study.versions.analysis import METRICS, Analysis
@@ -99,7 +101,8 @@ def _points(a: Analysis) -> list[dict[str, Any]]:
             "pes": n,
             "version": version,
             "cells": [
-                _cell(metric, a.center(metric, version, given, n), scales[given, n][metric]) for metric in METRICS
+                cell(a.center(m, version, given, n), partial(drawn.amount, m, scale=scales[given, n][m]))
+                for m in METRICS
             ],
         }
         for given in a.inputs
@@ -110,13 +113,6 @@ def _points(a: Analysis) -> list[dict[str, Any]]:
 
 def _scale(metric: str, found: list[Center | None]) -> units.Scale:
     return si_scale((c.median for c in found if c), METRICS[metric].unit)
-
-
-def _cell(metric: str, found: Center | None, scale: units.Scale) -> tuple[str, str]:
-    if found is None:
-        return units.UNKNOWN, ""
-    low, high = (drawn.amount(metric, v, scale) for v in (found.p25, found.p75))
-    return drawn.amount(metric, found.median, scale), f"{low} to {high}"
 
 
 def _samples(a: Analysis) -> list[list[str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from wattle import paths
 from wattle.errors import WattleError
+from wattle.study.options import check_times
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.versions import jobs as versions_jobs
 from wattle.study.versions.family import App, Case, Size
@@ -55,8 +56,7 @@ def make_plan(app: App, pes: str | None, rounds: int | None, quick: bool, place:
     size = app.quick if quick else app.full
     if place.simulated:
         size = replace(app.simulated, pes=size.pes) if quick else app.simulated
-    if rounds is not None and not 1 <= rounds <= 1000:
-        raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
+    check_times("--rounds", rounds)
     wanted = size.pes if pes is None else parse_pes(pes, place)
     size = Size(wanted, size.rounds if rounds is None else rounds, size.each, size.cases)
     place = replace(place, pes=max(wanted)) if place.simulated else place

@@ -10,7 +10,6 @@ import polars as pl
 from wattle.checked import Checked
 from wattle.study.compared import Layout
 from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
-from wattle.study.versions.jobs import Waits
 
 SCHEMA: dict[str, Any] = {
     "version": pl.String,
@@ -64,14 +63,4 @@ def row(document: dict[str, Any], at: dict[str, Any]) -> dict[str, Any]:
         "energy_json": json.dumps(document.get("energy")),
         "spans_json": spans_column(line),
         "verified": line.get("verified").value is True if document.get("verified") is not None else None,
-    }
-
-
-def with_waits(row: dict[str, Any], waits: Waits) -> dict[str, Any]:
-    """The row with the waits of its job."""
-    return row | {
-        "job_active_s": waits.active,
-        "job_spin_s": waits.spin,
-        "job_yield_s": waits.yielding,
-        "job_asleep_s": waits.asleep,
     }
