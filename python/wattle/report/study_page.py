@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wattle import manifest as manifests
-from wattle.checked import shown
 from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.meter_log import kept
@@ -15,11 +13,7 @@ from wattle.study import registry
 
 def build(directory: Path, record: Manifest) -> Page:
     """Reads and checks the study directory and makes its page."""
-    entry = manifests.study(directory, record)
-    name = entry.text("name")
-    if name not in registry.names():
-        raise entry.get("name").wrong(f"{shown(name)} is not a study of this version")
-    made = registry.part(name, "page").build(directory, record)
+    made = registry.page(directory, record)
     if external := kept.load(directory):
         began = external.intervals[0].begin_s if external.intervals else None
         made.figures += power_figures.figures(external.power, began)

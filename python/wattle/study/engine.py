@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
@@ -13,10 +13,13 @@ from wattle import manifest
 from wattle.checked import Checked
 from wattle.errors import DamagedFile
 from wattle.manifest import Manifest
-from wattle.study import kept, published, samples
+from wattle.study import kept, published, registry, samples
 from wattle.study.compared import Layout
 from wattle.study.course import Work
 from wattle.study.published import Evidence, Published, Row
+
+if TYPE_CHECKING:
+    from wattle.html.page import Page
 
 RESULTS_SCHEMA = 1
 Analysis = TypeVar("Analysis", bound=Evidence)
@@ -74,6 +77,11 @@ class Study(Generic[Analysis]):
     def command(self) -> Callable[..., None]:
         """`wattle study NAME`, where the folder has no module `command`."""
         raise NotImplementedError
+
+    def page(self, directory: Path, record: Manifest) -> Page:
+        """Reads and checks the directory's samples and makes its page: by `build` of the folder's module `page`."""
+        found: Page = registry.part(self.name, "page").build(directory, record)
+        return found
 
     def of(self, facts: Checked) -> Study[Analysis]:
         """The study of a directory, by its entry of the manifest."""

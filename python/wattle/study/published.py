@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
@@ -151,20 +151,21 @@ class Papers:
     def marks(self) -> list[dict[str, Any]]:
         return self.document.get("mark", [])
 
-    def figures(self, *judges: Judge) -> list[Published[Any]]:
-        """The published figures in order. `judges`: the functions that they name."""
-        return self._rows("figure", judges)
+    def figures(self, module: Mapping[str, Any]) -> list[Published[Any]]:
+        """The published figures in order. `module`: the names of the module with the judges that they name."""
+        return self._rows("figure", module)
 
-    def bars(self, *judges: Judge) -> list[Published[Any]]:
+    def bars(self, module: Mapping[str, Any]) -> list[Published[Any]]:
         """The project's own bars."""
-        return self._rows("bar", judges)
+        return self._rows("bar", module)
 
-    def _rows(self, kind: str, judges: Sequence[Judge]) -> list[Published[Any]]:
-        known = {judge.__name__: judge for judge in judges}
+    def _rows(self, kind: str, module: Mapping[str, Any]) -> list[Published[Any]]:
+        known = {name: judge for name, judge in module.items() if _is_judge(judge)}
+        own = {name for name, judge in known.items() if judge.__module__ == module["__name__"]}
+        named = {entry["judge"] for table in ("figure", "bar") for entry in self.document.get(table, [])}
+        if unused := own - named:
+            raise DamagedFile(self.path, f"nothing names the judges {', '.join(sorted(unused))}")
         rows = [self._row(entry, known) for entry in self.document[kind]]
-        names = [entry["judge"] for entry in self.document[kind]]
-        if unused := known.keys() - set(names):
-            raise DamagedFile(self.path, f"no {kind} names the judges {', '.join(sorted(unused))}")
         if len({row.id for row in rows}) < len(rows):
             raise DamagedFile(self.path, f"two entries of {kind} have the same id")
         if unknown := {name for row in rows for name in row.against} - {row.id for row in rows}:
@@ -201,6 +202,12 @@ class Papers:
         return Published(**facts, judge=partial(judge, **given), **more)
 
 
+def _is_judge(found: Any) -> bool:
+    """Whether this is a public function from an analysis to an outcome."""
+    kinds = getattr(found, "__annotations__", {})
+    return inspect.isfunction(found) and found.__name__[0] != "_" and kinds.get("return") == "Outcome" and "a" in kinds
+
+
 def read(module: str) -> Papers:
     """Reads published.toml beside a study's module. Raises DamagedFile."""
     path = Path(module).with_name("published.toml")
@@ -208,6 +215,9 @@ def read(module: str) -> Papers:
     if wrong := set(document) - set(TABLES):
         raise DamagedFile(path, f"unknown tables: {', '.join(sorted(wrong))}")
     return Papers(path, document)
+
+
+FACTS = ("id", "about", "source", "page", "condition", "published", "tolerance", "setup")
 
 
 @dataclass(frozen=True)
@@ -321,20 +331,8 @@ def _row(figure: Published[Analysis], outcome: Outcome, said: dict[str, str]) ->
     if figure.against:
         others = " and ".join(said.get(name, name) for name in figure.against)
         why = (*why, f"Published figures contradict each other: this one and {others}.")
-    return Row(
-        figure.id,
-        figure.about,
-        figure.source,
-        figure.page,
-        figure.condition,
-        figure.published,
-        figure.tolerance,
-        figure.setup,
-        outcome.ours,
-        outcome.verdict,
-        why,
-        outcome.provenance,
-    )
+    same = {name: getattr(figure, name) for name in FACTS}
+    return Row(**same, ours=outcome.ours, verdict=outcome.verdict, reasons=why, provenance=outcome.provenance)
 
 
 def notes(rows: Sequence[Row]) -> list[str]:

@@ -1,6 +1,6 @@
 """The registry of studies. A study is a folder of this package with a `study.py`.
 
-Its `page.py` has `build`, which makes the page of a directory. With a `published.toml`, its `STUDY` (engine.py) is the
+Its `page.py` makes the page of a directory. With a `published.toml`, its `STUDY` (engine.py) is the
 command `wattle study NAME`, by its own `command.py` or as its family does it, and `wattle compare` accepts its
 directories. The docstring of its `__init__.py` is the help.
 """
@@ -15,9 +15,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from wattle import manifest
+from wattle.checked import shown
 from wattle.manifest import Manifest
 
 if TYPE_CHECKING:
+    from wattle.html.page import Page
     from wattle.study.engine import Study
 
 HERE = Path(__file__).parent
@@ -56,6 +58,20 @@ def results(directory: Path, record: Manifest) -> dict[str, Any]:
     """The contents of results.json, computed from the samples of a finished study."""
     facts = manifest.study(directory, record)
     return study(facts.text("name")).of(facts).judged(directory, record)
+
+
+def page(directory: Path, record: Manifest) -> Page:
+    """The page of a study's directory."""
+    facts = manifest.study(directory, record)
+    name = facts.text("name")
+    if name not in names():
+        raise facts.get("name").wrong(f"{shown(name)} is not a study of this version")
+    found: Page = (
+        study(name).of(facts).page(directory, record)
+        if name in commands()
+        else part(name, "page").build(directory, record)
+    )
+    return found
 
 
 def part(name: str, which: str) -> ModuleType:

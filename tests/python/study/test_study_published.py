@@ -60,7 +60,7 @@ with = { lo = 4, hi = 6 }
 
 def test_published_figures_are_read_with_page_unit_and_the_numbers_of_their_judge(tmp_path):
     (tmp_path / "published.toml").write_text(SOUND)
-    (figure,) = published.read(str(tmp_path / "judges.py")).figures(within)
+    (figure,) = published.read(str(tmp_path / "judges.py")).figures({"within": within, "__name__": __name__})
     assert (figure.page, figure.unit, figure.judge.keywords) == (4, "%", {"lo": 4, "hi": 6})
 
 
@@ -81,7 +81,7 @@ def test_published_figures_are_read_with_page_unit_and_the_numbers_of_their_judg
 def test_a_wrong_published_figure_is_named(tmp_path, there, instead, wrong):
     (tmp_path / "published.toml").write_text(SOUND.replace(there, instead))
     with pytest.raises(DamagedFile, match=wrong):
-        published.read(str(tmp_path / "judges.py")).figures(within)
+        published.read(str(tmp_path / "judges.py")).figures({"within": within, "__name__": __name__})
 
 
 @pytest.mark.parametrize("metric", ["energy", "latency", "bandwidth", "rate"])

@@ -185,4 +185,4 @@ def _why_not_linear(a: Analysis, slope: float, laps: list[tuple[int, float]]) ->
     )
 
 
-ROWS = published.read(__file__).figures(below, worse_with_size, slower, from_threshold, ring_alike, ring_linear)
+ROWS = published.read(__file__).figures(globals())

@@ -174,4 +174,4 @@ def branches_apart(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(made is not None and made.slope > 0 and made.r2 >= LINEAR))
 
 
-ROWS = PAPERS.figures(linear, slope, power_constant, linear_in_pes, counted, branches, branches_apart)
+ROWS = PAPERS.figures(globals())

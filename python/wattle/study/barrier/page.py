@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from wattle.html.figures import Trace, published_band
-from wattle.html.page import Page
-from wattle.manifest import Manifest
 from wattle.study.barrier.judges import INTERCEPT, LATE, SCALE, SLOPE, waiting
-from wattle.study.barrier.study import STUDY
-from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.figures import lines, look_of, plain_axis
 from wattle.study.sweep.page import Section
 from wattle.study.sweep.samples import WAITS
-
-
-def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(STUDY, directory, record, _sections)
 
 
 def _by_wait(a: Analysis, series: str) -> list[tuple[str, object, list[Point]]]:
@@ -29,7 +19,7 @@ def _by_mode(a: Analysis, scaling: str) -> list[tuple[str, object, list[Point]]]
     return [(mode, look_of(mode), a.select(series=LATE, mode=mode, scaling=scaling)) for mode in modes]
 
 
-def _sections(a: Analysis) -> list[Section]:
+def sections(a: Analysis) -> list[Section]:
     found = a.select(series=LATE)
     ticks = sorted({p.x or 0 for p in found})
     late = plain_axis("T, ms", True, ticks)

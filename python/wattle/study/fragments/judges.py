@@ -305,18 +305,4 @@ def packets_follow_time(a: Analysis, metric: str) -> Outcome:
     return _outcome(a, metric, ours, 0.7 <= fit.slope <= 1.3 and fit.r2 >= 0.9, why)
 
 
-ROWS = published.read(__file__).figures(
-    best_unfragmented,
-    follows_instructions,
-    rises_with_fragments,
-    flat_at_first,
-    flat_with_payload,
-    rises_with_payload,
-    watts,
-    more_watts,
-    dearer_unfragmented,
-    least_when_small,
-    steps_at_caches,
-    misses_rise,
-    packets_follow_time,
-)
+ROWS = published.read(__file__).figures(globals())

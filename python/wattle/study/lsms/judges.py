@@ -321,14 +321,4 @@ def cost_is_nullified(a: Analysis, version: str) -> Outcome:
     return _beyond(a, found[best], HALF, f"of the loss, {best} saves", ROOT)
 
 
-ROWS = published.read(__file__).figures(
-    pattern_saves,
-    blocking_costs_most,
-    aggregation_costs_least,
-    waiting_grows,
-    waiting_costs,
-    costs_by_time,
-    power_by_pes,
-    arrive_together,
-    cost_is_nullified,
-)
+ROWS = published.read(__file__).figures(globals())

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from wattle import units
 from wattle.html.figures import Figure, Look, Trace, fragments_axis, hover_text
-from wattle.html.page import Page
-from wattle.manifest import Manifest
 from wattle.study.lsms.judges import PATTERNS, SCALE, SYNC, TIMELINE, TRANSFER, VERSIONS, loss, most
 from wattle.study.lsms.recorded import STAGES, Span, Step, last_step
-from wattle.study.lsms.study import SCALE_RATIO, STUDY
-from wattle.study.sweep import page as sweep
+from wattle.study.lsms.study import SCALE_RATIO
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.figures import bars, lines, look_of, plain_axis
 from wattle.study.sweep.page import Section
@@ -40,11 +36,7 @@ WORDS = {"sync": "at the barrier", "collect": "results", "asleep": "asleep"}
 METRICS = (("seconds", "Time"), ("node", "Energy of the nodes"))
 
 
-def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(STUDY, directory, record, _sections)
-
-
-def _sections(a: Analysis) -> list[Section]:
+def sections(a: Analysis) -> list[Section]:
     there = [v for v in VERSIONS if any(p.name.startswith(f"{v} ") for p in a.points)]
     found = [_timelines(a, there), _transfers(a, there), _waits(a, there)]
     found += [_modes(a, version) for version in there]

@@ -287,5 +287,5 @@ def slightly_slower(a: Analysis, op: str, size: int) -> Outcome:
     return Outcome(ours, verdict_of(holds), () if holds else _why(a, found.median < 1))
 
 
-ROWS = PAPERS.figures(crossover_is_near, saved, slightly_slower, latencies_converge, in_order)
-BARS = PAPERS.bars(learned_is_near)
+ROWS = PAPERS.figures(globals())
+BARS = PAPERS.bars(globals())

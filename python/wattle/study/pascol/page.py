@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from wattle import units
 from wattle.html.figures import Figure, Look, Trace, fine_axis, hover_text
-from wattle.html.page import Page
-from wattle.manifest import Manifest
 from wattle.study.medians import hover_lines, through
 from wattle.study.pascol.judges import AWARE, OPS, RING, SCHEMES, Scheme, crossover, points, ratio, spread, waits
-from wattle.study.pascol.study import STUDY
 from wattle.study.stats import Center
-from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.page import Section
 
@@ -36,10 +31,6 @@ WORDS = {
 TITLES = {"put": "Put", "get": "Get", "acc": "Accumulate", "strided": "Strided put"}
 
 
-def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(STUDY, directory, record, _sections)
-
-
 def _none_here(a: Analysis, op: str) -> str:
     if not waits(a):
         return "on one node there are no waits, so there is no crossover."
@@ -48,7 +39,7 @@ def _none_here(a: Analysis, op: str) -> str:
     return "here sleeping pays at no size."
 
 
-def _sections(a: Analysis) -> list[Section]:
+def sections(a: Analysis) -> list[Section]:
     acts = (
         ""
         if a.knob.acts

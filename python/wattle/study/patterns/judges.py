@@ -303,21 +303,7 @@ def _watts(figure: Joules) -> str:
 # ---- rows ----
 
 PAPERS = published.read(__file__)
-ROWS = PAPERS.figures(
-    order,
-    largest,
-    about,
-    rising,
-    oscillates,
-    blocking_saves_less_dram,
-    pinned_or_not,
-    aggregate_edp,
-    flat_rates,
-    aggregated_rate,
-    falling_bandwidth,
-    payload,
-    idle_draw,
-)
+ROWS = PAPERS.figures(globals())
 
 
 @dataclass(frozen=True)

@@ -447,24 +447,4 @@ def pinning(a: Analysis) -> Outcome:
     raise NotTestable(f"{names} registers no memory, so there is no cost of pinning")
 
 
-ROWS = published.read(__file__).figures(
-    peak_of,
-    pays_since,
-    highest,
-    order_of_magnitude,
-    eager_over_rendezvous,
-    infiniband_over_tcp,
-    six_hundred,
-    eager_saves,
-    aggregating,
-    watts,
-    receiver_below,
-    bulk_draws_less,
-    example,
-    dropped,
-    memory_of_bulk,
-    memory_by_fragments,
-    memory_by_size,
-    memory_of_eager_receiver,
-    pinning,
-)
+ROWS = published.read(__file__).figures(globals())

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from wattle import units
 from wattle.html.figures import Figure, Look, Trace, hover_text, line, spans_a_decade, value_axis
-from wattle.html.page import Page
-from wattle.manifest import Manifest
 from wattle.study.protocols.configurations import Configuration
 from wattle.study.protocols.judges import bytes_of, efficiency, per_joule, power, present, senders
-from wattle.study.protocols.study import STUDY
-from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.page import Section
 
@@ -26,11 +21,7 @@ LOOKS = (
 Value = Callable[[Analysis, Point], float | None]
 
 
-def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(STUDY, directory, record, _sections)
-
-
-def _sections(a: Analysis) -> list[Section]:
+def sections(a: Analysis) -> list[Section]:
     payload = max(p.x or 0 for p in a.points)
     whole, cut = (lambda p: p.y == 1), (lambda p: p.x == payload)
     size = units.size(payload)

@@ -275,17 +275,4 @@ def compute_time(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(falls and seconds[-1] <= (1 - APART / 100) * seconds[0]))
 
 
-ROWS = published.read(__file__).figures(
-    gains_differ,
-    plateau,
-    energy_rises,
-    little_gained,
-    groups,
-    mode_saves,
-    compute_time,
-    compute_energy,
-    compute_flat,
-    not_proportional,
-    memory_lower,
-    minima_differ,
-)
+ROWS = published.read(__file__).figures(globals())

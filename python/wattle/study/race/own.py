@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wattle import units
 from wattle.errors import WattleError
@@ -15,14 +16,26 @@ from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import Job, Plan
 from wattle.units import in_unit, si
 
+if TYPE_CHECKING:
+    from wattle.study.sweep.page import Section
+
 SHOWN = (("seconds", "time"), ("node", "energy"), ("node_watts", "power"), ("edp", "EDP"), ("e2dp", "E2DP"))
 LEAST = ("seconds", "node", "edp", "e2dp")  # the metrics of figures 4.1 and 4.2
+
+
+class Own(Sweep):
+    """The study of a user's program, which has no processes and no phases of ours."""
+
+    def sections(self, a: Analysis) -> list[Section]:
+        from wattle.study.race import page
+
+        return [page.jobs(a)]
 
 
 def sweep_of(command: Sequence[str], pes: int) -> Sweep:
     """The sweep of a program over the clocks, with `pes` PEs. `command`: the program and its arguments."""
     path = str(Path(shutil.which(command[0]) or command[0]).absolute())
-    return Sweep(
+    return Own(
         name="race",
         title=f"Race to halt: {Path(path).name}",
         question="At which clock does this program cost the least time, energy, and product of both?",

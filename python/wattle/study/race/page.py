@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from wattle import manifest, units
+from wattle import units
 from wattle.html.figures import Figure
-from wattle.html.page import Page
-from wattle.manifest import Manifest
 from wattle.study.race.judges import FMA, JOBS, MEMORY, PHASES, PROCESSES, at_clocks, clusters_of
-from wattle.study.race.study import STUDY
-from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.figures import OTHERS, bars, boxes, lines, look_of, plain_axis
 from wattle.study.sweep.page import Section
@@ -19,20 +13,15 @@ from wattle.study.sweep.samples import WAITS
 SAVED = (("seconds", "time"), ("node", "energy"), ("edp", "EDP"), ("ed2p", "ED2P"), ("e2dp", "E2DP"))
 
 
-def build(directory: Path, record: Manifest) -> Page:
-    made = STUDY.of(manifest.study(directory, record))
-    return sweep.build(made, directory, record, (lambda a: [_jobs(a)]) if made.program else _sections)
-
-
 def _clock(point: Point) -> float:
     return point.clock or 0
 
 
-def _sections(a: Analysis) -> list[Section]:
-    return [_jobs(a), _processes(a), _phases(a)]
+def sections(a: Analysis) -> list[Section]:
+    return [jobs(a), _processes(a), _phases(a)]
 
 
-def _jobs(a: Analysis) -> Section:
+def jobs(a: Analysis) -> Section:
     names = list(dict.fromkeys(p.name for p in a.select(series=JOBS)))
     if not a.knob.acts:
         figures = [

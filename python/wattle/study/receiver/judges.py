@@ -194,4 +194,4 @@ def planes(a: Analysis) -> Outcome:
     return _explained(a, found, "agent")
 
 
-ROWS = published.read(__file__).figures(impact, farthest, bandwidth, phase, dram_falls, planes)
+ROWS = published.read(__file__).figures(globals())

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from wattle.html.figures import Figure, Look, fragments_axis
-from wattle.html.page import Page
-from wattle.manifest import Manifest
 from wattle.study.receiver.judges import PHASES, PUTS, WAYS
 from wattle.study.receiver.phases import phase_edp, phase_joules
-from wattle.study.receiver.study import STUDY
-from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.figures import OTHERS, bars, lines, look_of
 from wattle.study.sweep.page import Section
@@ -27,15 +21,11 @@ WORDS = {
 }
 
 
-def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(STUDY, directory, record, _sections)
-
-
 def _fragments(point: Point) -> float:
     return point.x or 0
 
 
-def _sections(a: Analysis) -> list[Section]:
+def sections(a: Analysis) -> list[Section]:
     counts = sorted({int(p.x or 0) for p in a.select(series=PUTS)})
     axis = fragments_axis(counts, False) | {"tickvals": counts, "ticktext": [f"{c:,}" for c in counts]}
     found = []

@@ -174,5 +174,5 @@ def leaves_short_alone(a: Analysis) -> Outcome:
 
 
 PAPERS = published.read(__file__)
-ROWS = PAPERS.figures(saves_time, costs_time, boost_beats_energy, grows, effect_is_reversed)
-BARS = PAPERS.bars(leaves_short_alone)
+ROWS = PAPERS.figures(globals())
+BARS = PAPERS.bars(globals())

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from wattle.html.figures import Figure
-from wattle.html.page import Page
-from wattle.manifest import Manifest
 from wattle.study.slack.judges import EARLY, RATIOS, SHORT
-from wattle.study.slack.study import STUDY
-from wattle.study.sweep import page as sweep
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.figures import bars, lines, look_of, plain_axis
 from wattle.study.sweep.page import Section
@@ -22,11 +16,7 @@ WAITING = {"spin": "spin", "adaptive": "poll for as long as a sleep would cost, 
 CASES = (("A", "baseline", None), ("B", "performance", None), ("C", "energy", None), ("D", "energy", SHORT))
 
 
-def build(directory: Path, record: Manifest) -> Page:
-    return sweep.build(STUDY, directory, record, _sections)
-
-
-def _sections(a: Analysis) -> list[Section]:
+def sections(a: Analysis) -> list[Section]:
     axis = plain_axis("CR", False, sorted({p.x or 0 for p in a.select(series=RATIOS)} - {SHORT}))
     acts = (
         ""

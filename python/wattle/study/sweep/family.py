@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from wattle import units
 from wattle.checked import Checked
 from wattle.manifest import Manifest
+from wattle.study import registry
 from wattle.study.compared import Layout
 from wattle.study.engine import Check, Study, missing
 from wattle.study.place import Place, of_study
@@ -18,6 +20,10 @@ from wattle.study.sweep import knob, words
 from wattle.study.sweep.analysis import METRICS, Analysis, Fit, Point
 from wattle.study.sweep.plan import Job, Plan
 from wattle.study.sweep.samples import COMPARED, WAITS, WHO
+
+if TYPE_CHECKING:
+    from wattle.html.page import Page
+    from wattle.study.sweep.page import Section
 
 Table = tuple[str, list[str], list[list[str]]]  # title, headings and lines
 
@@ -43,6 +49,16 @@ class Sweep(Study[Analysis]):
         from wattle.study.sweep import command
 
         return command.of(self)
+
+    def sections(self, a: Analysis) -> list[Section]:
+        """The study's own sections of its page: by `sections` of the folder's module `page`."""
+        found: list[Section] = registry.part(self.name, "page").sections(a)
+        return found
+
+    def page(self, directory: Path, record: Manifest) -> Page:
+        from wattle.study.sweep import page
+
+        return page.build(self, directory, record)
 
     def checks(self) -> Sequence[Check]:
         keys = ("series", "name", "who", "wait", "mode", "scaling", "pes", "round", "job", "repeat")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -48,11 +48,11 @@ class Section:
     wide: bool = False
 
 
-def build(made: Sweep, directory: Path, record: Manifest, sections_of: Callable[[Analysis], list[Section]]) -> Page:
+def build(made: Sweep, directory: Path, record: Manifest) -> Page:
     """Reads and checks the directory's samples, and makes the page."""
     analysis = made.load(directory, record)
     with _points_there(directory):
-        return _page(made, analysis, manifests.study(directory, record), record, sections_of)
+        return _page(made, analysis, manifests.study(directory, record), record)
 
 
 @contextmanager
@@ -69,11 +69,9 @@ def _points_there(directory: Path) -> Iterator[None]:
         raise DamagedFile(directory / samples.FILE, f"lacks samples that the report needs ({why})") from error
 
 
-def _page(
-    made: Sweep, analysis: Analysis, facts: Checked, record: Manifest, sections_of: Callable[[Analysis], list[Section]]
-) -> Page:
+def _page(made: Sweep, analysis: Analysis, facts: Checked, record: Manifest) -> Page:
     rows, bars = made.judge(analysis), made.judge_bars(analysis)
-    sections = [s for s in sections_of(analysis) if s.figures]
+    sections = [s for s in made.sections(analysis) if s.figures]
     title, heads, lines = made.table(analysis)
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),

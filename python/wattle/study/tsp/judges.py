@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from wattle.study import published
 from wattle.study.published import NotTestable, Outcome, verdict_of
-from wattle.study.versions import judges as rows
 from wattle.study.versions.analysis import Analysis
+from wattle.study.versions.judges import (
+    asleep,  # noqa: F401 (published.toml names it)
+    at_most,  # noqa: F401 (published.toml names it)
+    counted,
+    given_input,
+    other,
+    ratio,
+    ratios_text,
+    seconds,
+)
 
 FOUR, FOURTEEN, FIFTEEN = "4 cities", "14 cities", "15 cities"
 CLOSE = 1.25  # ratio of times that counts as close
@@ -15,53 +24,53 @@ MORE = 1.05  # ratio from which one value counts as larger than another
 
 
 def worst_on_few(a: Analysis) -> Outcome:
-    rows.given_input(a, FOUR)
+    given_input(a, FOUR)
     worst, holds = [], True
     for n in a.pes:
-        times = {v: rows.seconds(a, v, FOUR, n).median for v in ("mpi", "bucket", "am")}
+        times = {v: seconds(a, v, FOUR, n).median for v in ("mpi", "bucket", "am")}
         worst.append((n, max(times, key=lambda v: times[v])))
         holds = holds and times["mpi"] >= MORE * max(times["bucket"], times["am"])
     ours = ", ".join(f"{version} at {n} PEs" for n, version in worst)
-    return Outcome(f"slowest: {ours}", verdict_of(holds), () if holds else (rows.other(a),))
+    return Outcome(f"slowest: {ours}", verdict_of(holds), () if holds else (other(a),))
 
 
 def bucket_falls_behind(a: Analysis, given: str) -> Outcome:
-    rows.given_input(a, given)
-    counts = rows.counted(a, lambda n: n > 32, "more than 32 PEs")
-    found = [rows.ratio(a, "bucket", "am", given, n).median for n in counts]
-    ours = rows.ratios_text(a, "bucket", "am", given, counts)
+    given_input(a, given)
+    counts = counted(a, lambda n: n > 32, "more than 32 PEs")
+    found = [ratio(a, "bucket", "am", given, n).median for n in counts]
+    ours = ratios_text(a, "bucket", "am", given, counts)
     return Outcome(ours, verdict_of(all(r >= LOSS for r in found)))
 
 
 def bucket_loses_ground(a: Analysis, given: str) -> Outcome:
     """Judges whether the bucket version loses ground to the active messages with more PEs."""
-    rows.given_input(a, given)
+    given_input(a, given)
     if len(a.pes) < 2:
         raise NotTestable("one number of PEs shows no trend")
     ends = (a.pes[0], a.pes[-1])
-    first, last = (rows.ratio(a, "bucket", "am", given, n).median for n in ends)
-    ours = rows.ratios_text(a, "bucket", "am", given, ends)
+    first, last = (ratio(a, "bucket", "am", given, n).median for n in ends)
+    ours = ratios_text(a, "bucket", "am", given, ends)
     holds = last >= MORE * first
-    return Outcome(ours, verdict_of(holds), () if holds else (rows.other(a),))
+    return Outcome(ours, verdict_of(holds), () if holds else (other(a),))
 
 
 def close_at_scale(a: Analysis, given: str) -> Outcome:
-    rows.given_input(a, given)
+    given_input(a, given)
     n = a.pes[-1]
-    found = rows.ratio(a, "am", "mpi", given, n).median
-    ours = rows.ratios_text(a, "am", "mpi", given, [n])
+    found = ratio(a, "am", "mpi", given, n).median
+    ours = ratios_text(a, "am", "mpi", given, [n])
     holds = 1 / CLOSE <= found <= CLOSE
-    return Outcome(ours, verdict_of(holds), () if holds else (rows.other(a),))
+    return Outcome(ours, verdict_of(holds), () if holds else (other(a),))
 
 
 def varies_with_few(a: Analysis) -> Outcome:
-    rows.given_input(a, FIFTEEN)
+    given_input(a, FIFTEEN)
     if len(a.pes) < 2:
         raise NotTestable("one number of PEs cannot be compared with another")
     few, many = a.pes[0], a.pes[-1]
     spreads = {}
     for version, n in (("am", few), ("am", many), ("mpi", few)):
-        rows.seconds(a, version, FIFTEEN, n)
+        seconds(a, version, FIFTEEN, n)
         spreads[version, n] = a.spread(version, FIFTEEN, n) or 0.0
     ours = ", ".join(f"{version} {value * 100:.0f} % at {n} PEs" for (version, n), value in spreads.items())
     holds = spreads["am", few] >= LOSS * max(spreads["am", many], spreads["mpi", few], WIDE)
@@ -77,5 +86,5 @@ def varies_with_few(a: Analysis) -> Outcome:
 
 
 PAPERS = published.read(__file__)
-ROWS = PAPERS.figures(worst_on_few, bucket_falls_behind, bucket_loses_ground, close_at_scale, varies_with_few)
-BARS = PAPERS.bars(rows.at_most, rows.asleep)
+ROWS = PAPERS.figures(globals())
+BARS = PAPERS.bars(globals())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,6 +18,9 @@ from wattle.study.place import of_study
 from wattle.study.versions.analysis import METRICS, Analysis
 from wattle.study.versions.samples import COMPARED
 from wattle.study.versions.words import sentences
+
+if TYPE_CHECKING:
+    from wattle.html.page import Page
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,11 @@ class App(Study[Analysis]):
         from wattle.study.versions import command
 
         return command.of(self)
+
+    def page(self, directory: Path, record: Manifest) -> Page:
+        from wattle.study.versions import page
+
+        return page.build(self, directory, record)
 
     def checks(self) -> Sequence[Check]:
         return (
