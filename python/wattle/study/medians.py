@@ -11,6 +11,7 @@ from wattle.html.figures import Look, Trace, line
 from wattle.study.stats import Center
 from wattle.units import in_unit
 
+Cell = str | tuple[str, str]  # of a table: a text, or a value with its spread
 Shown = Callable[[float], str]  # an amount with its unit
 
 

@@ -243,7 +243,7 @@ def test_rings_between_nodes_count_both_nodes_idle_draw(says, monkeypatch, home)
     ]
     monkeypatch.setattr(sweep.sweep_jobs, "run", lambda *words: iter([line]))
     job = Job("ring", "pascol", (), 1)
-    made = Sweep("pascol", "", "", lambda plan: [job], (), lambda a: ("", [], []))
+    made = Sweep(name="pascol", title="", question="", jobs=lambda plan: [job], rows=(), table=lambda a: ("", [], []))
     found = {}
     for place in (Place(), Place(TWO_NODES)):
         monkeypatch.setattr(sweep, "opened", lambda place: nullcontext(HERE))
@@ -276,7 +276,7 @@ def test_all_jobs_are_given_the_same_amount_of_work(home, monkeypatch):
     plan = Plan(True, 1, sweeps.NO_KNOB)
     jobs = [job for job in sweeps.SWEEPS["slack"].jobs(plan) if job.pes == 2][:3]
     monkeypatch.setattr(sweep.sweep_jobs, "run", run)
-    made = Sweep("slack", "", "", lambda plan: jobs, (), lambda a: ("", [], []))
+    made = Sweep(name="slack", title="", question="", jobs=lambda plan: jobs, rows=(), table=lambda a: ("", [], []))
     gathered = sweep.Gathered()
     sweep._gather(made.name, jobs, plan, gathered)
     assert "--turns" not in words[0]

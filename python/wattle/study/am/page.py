@@ -17,7 +17,7 @@ from wattle.study.am.analysis import Analysis, Case
 from wattle.study.am.figures import NAMES, shown
 from wattle.study.am.study import STUDY
 from wattle.study.am.words import energy_of, last_case
-from wattle.study.medians import cell
+from wattle.study.medians import Cell, cell
 from wattle.units import si
 
 STEPS = {
@@ -121,14 +121,14 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
     return cards
 
 
-def _cells(a: Analysis) -> list[dict[str, Any]]:
+def _cells(a: Analysis) -> list[list[Cell]]:
     """Medians and middle halves of every case and way, as text."""
     return [
-        {
-            "head": [case.series, case.test, NAMES[way], units.size(case.bytes), _flight(case), str(case.pes)],
-            "cells": [cell(a.center(m, case, way), partial(shown, m)) for m in ("time", "rate", "bandwidth")],
-            "energy": energy_of(a, case, way),
-        }
+        [
+            *(case.series, case.test, NAMES[way], units.size(case.bytes), _flight(case), str(case.pes)),
+            *(cell(a.center(m, case, way), partial(shown, m)) for m in ("time", "rate", "bandwidth")),
+            energy_of(a, case, way),
+        ]
         for case, way in a.cells()
     ]
 

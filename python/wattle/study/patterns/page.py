@@ -12,7 +12,7 @@ from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.provenance import amount
 from wattle.study import published
-from wattle.study.medians import cell
+from wattle.study.medians import Cell, cell
 from wattle.study.patterns import figures as drawn
 from wattle.study.patterns.analysis import TRANSFORMATIONS, Analysis
 from wattle.study.patterns.samples import PATTERNS
@@ -142,15 +142,13 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
     return cards
 
 
-def _configurations(a: Analysis) -> list[dict[str, Any]]:
+def _configurations(a: Analysis) -> list[list[Cell]]:
     """Median and quartiles of every metric, as text."""
     return [
-        {
-            "pattern": pattern,
-            "fragments": n,
-            "bytes": units.size(a.payload / n),
-            "cells": [cell(a.center(m, pattern, n), partial(drawn.shown, m)) for m in drawn.SHOWN],
-        }
+        [
+            *(pattern, f"{n:,}", units.size(a.payload / n)),
+            *(cell(a.center(m, pattern, n), partial(drawn.shown, m)) for m in drawn.SHOWN),
+        ]
         for pattern in a.patterns
         for n in a.fragments
     ]

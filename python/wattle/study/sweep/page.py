@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from wattle.html.figures import Figure, Look
 from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study import published, samples
-from wattle.study.medians import cell
+from wattle.study.medians import Cell, cell
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.figures import look_of, shown
@@ -90,7 +89,7 @@ def _page(made: Sweep, analysis: Analysis, facts: Checked, record: Manifest) -> 
             "legend_of": _legend,
             "fits": made.fits(analysis),
             "governed": any(point.scaling for point in analysis.points),
-            "first": {"title": title, "heads": heads, "lines": lines, "numbers": _numbers(heads, lines)},
+            "first": {"title": title, "heads": heads, "lines": lines, "amounts": _amounts(heads, lines)},
             "drawn_as": _drawn_as,
             "metrics": [METRICS[name].label for name in SHOWN],
             "points": [_point(analysis, point) for point in analysis.points],
@@ -138,9 +137,10 @@ def _drawn_as(section: Section) -> str:
     return "Points are medians, whiskers the middle half of the samples." if kinds == {"scatter"} else ""
 
 
-def _numbers(heads: list[str], lines: list[list[str]]) -> list[bool]:
-    """Whether each column holds amounts, which are aligned right."""
-    return [all(line[k] == units.UNKNOWN or line[k][:1] in "+-0123456789" for line in lines) for k in range(len(heads))]
+def _amounts(heads: list[str], lines: list[list[str]]) -> list[int]:
+    """The columns that hold amounts, which are aligned right."""
+    signs = "+-0123456789"
+    return [k for k in range(len(heads)) if all(ln[k] == units.UNKNOWN or ln[k][:1] in signs for ln in lines)]
 
 
 SHOWN = ("seconds", "cpu_s", "own", "node", "own_watts")
@@ -168,12 +168,9 @@ def _head(p: Point) -> list[str]:
     return [p.series, p.name, p.who, p.wait, "-" if p.mode == "off" else p.policy, clock, str(p.pes), *swept]
 
 
-def _point(a: Analysis, point: Point) -> dict[str, Any]:
-    return {
-        "head": _head(point),
-        "cells": [cell(a.center(metric, point), partial(shown, metric)) for metric in SHOWN],
-        "changes": changes(a, point),
-    }
+def _point(a: Analysis, point: Point) -> list[Cell]:
+    cells = [cell(a.center(metric, point), partial(shown, metric)) for metric in SHOWN]
+    return [*_head(point), *cells, changes(a, point)]
 
 
 def _samples(a: Analysis) -> list[list[str]]:

@@ -11,7 +11,7 @@ from wattle import units
 from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.study import published
-from wattle.study.medians import cell
+from wattle.study.medians import Cell, cell
 from wattle.study.stats import Center
 from wattle.study.versions import figures as drawn
 from wattle.study.versions.analysis import METRICS, Analysis
@@ -88,7 +88,7 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
     return [*cards, *held]
 
 
-def _points(a: Analysis) -> list[dict[str, Any]]:
+def _points(a: Analysis) -> list[list[Cell]]:
     """Median and quartiles of every metric, as text. Versions that are compared share a unit."""
     scales = {
         (given, n): {m: _scale(m, [a.center(m, v, given, n) for v in a.versions]) for m in METRICS}
@@ -96,15 +96,13 @@ def _points(a: Analysis) -> list[dict[str, Any]]:
         for n in a.pes
     }
     return [
-        {
-            "input": given,
-            "pes": n,
-            "version": version,
-            "cells": [
+        [
+            *(given, str(n), version),
+            *(
                 cell(a.center(m, version, given, n), partial(drawn.amount, m, scale=scales[given, n][m]))
                 for m in METRICS
-            ],
-        }
+            ),
+        ]
         for given in a.inputs
         for n in a.pes
         for version in a.versions
