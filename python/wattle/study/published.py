@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
@@ -24,8 +24,10 @@ from wattle import units
 from wattle.errors import DamagedFile
 from wattle.study import energy
 from wattle.study.place import Place
+from wattle.study.stats import FEWEST, Center
 
 Analysis = TypeVar("Analysis")
+T = TypeVar("T")
 Judge = Callable[..., "Outcome"]
 
 
@@ -104,6 +106,20 @@ class Outcome:
 
 class NotTestable(Exception):
     """Raised by a judge where the samples do not allow a verdict. The message gives the reason, without a full stop."""
+
+
+def needed(found: T | None, why: str) -> T:
+    """What was found. Raises NotTestable with the reason where it is None or empty."""
+    if found is None or found is False or (isinstance(found, Sized) and not len(found)):
+        raise NotTestable(why)
+    return found
+
+
+def enough(*centers: Center) -> None:
+    """Raises NotTestable where there are too few repeats for a useful interval."""
+    n = min((c.n for c in centers), default=FEWEST)
+    if n < FEWEST:
+        raise NotTestable(f"n = {units.several(n, 'repeat')}; a 95 % statement needs at least six")
 
 
 @dataclass(frozen=True)

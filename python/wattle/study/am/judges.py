@@ -8,8 +8,8 @@ import statistics
 from wattle import units
 from wattle.study import published
 from wattle.study.am.analysis import Analysis, Case
-from wattle.study.published import NotTestable, Outcome, verdict_of
-from wattle.study.stats import FEWEST, Center, trend
+from wattle.study.published import NotTestable, Outcome, enough, verdict_of
+from wattle.study.stats import Center, trend
 
 MOST = 0.75  # share of the cases in which a relation must hold
 RISES = 0.7  # smallest rank correlation of a rise
@@ -38,9 +38,7 @@ def _ratios(a: Analysis, metric: str, series: str, test: str, over: str, under: 
     found = [(case, c) for case in cases if (c := a.ratio(metric, case, over, under))]
     if len(found) < 2:
         raise NotTestable(f"needs two cases at least with active messages and puts; these samples have {len(found)}")
-    fewest = min(c.n for _, c in found)
-    if fewest < FEWEST:
-        raise NotTestable(f"n = {units.several(fewest, 'repeat')}; a 95 % statement needs at least six")
+    enough(*(c for _, c in found))
     return found
 
 

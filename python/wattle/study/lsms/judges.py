@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from wattle import units
 from wattle.study import published
-from wattle.study.published import NotTestable, Outcome, verdict_of
+from wattle.study.published import NotTestable, Outcome, needed, verdict_of
 from wattle.study.stats import FEWEST, Center, center
-from wattle.study.sweep.analysis import METRICS, Analysis, Point
+from wattle.study.sweep.analysis import METRICS, ONLY_RECORDS, Analysis, Point
 
 SYNC, TRANSFER, SCALE, TIMELINE = "sync", "transfer", "scale", "timeline"
 VERSIONS = ("shmem", "mpi")
@@ -31,9 +31,7 @@ def sync_s(a: Analysis, point: Point) -> float:
 
 def of_pattern(a: Analysis, version: str, pattern: str, x: float) -> Point:
     """The point of a transfer: the wait policy is the first that ran."""
-    found = a.select(series=TRANSFER, name=f"{version} {pattern}", x=x)
-    if not found:
-        raise NotTestable(f"{version} {pattern} was not measured")
+    found = needed(a.select(series=TRANSFER, name=f"{version} {pattern}", x=x), f"{version} {pattern} was not measured")
     return found[0]
 
 
@@ -61,11 +59,6 @@ def spinning(a: Analysis, version: str, series: str, ratio: float) -> list[Point
 def most(a: Analysis, series: str) -> float:
     """The largest CR of a series."""
     return max((p.y or 0.0 for p in a.select(series=series)), default=0.0)
-
-
-def _known(a: Analysis) -> None:
-    if a.provenance == "unavailable":
-        raise NotTestable("joules are not known here")
 
 
 def _certain(a: Analysis, found: Center) -> None:
@@ -105,7 +98,7 @@ def _copied(a: Analysis, version: str) -> str:
 def pattern_saves(a: Analysis, version: str) -> Outcome:
     """Judges that another pattern than PQPQ saves energy in the transfer stage."""
     _version(a, version)
-    _known(a)
+    a.needs_joules()
     x = largest(a)
     before = of_pattern(a, version, "PQPQ", x)
     savings = {p: c for p in PATTERNS[1:] if (c := a.saving("node", before, of_pattern(a, version, p, x)))}
@@ -120,7 +113,7 @@ def _order(a: Analysis, version: str, metric: str) -> tuple[float, dict[str, Cen
     """(parameters, the figure by pattern) of the largest transfer, which must be beyond 256 parameters."""
     _version(a, version)
     if metric == "energy":
-        _known(a)
+        a.needs_joules()
     x = largest(a)
     if x <= MANY:
         raise NotTestable(f"no transfer of more than {MANY} parameters was measured")
@@ -204,7 +197,7 @@ def loss(a: Analysis, uneven: Point) -> Center | None:
 def waiting_costs(a: Analysis, version: str) -> Outcome:
     """Judges that unequal work costs energy, at the largest number of PEs. The sum of the work is the same."""
     _version(a, version)
-    _known(a)
+    a.needs_joules()
     point = spinning(a, version, SCALE, most(a, SCALE))[-1]
     return _beyond(a, loss(a, point), MARGIN, f"{units.several(point.pes, 'PE')}, equal work would save", HARDLY)
 
@@ -212,7 +205,7 @@ def waiting_costs(a: Analysis, version: str) -> Outcome:
 def costs_by_time(a: Analysis, version: str) -> Outcome:
     """Judges that the energy of a step rises with the time in its barrier: from one CR to the next."""
     _version(a, version)
-    _known(a)
+    a.needs_joules()
     ratios = sorted({p.y or 0.0 for p in a.select(series=SYNC, mode="off")})
     if len(ratios) < 2:
         raise NotTestable("one CR shows no growth")
@@ -234,7 +227,7 @@ def costs_by_time(a: Analysis, version: str) -> Outcome:
 def power_by_pes(a: Analysis, version: str) -> Outcome:
     """Judges that the power rises with the number of PEs that take part."""
     _version(a, version)
-    _known(a)
+    a.needs_joules()
     points = spinning(a, version, SCALE, most(a, SCALE))
     found = [c for p in (points[0], points[-1]) if (c := a.center("own_watts", p))]
     if len(points) < 2 or len(found) < 2:
@@ -259,8 +252,7 @@ HALF = 50.0  # percent of the waiting, or of its energy, that must go
 
 
 def _governed(a: Analysis, version: str) -> list[Point]:
-    if not a.knob.acts:
-        raise NotTestable(f"{a.knob.words}; the modes ran with a knob that only records")
+    a.needs_clocks(otherwise=ONLY_RECORDS)
     ratio = most(a, SYNC)
     points = [
         p
@@ -314,9 +306,7 @@ def cost_is_nullified(a: Analysis, version: str) -> Outcome:
     lost = [c for p in points if (b := a.like(p, mode="baseline")) and (c := loss(a, b))]
     if not lost or lost[0].lo < MARGIN:
         raise NotTestable(f"unequal work costs less than {MARGIN:g} % here, so there is no loss to nullify")
-    found = {p.mode: c for p in points if (c := recovered(a, p))}
-    if not found:
-        raise NotTestable("the baseline was not measured")
+    found = needed({p.mode: c for p in points if (c := recovered(a, p))}, "the baseline was not measured")
     best = max(found, key=lambda mode: found[mode].median)
     return _beyond(a, found[best], HALF, f"of the loss, {best} saves", ROOT)
 

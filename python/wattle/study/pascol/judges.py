@@ -15,7 +15,7 @@ from typing import Any
 
 from wattle import units
 from wattle.study import published
-from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
+from wattle.study.published import NotTestable, Outcome, Verdict, needed, verdict_of
 from wattle.study.stats import Center, center
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
 
@@ -139,11 +139,6 @@ def _between_nodes(judge: Callable[..., Outcome]) -> Callable[..., Outcome]:
     return judged
 
 
-def _needs_joules(a: Analysis) -> None:
-    if a.provenance == "unavailable":
-        raise NotTestable("joules are not known here")
-
-
 def _why(a: Analysis, saves_more: bool) -> tuple[str, ...]:
     """Why sleeping saves more than was published, or from smaller sizes on; or less."""
     if a.knob.simulated:
@@ -169,7 +164,7 @@ def _no_crossover(a: Analysis, op: str) -> None:
 
 @_between_nodes
 def crossover_is_near(a: Analysis, op: str) -> Outcome:
-    _needs_joules(a)
+    a.needs_joules()
     _no_crossover(a, op)
     size = crossover(a, op)
     ours = f"{paying(a).name} pays from {units.size(size)}" if size else f"{paying(a).name} pays at no size"
@@ -190,7 +185,7 @@ def _why_learned(op: str, own: int) -> str:
 @_between_nodes
 def learned_is_near(a: Analysis, op: str) -> Outcome:
     """Judges the threshold that the runtime learned. It is not published."""
-    _needs_joules(a)
+    a.needs_joules()
     found, own = crossover(a, op), learned(a, op)
     if own is None:
         raise NotTestable("no threshold was learned: too few transfers were tried the other way")
@@ -213,15 +208,13 @@ def _clocks(a: Analysis) -> None:
 @_between_nodes
 def saved(a: Analysis, op: str, scheme: str, percent: float, size: int | None = None) -> Outcome:
     """Judges the energy per MB from the paper's crossover on, or at one size."""
-    _needs_joules(a)
+    a.needs_joules()
     way = CALLED[scheme]
     if way.mode == "scale":
         _clocks(a)
     sizes = [x for p in points(a, op, way) if (x := p.x or 0) >= OPS[op] and size in (None, x)]
     ratios = [ratio(a, "node", op, way, x) for x in sizes]
-    middle = center(100 * (1 - r.median) for r in ratios if r)
-    if middle is None:
-        raise NotTestable("was not measured")
+    middle = needed(center(100 * (1 - r.median) for r in ratios if r), "was not measured")
     where = f"at {units.size(size)}" if size else f"in the median over sizes from {units.size(OPS[op])}"
     ours = f"{units.percent(middle.median)} saved {where}"
     close = abs(middle.median - percent) <= WIDE and middle.median > LEAST
@@ -257,7 +250,7 @@ def latencies_converge(a: Analysis, op: str) -> Outcome:
 def in_order(a: Analysis, metric: str, schemes: Sequence[str], words: str) -> Outcome:
     """Judges that, in the median over operations and small sizes, each of `schemes` costs more than the one before."""
     if metric != "seconds":
-        _needs_joules(a)
+        a.needs_joules()
     if any(CALLED[name].mode == "scale" for name in schemes):
         _clocks(a)
     middles = []
@@ -265,9 +258,7 @@ def in_order(a: Analysis, metric: str, schemes: Sequence[str], words: str) -> Ou
         found = [
             ratio(a, metric, op, scheme, p.x or 0) for op in OPS for p in points(a, op, scheme) if (p.x or 0) <= SMALL
         ]
-        middle = center(r.median for r in found if r)
-        if middle is None:
-            raise NotTestable("was not measured")
+        middle = needed(center(r.median for r in found if r), "was not measured")
         middles.append(middle.median)
     ours = ", ".join(f"{name} {m:.2f}" for name, m in zip(schemes, middles, strict=True))
     rising = all(y > (1 + LEAST / 100) * x for x, y in pairwise(middles))
@@ -279,9 +270,7 @@ def in_order(a: Analysis, metric: str, schemes: Sequence[str], words: str) -> Ou
 def slightly_slower(a: Analysis, op: str, size: int) -> Outcome:
     """Judges "a slight degradation": longer than polling by more than no effect, and by 10 % at most."""
     scheme = SLEEPING_SCALED if a.knob.acts else SLEEPING
-    found = ratio(a, "seconds", op, scheme, size)
-    if found is None:
-        raise NotTestable(f"{units.size(size)} was not measured")
+    found = needed(ratio(a, "seconds", op, scheme, size), f"{units.size(size)} was not measured")
     ours = f"{scheme.name}: {found.median:.2f} x polling's at {units.size(size)}"
     holds = LEAST < 100 * (found.median - 1) <= 200 * NEAR
     return Outcome(ours, verdict_of(holds), () if holds else _why(a, found.median < 1))

@@ -13,8 +13,8 @@ from wattle.provenance import Joules, Provenance, amount, total
 from wattle.study import published
 from wattle.study.patterns import reasons
 from wattle.study.patterns.analysis import METRICS, PAPER_PAYLOAD, TRANSFORMATIONS, Analysis
-from wattle.study.published import MODELLED, NotTestable, Outcome, Verdict, verdict_of
-from wattle.study.stats import FEWEST, Center, trend
+from wattle.study.published import MODELLED, NotTestable, Outcome, Verdict, enough, needed, verdict_of
+from wattle.study.stats import Center, trend
 
 ALIKE = 20.0  # percent within which "~" holds
 MOST = 0.75  # share of the fragment counts at which a relation must hold
@@ -62,15 +62,8 @@ def _savings(a: Analysis, metric: str, forms: Iterable[Form], fragments: list[in
             if saving is None:
                 raise NotTestable(f"{form[1]} and {form[2]} were not both measured in {n} fragments")
             found.append((saving, form, n))
-    _enough(*(saving for saving, _, _ in found))
+    enough(*(saving for saving, _, _ in found))
     return found
-
-
-def _enough(*centers: Center) -> None:
-    """Raises NotTestable where there are too few repeats for a useful interval."""
-    n = min((c.n for c in centers), default=FEWEST)
-    if n < FEWEST:
-        raise NotTestable(f"n = {units.several(n, 'repeat')}; a 95 % statement needs at least six")
 
 
 def _forms(name: str) -> tuple[Form, ...]:
@@ -128,10 +121,8 @@ def order(a: Analysis, metric: str, counts: str) -> Outcome:
 
 def _relation(a: Analysis, metric: str, relation: tuple[str, str, str], n: int) -> bool:
     left, op, right = relation
-    saving = a.saving(metric, left, right, n)
-    if saving is None:
-        raise NotTestable(f"{left} and {right} were not both measured in {n} fragments")
-    _enough(saving)
+    saving = needed(a.saving(metric, left, right, n), f"{left} and {right} were not both measured in {n} fragments")
+    enough(saving)
     if op == "~":
         return abs(saving.median) <= ALIKE
     return saving.lo > LEAST if METRICS[metric].lower_is_better else saving.hi < -LEAST
@@ -235,7 +226,7 @@ def _medians(a: Analysis, metric: str, pattern: str, fragments: list[int]) -> li
     if any(c is None for c in found):
         raise NotTestable(f"{pattern} was not measured at every count")
     known = [c for c in found if c is not None]
-    _enough(*known)
+    enough(*known)
     return [c.median for c in known]
 
 

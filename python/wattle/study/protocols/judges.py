@@ -22,7 +22,7 @@ from wattle.study.protocols.configurations import (
     TCP_RENDEZVOUS,
     Configuration,
 )
-from wattle.study.published import OTHER_NETWORK, NotTestable, Outcome, Verdict, by_form, verdict_of
+from wattle.study.published import OTHER_NETWORK, NotTestable, Outcome, Verdict, by_form, needed, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.units import si
 
@@ -165,9 +165,7 @@ def peak_of(a: Analysis, of: str, published: float) -> Outcome:
 
 def pays_since(a: Analysis, of: str, published: int) -> Outcome:
     efficiencies(a, CALLED[of])
-    since = pays_from(a, CALLED[of])
-    if since is None:
-        raise NotTestable("joules are not known here")
+    since = needed(pays_from(a, CALLED[of]), "joules are not known here")
     top = _peak(a, CALLED[of])[1]
     at = [v for p, v in efficiencies(a, CALLED[of]).items() if bytes_of(p) == published]
     why = (

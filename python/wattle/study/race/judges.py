@@ -10,7 +10,7 @@ from statistics import fmean
 from wattle import units
 from wattle.clocks.clusters import cluster
 from wattle.study import published
-from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
+from wattle.study.published import NotTestable, Outcome, Verdict, needed, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 
 JOBS, PROCESSES, ONLINE, PHASES = "jobs", "processes", "online", "phases"
@@ -46,13 +46,6 @@ def at_clocks(a: Analysis, series: str, name: str) -> list[Point]:
     """The points at each requested clock, the lowest first."""
     found = [p for p in a.select(series=series, name=name) if p.clock is not None and p.mode == "off"]
     return sorted(found, key=lambda p: p.clock or 0)
-
-
-def _needs(a: Analysis, energy: bool) -> None:
-    if not a.knob.acts:
-        raise NotTestable(a.knob.words)
-    if energy and not a.knows_clocks:
-        raise NotTestable(a.why_no_clocks)
 
 
 def _names(a: Analysis, series: str) -> list[str]:
@@ -104,7 +97,7 @@ def _jobs_at_clocks(a: Analysis, name: str) -> list[Point]:
 
 
 def gains_differ(a: Analysis) -> Outcome:
-    _needs(a, False)
+    a.needs_clocks()
     points = {name: _jobs_at_clocks(a, name) for name in _names(a, JOBS)}
     gains = {name: _ends(a, "seconds", found) for name, found in points.items()}
     clocks = [p.clock or 0 for p in next(iter(points.values()))]
@@ -114,7 +107,7 @@ def gains_differ(a: Analysis) -> Outcome:
 
 
 def plateau(a: Analysis) -> Outcome:
-    _needs(a, False)
+    a.needs_clocks()
     parts, gains, gained, low, high = [], {}, {}, 0.0, 0.0
     names = _names(a, JOBS)
     for name in names:
@@ -134,7 +127,7 @@ def plateau(a: Analysis) -> Outcome:
 
 def energy_rises(a: Analysis) -> Outcome:
     """Judges that most programs use more energy at the highest clock than at the lowest."""
-    _needs(a, True)
+    a.needs_clocks(joules=True)
     rises = {name: -_ends(a, "node", _jobs_at_clocks(a, name)) for name in _names(a, JOBS)}
     more = [name for name, percent in rises.items() if percent > LEAST]
     ours = "; ".join(f"{name} {units.percent(percent)}" for name, percent in rises.items())
@@ -143,7 +136,7 @@ def energy_rises(a: Analysis) -> Outcome:
 
 def little_gained(a: Analysis, metric: str) -> Outcome:
     """Judges that programs that gain little time lose by a product of energy and delay."""
-    _needs(a, True)
+    a.needs_clocks(joules=True)
     points = {name: _jobs_at_clocks(a, name) for name in _names(a, JOBS)}
     little = {name: some for name, some in points.items() if _ends(a, "seconds", some) <= LITTLE}
     if not little:
@@ -155,7 +148,7 @@ def little_gained(a: Analysis, metric: str) -> Outcome:
 
 def mode_saves(a: Analysis, metric: str, lo: float, hi: float, mode: str) -> Outcome:
     """Judges the percent that a mode saves against `standard`, by a range."""
-    _needs(a, metric == "node")
+    a.needs_clocks(joules=metric == "node")
     point = next(iter(a.select(series=PROCESSES, mode=mode)), None)
     found = a.saving(metric, a.like(point, mode="standard") if point else None, point)
     if found is None:
@@ -166,9 +159,7 @@ def mode_saves(a: Analysis, metric: str, lo: float, hi: float, mode: str) -> Out
 
 def groups(a: Analysis) -> Outcome:
     points = a.select(series=PROCESSES, wait="spin", mode="off", clock=None)
-    found = [(p, groups) for p in points if (groups := clusters_of(a, p))]
-    if not found:
-        raise NotTestable("the jobs left no profile")
+    found = needed([(p, groups) for p in points if (groups := clusters_of(a, p))], "the jobs left no profile")
     point, groups = found[0]
     shares = [fmean(s) for s in zip(*a.waits(point), strict=True)]
     parts = []
@@ -183,7 +174,7 @@ def groups(a: Analysis) -> Outcome:
 
 def memory_lower(a: Analysis) -> Outcome:
     """Judges that kernels limited by memory use the least energy at a lower clock than the highest without turbo."""
-    _needs(a, True)
+    a.needs_clocks(joules=True)
     parts, lower = [], True
     for name in MEMORY:
         points = _without_turbo(a, PHASES, name)
@@ -199,15 +190,13 @@ def minima_differ(a: Analysis) -> Outcome:
     """Judges that no two kernels use the least energy at the same clock: at the clock of the other, one of them uses
     more.
     """
-    _needs(a, True)
+    a.needs_clocks(joules=True)
     points = {name: _without_turbo(a, PHASES, name) for name in KERNELS}
     least = {name: best(a, "node", found) for name, found in points.items()}
 
     def more(name: str, other: str) -> float:
         there = a.like(least[name], clock=least[other].clock)
-        found = a.saving("node", there, least[name])
-        if found is None:
-            raise NotTestable(f"{name} was not measured at {least[other].clock:g} GHz")
+        found = needed(a.saving("node", there, least[name]), f"{name} was not measured at {least[other].clock:g} GHz")
         return found.median
 
     alike = [
@@ -222,7 +211,7 @@ def minima_differ(a: Analysis) -> Outcome:
 
 def not_proportional(a: Analysis, kernels: list[str]) -> Outcome:
     """Judges that each of the kernels saves another share of its energy than of its time with a higher clock."""
-    _needs(a, True)
+    a.needs_clocks(joules=True)
     parts, holds = [], True
     for name in kernels:
         points = _without_turbo(a, PHASES, name)
@@ -234,7 +223,7 @@ def not_proportional(a: Analysis, kernels: list[str]) -> Outcome:
 
 def compute_energy(a: Analysis) -> Outcome:
     """Judges that energy first falls with a higher clock, and rises again to the highest without turbo."""
-    _needs(a, True)
+    a.needs_clocks(joules=True)
     points = _without_turbo(a, PHASES, FMA)
     least = best(a, "node", points)
     saved = [a.saving("node", end, least) for end in (points[0], points[-1])]
@@ -248,7 +237,7 @@ def compute_flat(a: Analysis) -> Outcome:
     """Judges that energy hardly changes from P-9 to the clock before the highest without turbo, and less than up to
     P-9.
     """
-    _needs(a, True)
+    a.needs_clocks(joules=True)
     points = _without_turbo(a, PHASES, FMA)
     flat = [p for p in points[:-1] if (p.clock or 0) >= FLAT_GHZ * (1 - PLATEAU)]
     if len(flat) < 2 or flat[0] is points[0]:
@@ -263,7 +252,7 @@ def compute_flat(a: Analysis) -> Outcome:
 
 
 def compute_time(a: Analysis) -> Outcome:
-    _needs(a, False)
+    a.needs_clocks()
     points = at_clocks(a, PHASES, FMA)
     seconds = [c.median for p in points if (c := a.center("seconds", p))]
     if len(seconds) < 2:

@@ -6,9 +6,9 @@ from statistics import fmean
 
 from wattle import units
 from wattle.study import published
-from wattle.study.published import NotTestable, Outcome, verdict_of
+from wattle.study.published import NotTestable, Outcome, needed, verdict_of
 from wattle.study.stats import Center, trend
-from wattle.study.sweep.analysis import Analysis, Point
+from wattle.study.sweep.analysis import ONLY_RECORDS, Analysis, Point
 
 RATIOS, EARLY = "ratios", "early"
 SHORT = 1.05  # CR of the timeline whose slack is too short for a change of clock
@@ -28,13 +28,6 @@ def saving(a: Analysis, metric: str, point: Point) -> Center:
     return found
 
 
-def _needs(a: Analysis, energy: bool) -> None:
-    if not a.knob.acts:
-        raise NotTestable(f"{a.knob.words}; the modes ran with a knob that only records")
-    if energy and not a.knows_clocks:
-        raise NotTestable(a.why_no_clocks)
-
-
 def _modes(a: Analysis, series: str, modes: tuple[str, ...], **wanted: float) -> list[Point]:
     found = a.select(series=series, mode=modes, scaling="proactive", **wanted)
     if not found:
@@ -49,7 +42,7 @@ def _listed(a: Analysis, metric: str, points: list[Point]) -> str:
 
 
 def saves_time(a: Analysis) -> Outcome:
-    _needs(a, False)
+    a.needs_clocks(otherwise=ONLY_RECORDS)
     points = [p for p in _modes(a, RATIOS, BOOST) if (p.x or 0) > SHORT]
     others = [p for p in points if saving(a, "seconds", p).median <= NEAR]
     why = tuple(dict.fromkeys(UNSEEN if p.wait == "spin" else IDLE for p in others))
@@ -57,7 +50,7 @@ def saves_time(a: Analysis) -> Outcome:
 
 
 def costs_time(a: Analysis) -> Outcome:
-    _needs(a, False)
+    a.needs_clocks(otherwise=ONLY_RECORDS)
     points = _modes(a, RATIOS, ("hybrid", "energy"), x=1.0)
     holds = all(saving(a, "seconds", p).median < -NEAR for p in points)
     why = "Here a clock is lowered only where slack was seen, so that with CR = 1 no clock is changed."
@@ -65,7 +58,7 @@ def costs_time(a: Analysis) -> Outcome:
 
 
 def boost_beats_energy(a: Analysis) -> Outcome:
-    _needs(a, True)
+    a.needs_clocks(joules=True, otherwise=ONLY_RECORDS)
     points = [p for p in _modes(a, RATIOS, BOOST) if (p.x or 0) > SHORT]
     pairs = [(p, other) for p in points if (other := a.like(p, mode="energy"))]
     holds = all(_gap(a, p, other) > NEAR for p, other in pairs)
@@ -102,7 +95,7 @@ def grows(a: Analysis, key: str, series: str, over_energy: bool = False) -> Outc
     """Judges that the saving of boosting rises with CR, or with EC, and is one at the highest. `over_energy`: the
     saving beyond that of energy mode.
     """
-    _needs(a, True)
+    a.needs_clocks(joules=True, otherwise=ONLY_RECORDS)
     points = [p for p in _modes(a, series, BOOST) if (p.x or 0) > SHORT]
     if len({getattr(p, key) for p in points}) < 3:
         raise NotTestable("needs three loads at least to rise with")
@@ -134,7 +127,7 @@ def _rises(x: list[float], y: list[float]) -> bool:
 
 def effect_is_reversed(a: Analysis) -> Outcome:
     """Judges that with CR = 1 the saving falls with EC, as it rises with EC elsewhere."""
-    _needs(a, True)
+    a.needs_clocks(joules=True, otherwise=ONLY_RECORDS)
     points = _modes(a, EARLY, ("hybrid",), x=1.0)
     found = [saving(a, "node", p).median for p in points]
     if len(found) < 3:
@@ -151,13 +144,11 @@ def leaves_short_alone(a: Analysis) -> Outcome:
     """Judges that the governor loses no time in a slack too short for a change of clock. By D figures 11.1 D and 11.9 D
     a change there would delay the barrier; nothing here forces one.
     """
-    _needs(a, False)
+    a.needs_clocks(otherwise=ONLY_RECORDS)
     longer = [p for p in a.select(series=RATIOS, mode=("energy", "hybrid")) if (p.x or 0) > SHORT]
     if not any(a.changes(p) for p in longer):
         raise NotTestable("the governor changed no clock at longer slack either, so it left none alone")
-    points = a.select(series=RATIOS, mode=("energy", "hybrid"), x=SHORT)
-    if not points:
-        raise NotTestable(f"no sample with CR = {SHORT}")
+    points = needed(a.select(series=RATIOS, mode=("energy", "hybrid"), x=SHORT), f"no sample with CR = {SHORT}")
     lost = [
         (p, found) for p in points if (other := baseline(a, p)) and (found := a.saving("seconds", other, p)) is not None
     ]

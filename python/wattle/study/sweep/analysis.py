@@ -14,11 +14,12 @@ from wattle.checked import Checked, parse_json, shown
 from wattle.errors import DamagedFile
 from wattle.study import energy, samples
 from wattle.study.place import Place
-from wattle.study.published import Evidence
+from wattle.study.published import Evidence, NotTestable
 from wattle.study.stats import Center, Line, center, line, savings
 from wattle.study.sweep.knob import ACTING, Knob
 
 Row = dict[str, Any]
+ONLY_RECORDS = "the modes ran with a knob that only records"
 
 
 @dataclass(frozen=True)
@@ -207,6 +208,20 @@ class Analysis(Evidence):
     def knows_clocks(self) -> bool:
         """Whether joules depend on the clock, as those of a sensor and of a simulation do."""
         return self.provenance == "measured" or (self.knob.simulated and self.provenance == "modelled")
+
+    def needs_joules(self) -> None:
+        """Raises NotTestable where joules are not known."""
+        if self.provenance == "unavailable":
+            raise NotTestable("joules are not known here")
+
+    def needs_clocks(self, joules: bool = False, otherwise: str = "") -> None:
+        """Raises NotTestable where no clock can be set, or with `joules` where they do not depend on the clock.
+        `otherwise`: how the jobs ran without a knob.
+        """
+        if not self.knob.acts:
+            raise NotTestable("; ".join(filter(None, (self.knob.words, otherwise))))
+        if joules and not self.knows_clocks:
+            raise NotTestable(self.why_no_clocks)
 
     @property
     def why_no_clocks(self) -> str:

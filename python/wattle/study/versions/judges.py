@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from wattle import units
-from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
-from wattle.study.stats import FEWEST, Center
+from wattle.study.published import NotTestable, Outcome, Verdict, enough, needed, verdict_of
+from wattle.study.stats import Center
 from wattle.study.versions.analysis import Analysis
 
 Counts = Callable[[int], bool]  # selects numbers of PEs
@@ -30,25 +29,14 @@ def seconds(a: Analysis, version: str, given: str, pes: int) -> Center:
     """The time of a version in seconds. Raises NotTestable where there are no runs, or too few."""
     if version in a.left_out:
         raise NotTestable(f"version {version} did not run here: {a.left_out[version]}")
-    found = a.center("seconds", version, given, pes)
-    if found is None:
-        raise NotTestable(f"version {version} was not run on {given} with {pes} PEs")
+    found = needed(a.center("seconds", version, given, pes), f"version {version} was not run on {given} with {pes} PEs")
     enough(found)
     return found
 
 
-def enough(*found: Center) -> None:
-    """Raises NotTestable where there are too few repeats for a useful interval."""
-    n = min((c.n for c in found), default=FEWEST)
-    if n < FEWEST:
-        raise NotTestable(f"n = {units.several(n, 'repeat')}; a 95 % statement needs at least six")
-
-
 def counted(a: Analysis, wanted: Counts, words: str) -> list[int]:
     """The numbers of PEs of this study to which a statement applies."""
-    found = [n for n in a.pes if wanted(n)]
-    if not found:
-        raise NotTestable(f"no run with {words}: this study ran {', '.join(map(str, a.pes))}")
+    found = needed([n for n in a.pes if wanted(n)], f"no run with {words}: this study ran {', '.join(map(str, a.pes))}")
     return found
 
 
