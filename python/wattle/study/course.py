@@ -41,8 +41,8 @@ class Gathered:
 @dataclass(frozen=True)
 class Work:
     """The jobs of a study. `pes`: the most PEs of a job. `planned`: the number of samples. `facts`: makes the
-    manifest's entry of the study. `gather`: runs the jobs. `left_out`: what is known to be missing. `machine`: the
-    profile of the joules, where the samples do not name it.
+    manifest's entry of the study. `gather`: runs the jobs. `left_out`: the missing parts that are known before.
+    `machine`: the profile of the joules, where the samples do not name it.
     """
 
     pes: int

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RESULTS_SCHEMA = 1
 Analysis = TypeVar("Analysis", bound=Evidence)
-Check = tuple[pl.Expr, str]  # finds wrong samples; and what the file then holds
+Check = tuple[pl.Expr, str]  # an expression that finds wrong samples, and the error's words for them
 
 
 def missing(*columns: str) -> pl.Expr:
@@ -59,7 +59,7 @@ class Study(Generic[Analysis]):
         raise NotImplementedError
 
     def sentences(self, a: Analysis, record: Manifest) -> list[str]:
-        """What the summary says of the samples. An empty sentence is left out."""
+        """The summary's sentences on the samples. An empty one is left out."""
         raise NotImplementedError
 
     def wrong(self, n: int) -> str:
@@ -67,7 +67,7 @@ class Study(Generic[Analysis]):
         return f"Data arrived wrong in {n} samples"
 
     def left_out(self, a: Analysis) -> dict[str, str]:
-        """What did not run here, for the end of the summary, with the reasons."""
+        """Parts that did not run here, with the reasons, for the end of the summary."""
         return {}
 
     def reasons(self, on_page: bool) -> str:

@@ -109,7 +109,7 @@ class NotTestable(Exception):
 
 
 def needed(found: T | None, why: str) -> T:
-    """What was found. Raises NotTestable with the reason where it is None or empty."""
+    """Gives `found` back. Raises NotTestable with the reason where it is None or empty."""
     if found is None or found is False or (isinstance(found, Sized) and not len(found)):
         raise NotTestable(why)
     return found
@@ -177,11 +177,11 @@ class Papers:
 
     def _rows(self, kind: str, module: Mapping[str, Any]) -> list[Published[Any]]:
         known = {name: judge for name, judge in module.items() if _is_judge(judge)}
+        rows = [self._row(entry, known) for entry in self.document[kind]]
         own = {name for name, judge in known.items() if judge.__module__ == module["__name__"]}
         named = {entry["judge"] for table in ("figure", "bar") for entry in self.document.get(table, [])}
         if unused := own - named:
             raise DamagedFile(self.path, f"nothing names the judges {', '.join(sorted(unused))}")
-        rows = [self._row(entry, known) for entry in self.document[kind]]
         if len({row.id for row in rows}) < len(rows):
             raise DamagedFile(self.path, f"two entries of {kind} have the same id")
         if unknown := {name for row in rows for name in row.against} - {row.id for row in rows}:
