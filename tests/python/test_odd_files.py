@@ -239,7 +239,7 @@ def of_study_kinds() -> dict[str, Kind]:
             found[f"{name}: {file}"] = Kind(
                 lambda folder, make=make, file=file: make(folder / "study") / file,
                 change,
-                lambda path, name=name: (compared if name in registry.compared() else of_study)(path.parent),
+                lambda path, name=name: (compared if name in registry.commands() else of_study)(path.parent),
                 0 if name in LONG_ALONE else SHORT // 4,
             )
     found["patterns: results.json"] = Kind(
