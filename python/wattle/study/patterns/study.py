@@ -112,6 +112,7 @@ class Patterns(Study[Analysis]):
                 missing("payload", "fragments", "pattern", "repeat", "latency_s"),
                 "holds a sample without its pattern, payload, fragments, repeat or latency",
             ),
+            (pl.col("latency_s") <= 0, "holds a sample of no time"),
         )
 
     def analysis(self, frame: pl.DataFrame, facts: Checked, record: Manifest) -> Analysis:
