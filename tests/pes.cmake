@@ -180,6 +180,7 @@ function(unit_tests room program)
   foreach(entry IN LISTS entries)
     string(REGEX REPLACE "TEST\\((.*)\\)" "\\1" name "${entry}")
     add_test(NAME ${room}.${name} COMMAND ${program} ${name})
-    set_tests_properties(${room}.${name} PROPERTIES TIMEOUT ${WTL_HANGS_S} LABELS unit ENVIRONMENT LOCPATH=${WTL_TEST_LOCALES})
+    set_tests_properties(${room}.${name} PROPERTIES TIMEOUT ${WTL_HANGS_S} LABELS unit
+      ENVIRONMENT "LOCPATH=${WTL_TEST_LOCALES};LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0")
   endforeach()
 endfunction()
