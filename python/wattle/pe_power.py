@@ -19,7 +19,7 @@ from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.pe import PE, find
 from wattle.power import Power as Readings
-from wattle.profile import RunProfile
+from wattle.profile import RunProfile, folder_of
 from wattle.provenance import Joules, Provenance, amount, joule_unit, unavailable
 from wattle.timeline import watts
 
@@ -125,7 +125,7 @@ def courses_of(profile: RunProfile, manifest: Manifest) -> Courses | None:
     """The courses of the PEs' joules, by the watts of each state at the first clock of the machine profile. None
     without a timeline, without a machine profile, and where the timeline cannot be read.
     """
-    folder = profile.directory / "profile"
+    folder = folder_of(profile.directory)
     numbers = {str(row.get("key")): row.get("value") for row in manifest.extra.get("machine_numbers") or []}
     by_state = {state: numbers.get(f"clocks[0].{state}") for state in STATES}
     known = all(isinstance(v, int | float) and 0 <= v <= limits.NUMBER for v in by_state.values())
@@ -142,7 +142,7 @@ def courses_of(profile: RunProfile, manifest: Manifest) -> Courses | None:
 
 def as_dict(profile: RunProfile, manifest: Manifest) -> dict[str, object]:
     """The power of PEs and nodes for JSON."""
-    courses, folder = courses_of(profile, manifest), profile.directory / "profile"
+    courses, folder = courses_of(profile, manifest), folder_of(profile.directory)
     return {
         "peak_over_s": PEAK_S,
         "pes": [{"pe": pe.pe, "host": pe.host, "power": _figures(of_pe(pe, courses))} for pe in profile.pes],

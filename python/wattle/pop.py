@@ -24,7 +24,7 @@ from pathlib import Path
 from wattle import extras, no_core
 from wattle.errors import WattleError
 from wattle.pe import PE, add
-from wattle.profile import RunProfile
+from wattle.profile import RunProfile, folder_of
 from wattle.provenance import significant
 
 SOURCE = "https://co-design.pop-coe.eu/metrics/index.html"
@@ -107,7 +107,7 @@ def _ideal_s(profile: RunProfile, computed: Sequence[float]) -> tuple[float, flo
     The time between two synchronizations also holds calls and time without a core. Each process's is scaled to its
     computing time.
     """
-    folder = Path(profile.directory) / "profile"
+    folder = folder_of(Path(profile.directory))
     files = list(folder.glob("timeline-*.bin"))
     if not files:
         raise _NoTimeline("`wattle run --timeline` tells serialisation and transfer apart")

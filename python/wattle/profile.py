@@ -1,5 +1,5 @@
 """Reads the profiles that the PEs of a run wrote, DIR/profile/pe-00000.json and so on, as one object and as data
-frames.
+frames. The further jobs of a script that started several wrote theirs into DIR/profile/job-2 and so on.
 
 Any number that the runtime could not determine is None (null in a frame), never 0.
 """
@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattle import by_node
 from wattle.by_node import Node
+from wattle.checked import read_json
 from wattle.errors import DamagedFile, WattleError
 from wattle.pe import DROPS, PE, WAYS, Network, Site, add, find, noun
 from wattle.pe_file import read_pe
@@ -177,11 +178,19 @@ def load(
 
     `n_pes` and `n_hosts` are the expected numbers from the manifest. Without `n_pes` the files give it. Where
     `wattle run --repeat` wrote several runs, their own directories hold the profiles: see `wattle.runs`. A damaged
-    file raises DamagedFile, which names it. With `allow_damaged` it is left out and noted instead.
+    file raises DamagedFile, which names it. With `allow_damaged` it is left out and noted instead. Of several jobs, the
+    one that `folder_of` names is read.
     """
     folder = folder_of(directory)
     if not folder.is_dir():
         raise WattleError(f"{directory}: holds no profile directory; expected a directory that `wattle run` wrote")
+    return read(directory, folder, n_pes, allow_damaged, n_hosts)
+
+
+def read(
+    directory: Path, folder: Path, n_pes: int | None = None, allow_damaged: bool = False, n_hosts: int | None = None
+) -> RunProfile:
+    """Reads the profiles of one job, whose folder is given."""
     pes: list[PE] = []
     damaged: dict[int, str] = {}
     with _without_searches():
@@ -213,9 +222,43 @@ def _without_searches() -> Iterator[None]:
 
 
 def folder_of(directory: Path) -> Path:
-    """The folder with the profiles of a run directory, or of a directory that holds them itself."""
+    """The folder with the profiles of a run directory, or of a directory that holds them itself. Of several jobs, that
+    of the one whose first process ran longest.
+    """
+    folders = list(folders_of(directory).values())
+    return max(folders, key=_wall_s) if len(folders) > 1 else folders[0]
+
+
+def folders_of(directory: Path) -> dict[int, Path]:
+    """The folder of each job that left a profile, by its number (src/record/job_folder.h); at least one. As a
+    directory, DIR/profile/job-1 stands for the first job alone, and DIR/profile/job-2 is the folder of the second one.
+    """
+    if directory.name == "job-1" and not directory.exists():
+        return {1: directory.parent}
     folder = directory / "profile"
-    return directory if not folder.is_dir() and any(directory.glob("pe-*.json")) else folder
+    if not folder.is_dir() and any(directory.glob("pe-*.json")):
+        folder = directory
+    found = {}
+    for path in folder.glob("job-*"):
+        if (match := re.fullmatch(r"job-([0-9]{1,6})", path.name)) and any(path.glob("pe-*.json")):
+            found[int(match.group(1))] = path
+    if not found or any(folder.glob("pe-*.json")):
+        found[1] = folder
+    return dict(sorted(found.items()))
+
+
+def _wall_s(folder: Path) -> float:
+    first = min(folder.glob("pe-*.json"))
+    return _wall_s_of(first, first.stat().st_mtime_ns)
+
+
+@lru_cache
+def _wall_s_of(path: Path, changed_ns: int) -> float:
+    """The time of one process; 0 where its file is damaged. `changed_ns`: a changed file is read again."""
+    try:
+        return read_json(path).number("wall_s") or 0.0
+    except DamagedFile:
+        return 0.0
 
 
 def _files(folder: Path) -> Iterator[tuple[int, Path]]:

@@ -113,6 +113,11 @@ def _bare(directory: Path, allow_damaged: bool) -> Run:
     ended = max(path.stat().st_mtime for path in profiles.folder_of(directory).glob("pe-*.json"))
     begun = datetime.fromtimestamp(ended - (profile.wall_s or 0.0), UTC)
     host = {"name": profile.pes[0].host} if profile.pes else {}
+    whole = directory.absolute().parent.parent
+    if directory.name.startswith("job-") and (whole / manifests.FILE).exists():  # one of the jobs of a run
+        facts = {"command": [profile.program], "n_pes": profile.n_pes, "wall_s": profile.wall_s}
+        record = replace(manifests.read(whole), **facts)
+        return Run(directory, record, [Sample(directory, record, profile)])
     record = Manifest(
         "run",
         [profile.program],
@@ -144,9 +149,11 @@ def _collect(directory: Path, manifest: Manifest) -> None:
 
 
 def _n_pes(directory: Path, manifest: Manifest) -> int | None:
-    """The expected number of PEs. For an MPI job that ended before the number was written, it is None: the profiles
-    give it.
+    """The expected number of PEs. For an MPI job that ended before the number was written, and where there are several
+    jobs, it is None: the profiles give it.
     """
-    if manifest.knows_n_pes or not any((directory / "profile").glob("pe-*.json")):
+    if len(profiles.folders_of(directory)) > 1:
+        return None
+    if manifest.knows_n_pes or not any(profiles.folder_of(directory).glob("pe-*.json")):
         return manifest.n_pes
     return None

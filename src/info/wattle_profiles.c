@@ -5,11 +5,11 @@
  *   wattle-profiles collect DIR [now] [PID=SIGNAL:EXIT:NS]...
  *   wattle-profiles live [PID=CPU:FILE]...
  *
- * `collect` writes the profile of each process that has ended without it, and whose WATTLE_PROFILE_DIR is DIR, and
- * removes its file. It also removes files that no command will read any more. It prints one JSON object: `written` and
- * `failed` (numbers of PEs), `running` (processes that still run). PID=SIGNAL:EXIT:NS says how a process ended: its
- * signal and exit code, -1 for unknown ones, and the moment on CLOCK_MONOTONIC in nanoseconds. `now`: the job has just
- * ended, and with it all processes of an unknown end.
+ * `collect` writes the profile of each process that has ended without it, and whose WATTLE_PROFILE_DIR is DIR, into
+ * the folder of its job, and removes its file. It also removes files that no command will read any more. It prints one
+ * JSON object: `written` and `failed` (numbers of PEs), `running` (processes that still run). PID=SIGNAL:EXIT:NS says
+ * how a process ended: its signal and exit code, -1 for unknown ones, and the moment on CLOCK_MONOTONIC in nanoseconds.
+ * `now`: the job has just ended, and with it all processes of an unknown end.
  *
  * `live` prints the present profiles of running processes as a JSON list. CPU: the CPU seconds that the process has
  * used; FILE: its file, such as /proc/PID/fd/N.
@@ -88,6 +88,13 @@ static bool has_ended(const wtl_kept_head *h)
   return wtl_process_is_gone((int)h->pid) || wtl_process_start_of((long)h->pid) != h->pid_start;
 }
 
+/* Whether a process with the folder `of` belongs to a job with this WATTLE_PROFILE_DIR (record/job_folder.h). */
+static bool is_in(const char *of, const char *folder)
+{
+  size_t n = strlen(folder);
+  return strncmp(of, folder, n) == 0 && (!of[n] || strncmp(of + n, "/job-", 5) == 0);
+}
+
 /* Finds the files of ended processes with this folder. Returns the number of those that still run. */
 static int find_files(kept_files *files, const char *folder)
 {
@@ -100,7 +107,7 @@ static int find_files(kept_files *files, const char *folder)
     if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0) continue;
     snprintf(path, sizeof path, WTL_KEPT_FOLDER "%.250s", entry->d_name);
     wtl_recalled *r = recall(path, &why);
-    bool ours = r && strcmp(r->head->folder, folder) == 0, ended = ours && has_ended(r->head);
+    bool ours = r && is_in(r->head->folder, folder), ended = ours && has_ended(r->head);
     kept_file *file = ended ? add_file(files) : NULL;
     running += ours && !ended;
     if (file) {

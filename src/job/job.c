@@ -27,6 +27,7 @@
 #include "os/guest.h"
 #include "os/os.h"
 #include "pgas/near.h"
+#include "record/job_folder.h"
 #include "team/barrier.h"
 #include "team/context.h"
 #include "team/team.h"
@@ -131,7 +132,7 @@ static void start_counting(wtl_pe *self)
 /*
  * Counts the cores that the PEs of this node can use together; a PE that is bound to a core sees only that one. All PEs
  * compute the number from the same data, so all choose the same barrier. The collective at the end also finds out
- * whether any PE of the job allows several threads to call.
+ * whether any PE of the job allows several threads to call, and shares the number of the folder of profiles.
  */
 static void count_cores(wtl_pe *self, wtl_site *site)
 {
@@ -168,9 +169,11 @@ static void count_cores(wtl_pe *self, wtl_site *site)
   int physical = CPU_COUNT(&all) ? wtl_cores_physical(&all, "/sys") : usable;
   wtl_stages_start(&self->door.stages, &self->settings, self->n_local, (wtl_cores){usable, physical}, self->net != NULL,
                    learns ? &prices : NULL, wtl_clock_ns_per_tick());
-  uint64_t most_threads = (uint64_t)self->thread_level;
-  wtl_collective_max(self, site, &most_threads, 1);
-  self->threads_anywhere = most_threads >= WTL_THREAD_MULTIPLE;
+  uint64_t most[] = {(uint64_t)self->thread_level, 0};
+  if (self->me == 0) most[1] = (uint64_t)wtl_record_take_folder(self->settings.profile_dir.text);
+  wtl_collective_max(self, site, most, 2);
+  self->threads_anywhere = most[0] >= WTL_THREAD_MULTIPLE;
+  wtl_record_use_folder(&self->settings, (int)most[1]);
   self->central_barrier = self->door.stages.crowded;
 }
 
@@ -199,7 +202,6 @@ static void start(wtl_pe *self)
     wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
   self->door.is_shared = self->thread_level >= WTL_THREAD_MULTIPLE;
   wtl_profile_start(&self->profile, self->settings.profile.on, (int)self->settings.call_paths.number);
-  wtl_profile_keep(&self->profile, self->settings.profile_dir.text);
   self->profile.symmetric[0] = (wtl_symmetric){self->heap, self->heap_bytes};
   self->profile.symmetric[1] = (wtl_symmetric){self->statics, self->statics_bytes};
   wtl_am_start(self, self->rings);
@@ -208,6 +210,7 @@ static void start(wtl_pe *self)
   if (self->net) wtl_lifeline_network_is_up();
   wtl_governed_request(self);
   count_cores(self, &quiet_site);
+  wtl_profile_keep(&self->profile, self->settings.profile_dir.text);
   wtl_governed_start(self);
 }
 

@@ -44,6 +44,7 @@ static void before_start(void)
   if (WTL_MPI_IS_OPEN_MPI) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 
+/* Open MPI's MPI_Init of Fortran calls that of C through this library, which has then begun already. */
 static void started(int rc)
 {
   int level = MPI_THREAD_SINGLE;

@@ -16,6 +16,7 @@
 #include "os/floats.h"
 #include "os/guest.h"
 #include "record/file.h"
+#include "record/job_folder.h"
 #include "record/node_split.h"
 
 wtl_mpi_rank *wtl_mpi_self;
@@ -122,10 +123,9 @@ static void report_if_alone(const wtl_record *r)
     const char *size = getenv(launched[i][0]), *rank = getenv(launched[i][1]);
     if (!size || !rank || atoi(size) < 2) continue;
     if (atoi(rank) == 0)
-      wtl_message_print(
-          "%s=%s: the launcher started %s processes, but each runs alone, because its MPI is not the "
-          "launcher's. The profile is of one of them; start it with the mpirun of the MPI it was built with",
-          launched[i][0], size, size);
+      wtl_message_print("%s=%s: the launcher started %s processes, but each runs alone, because its MPI is not the "
+                        "launcher's. Start it with the mpirun of the MPI it was built with",
+                        launched[i][0], size, size);
     return;
   }
 }
@@ -139,11 +139,6 @@ static void start_record(wtl_mpi_rank *self)
 #ifndef WTL_SIM /* SimGrid's MPI spawns no processes and has no such call */
   PMPI_Comm_get_parent(&parent);
 #endif
-  if (parent != MPI_COMM_NULL && *self->settings.profile_dir.text) {
-    if (r->me == 0)
-      wtl_message_print("these processes were spawned: their profile is not written, it would replace their parents'");
-    self->settings.profile_dir.text = "";
-  }
   self->has_outsiders = parent != MPI_COMM_NULL;
   if (parent == MPI_COMM_NULL) report_if_alone(r);
   r->api = "mpi";
@@ -169,6 +164,20 @@ static void agree_on_calls(wtl_mpi_rank *self)
   int mine = !self->door.is_shared && self->shows_idle, all = mine;
   if (!self->is_partial) PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   self->keeps_calls = all;
+#endif
+}
+
+/* The first process takes the folder of the job's profiles, because all write into the same one. It is no broadcast,
+ * after which each later sum takes longer under Open MPI (docs/decisions/0063-price-of-short-mpi-calls.md). */
+static void agree_on_folder(wtl_mpi_rank *self)
+{
+#ifndef WTL_SIM
+  MPI_Comm all = self->is_partial ? self->node : MPI_COMM_WORLD;
+  int me = 0, mine = 0, number;
+  PMPI_Comm_rank(all, &me);
+  if (me == 0) mine = wtl_record_take_folder(self->settings.profile_dir.text);
+  if (PMPI_Allreduce(&mine, &number, 1, MPI_INT, MPI_MAX, all) == MPI_SUCCESS)
+    wtl_record_use_folder(&self->settings, number);
 #endif
 }
 
@@ -204,6 +213,7 @@ void wtl_mpi_start(wtl_mpi_rank *self, int thread_level)
   if (all) wtl_mpi_govern(self, all);
   free(all);
   wtl_profile_start(&self->profile, self->settings.profile.on, (int)self->settings.call_paths.number);
+  agree_on_folder(self);
   wtl_profile_keep(&self->profile, self->settings.profile_dir.text);
   if (self->slot == 0 && !(self->record.meter = wtl_meter_open(&self->settings, error, sizeof error)))
     wtl_mpi_refuse(error, WTL_EXIT_CONFIG);

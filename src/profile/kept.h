@@ -81,7 +81,7 @@ typedef struct wtl_kept_head {
   char api[16], meter[64], boot_id[40], host[256], build_id[72];
   uint32_t no_core_source;                            /* enum wtl_no_core_source */
   cpu_set_t cores;                                    /* those that the process may use */
-  char program[WTL_KEPT_TEXT], folder[WTL_KEPT_TEXT]; /* folder: WATTLE_PROFILE_DIR, absolute */
+  char program[WTL_KEPT_TEXT], folder[WTL_KEPT_TEXT]; /* folder: of the profiles, absolute */
   wtl_kept_waits waits;
 } wtl_kept_head;
 
@@ -136,7 +136,7 @@ typedef struct wtl_kept_region {
 } wtl_kept_region;
 
 /*
- * Makes the file of a process with one PE. `folder`: WATTLE_PROFILE_DIR; "" or NULL: a file without a name. Returns
+ * Makes the file of a process with one PE. `folder`: of the profiles; "" or NULL: a file without a name. Returns
  * NULL if it cannot be made, and in builds where a process has several PEs; the counts are then in private memory.
  */
 wtl_kept *wtl_kept_start(const char *folder);

@@ -23,6 +23,7 @@
 #include "profile/python_code.h"
 #include "profile/user_region.h"
 #include "record/caller_list.h"
+#include "record/job_folder.h"
 #include "record/recorded.h"
 #include "record/power_file.h"
 #include "record/sequence_file.h"
@@ -631,6 +632,7 @@ static bool write_file(wtl_record *self, const wtl_share *share, const wtl_node_
     good = wtl_new_file_close(&file);
   }
   if (!good) wtl_message_print("cannot write the profile %s: %s", path, strerror(errno));
+  if (self->me == 0) wtl_record_folder_is_written(self->settings->profile_dir.text);
   return good;
 }
 

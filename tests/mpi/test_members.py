@@ -107,10 +107,12 @@ def test_spawned_processes_may_have_the_library_or_not(mpi: Mpi, children: str, 
     if plain.returncode != 0:
         how = "hangs" if plain.returncode == HANGS else "fails"
         pytest.skip(f"the plain program {how}: {plain.stderr}"[:300])
-    started = mpi.run(2, *WITH, program, preload=children == "with")
+    started = mpi.run(2, *WITH, program, preload=children == "with", profile=tmp_path / "profile")
     assert (started.returncode, started.stdout) == (0, plain.stdout), started
     assert started.stdout == "sum 4422\n"
     assert "only" not in started.stderr, started.stderr
+    assert len(profiles(tmp_path / "profile")) == 2
+    assert len(profiles(tmp_path / "profile/job-2")) == (2 if children == "with" else 0)
 
 
 def files_of_jobs() -> list[str]:
@@ -118,9 +120,13 @@ def files_of_jobs() -> list[str]:
 
 
 @BOTH
-def test_nothing_stays_in_the_memory_file_system(mpi: Mpi, tmp_path: Path) -> None:
-    before = set(files_of_jobs())
-    assert mpi.run(3, mpi.compile("sums.c", tmp_path)).returncode == 0
+@pytest.mark.parametrize("source", ["sums.c", "passed.F90"])
+def test_nothing_stays_in_the_memory_file_system(mpi: Mpi, source: str, tmp_path: Path) -> None:
+    before, folder = set(files_of_jobs()), tmp_path / "profile"
+    assert mpi.run(3, mpi.compile(source, tmp_path), profile=folder).returncode == 0
+    pids = {str(pe["pid"]) for pe in profiles(folder)}
+    assert len(pids) == 3
+    assert not [path for path in Path("/dev/shm").glob("wattle-profile.*") if path.name.split(".")[2] in pids]
     left, until = set(files_of_jobs()) - before, time.monotonic() + 60
     while left and time.monotonic() < until:  # those of tests beside this one go, too
         time.sleep(0.1)

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import fakes
+import jobs
 import pytest
 from jobs import HOME, clean_environment, run_again
 from mpi_jobs import AS_ROOT, returns_from_abort
@@ -51,6 +52,35 @@ def test_a_run_shows_processes_sites_and_modelled_joules(mpi: Mpi, tmp_path: Pat
     for all_of_it, idle in zip(node["joules"], node["idle"], strict=True):
         parts = [j["joules"] for pe in pes for j in pe["joules"] if j["domain"] == all_of_it["domain"]]
         assert abs(sum(parts) + idle["joules"] - all_of_it["joules"]) <= 1e-6 * all_of_it["joules"]
+
+
+@pytest.mark.parametrize("launcher", [OPEN_MPI, MPICH, "oshrun"], ids=str)
+@pytest.mark.parametrize("between", [";", "&"], ids=["one-after-the-other", "at-once"])
+def test_each_job_of_a_script_has_its_own_profiles(launcher: Mpi | str, between: str, tmp_path: Path) -> None:
+    if isinstance(launcher, Mpi):
+        programs = [launcher.compile(source, tmp_path) for source in ("sums.c", "ring.c")]
+        start = f"{launcher.tool('mpirun')} -n"
+    else:
+        programs, start = [jobs.program("boot"), jobs.program("ends")], f"{jobs.OSHRUN} -n"
+    sizes, ways = {str(programs[0]): 3, str(programs[1]): 2}, "segfault 1" if launcher == "oshrun" else ""
+    script = f"{start} 3 {programs[0]} {between} {start} 2 {programs[1]} {ways}; wait; true"
+    done = wattle("run", "--mpi", "--json", "-o", "run", "--", "bash", "-c", script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+    assert {job["program"]: job["n_pes"] for job in found} == sizes, found
+    assert [job["missing"] for job in found] == [[], []], found
+    killed = str(programs[1]) if ways else None
+    assert {job["program"] for job in found if job["ended"]} == {killed} - {None}, found
+    assert [job["shown"] for job in found].count(True) == 1
+    for job in found:
+        one = wattle("report", "--text", f"run/profile/job-{job['job']}", cwd=tmp_path)
+        assert one.returncode == 0 and f"{job['program']} on {job['n_pes']} " in one.stdout, one
+    text = " ".join(wattle("report", "--text", "run", cwd=tmp_path).stdout.split())
+    shown, other = (next(job["job"] for job in found if job["shown"] is which) for which in (True, False))
+    said = f"The command started 2 jobs, and these figures are of job {shown}, the longest one. Give "
+    assert said in text and f"run/profile/job-{other} as the directory" in text, text
+    compared = wattle("compare", "run/profile/job-1", "run/profile/job-2", cwd=tmp_path)
+    assert "careful: different numbers of" in compared.stdout, compared
 
 
 @BOTH

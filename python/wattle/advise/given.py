@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wattle import no_core, runs
+from wattle import jobs, no_core, runs
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import LEAST, Finding, Sure
 from wattle.advise.rules.table import RULES
@@ -58,7 +58,8 @@ def of_run(run: Run) -> Given:
         raise WattleError(f"{run.directory}: was run without a profile; run it again without --no-profile")
     wait = run.middle.manifest.settings.get("WATTLE_WAIT", "")
     evidence = Evidence(profile, profile.pes[0].program if profile.pes else "", wait)
-    return Given(run, evidence, _ranked(evidence), _missing(evidence), _notes(evidence))
+    notes = [words for words in (jobs.words(run.middle.directory), *_notes(evidence)) if words]
+    return Given(run, evidence, _ranked(evidence), _missing(evidence), notes)
 
 
 def _ranked(evidence: Evidence) -> list[Finding]:

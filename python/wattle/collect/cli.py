@@ -64,7 +64,7 @@ def _begin(directory: Path, command: list[str], n: int | None, mpi: bool) -> Non
         raise WattleError("--begin needs the program, after --")
     known = info.ask()
     info.check_machine(known)
-    where = directories.prepare(directory, command[0])
+    where = directories.prepare(directory, command[0], "give another directory")
     directories.profile_folder(where)
     values = {k: v for k, v in known.values.items() if k != "WATTLE_PROFILE_DIR"}
     record = manifest.start("run", command, n or 1, settings=values, machine=str(known.machine.get("name") or ""))

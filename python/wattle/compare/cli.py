@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, manifest
+from wattle import console, manifest, runs
 from wattle.compare import gate as gates
 from wattle.compare import of_runs
 from wattle.compare.gate import Gate
@@ -68,7 +68,7 @@ def compare(
 def _kind(directory: Path) -> str:
     """`run` or `study`. A folder without a manifest can only hold runs."""
     is_folder = directory.is_dir() and not (directory / manifest.FILE).exists()
-    return "run" if is_folder else manifest.read(directory).kind
+    return "run" if is_folder or runs.is_bare(directory) else manifest.read(directory).kind
 
 
 def _compare_studies(before: Path, after: Path, json: bool) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wattle import jobs
 from wattle.compare import by_region, shared_model
 from wattle.compare.verdict import Difference, difference
 from wattle.errors import WattleError
@@ -92,14 +93,15 @@ def _warnings(before: Run, after: Run) -> list[str]:
     for key, what in (("name", "hosts"), ("cpu", "CPUs"), ("cores", "numbers of cores")):
         if b.host.get(key) != a.host.get(key):
             found.append(f"different {what}: {b.host.get(key)} and {a.host.get(key)}")
-    jobs = [run.manifest.allocation or {} for run in (before, after)]
+    given = [run.manifest.allocation or {} for run in (before, after)]
     for key in ("cluster", "partition"):
-        if all(jobs) and jobs[0].get(key) != jobs[1].get(key):
-            found.append(f"different {key}s: {jobs[0].get(key)} and {jobs[1].get(key)}")
+        if all(given) and given[0].get(key) != given[1].get(key):
+            found.append(f"different {key}s: {given[0].get(key)} and {given[1].get(key)}")
     if _meters(before) != _meters(after):
         found.append(f"joules come from different meters: {_meters(before)} and {_meters(after)}")
     for run in (before, after):
         found += _mixed(run) + _incomplete(run)
+        found += filter(None, (jobs.words(sample.directory) for sample in run.samples if sample.profile))
     return found
 
 

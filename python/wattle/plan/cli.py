@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattle import console, files, info, no_core, runs, units
+from wattle import console, files, info, jobs, no_core, runs, units
 from wattle.clocks import file
 from wattle.clocks.choice import check_slowdown, choose
 from wattle.clocks.file import Cluster, Plan
@@ -64,6 +64,7 @@ def plan(
         raise WattleError(f"--by {by}: expected model or sim")
     check_slowdown(slowdown)
     found = runs.load(directory)
+    jobs.note(found)
     sample = found.middle.profile
     if sample is None or not sample.complete:
         which = sample.noun if sample is not None and sample.pes else found.manifest.noun

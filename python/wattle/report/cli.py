@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattle import call_paths, console, files, runs, sites
+from wattle import call_paths, console, files, jobs, runs, sites
 from wattle import manifest as manifests
 from wattle import profile as profiles
 from wattle.errors import DamagedFile, WattleError
@@ -102,6 +102,7 @@ def _write_paths(directory: Path, folded: Path | None, speedscope: Path | None, 
     profile = run.middle.profile
     if profile is None or not profile.pes:
         raise WattleError(f"{directory}: the run has no profile, so no call paths are known")
+    jobs.note(run)
     found = call_paths.stacks(sites.merge(profile), weight)
     if folded == STANDARD_OUTPUT:
         console.print_lines(call_paths.folded(found).splitlines())
@@ -129,7 +130,7 @@ def write(directory: Path, output: Path | None = None) -> Path:
     from wattle.html import page  # imported late, because it needs the extra `lab`
 
     made = build(directory)
-    beside = directory.with_suffix(".html") if directory.is_file() else directory / "report.html"
+    beside = directory / "report.html" if directory.is_dir() else directory.with_suffix(".html")
     target = output if output is not None else beside
     try:
         if target.is_dir():

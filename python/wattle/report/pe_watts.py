@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from wattle import pe_power
 from wattle.html.figures import Figure, heat_map, hover_text
 from wattle.pe_power import Power
+from wattle.profile import folder_of
 from wattle.provenance import significant
 from wattle.run.view import Line, View, labels
 
@@ -32,7 +33,7 @@ def shown(view: View) -> Shown:
     if view.profile is None or not any(figure.known for line in view.lines for figure in line.pe.joules):
         return Shown([], [], False)
     courses = pe_power.courses_of(view.profile, view.run.middle.manifest)
-    folder = view.profile.directory / "profile"
+    folder = folder_of(view.profile.directory)
     lines = sorted(view.lines, key=lambda line: line.pe.pe)[:ROWS]
     rows = [(_name(view, line), power) for line in lines for power in pe_power.of_pe(line.pe, courses)]
     nodes = zip(view.profile.nodes, labels(view.profile.nodes), strict=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from wattle import call_paths, regions, runs, units, user_regions, waiting
+from wattle import call_paths, jobs, regions, runs, units, user_regions, waiting
 from wattle.call_paths import Row
 from wattle.html.figures import Figure
 from wattle.html.page import Page, script_json
@@ -17,6 +17,7 @@ from wattle.metrics import Spread
 from wattle.pe import NO_CORE, add
 from wattle.pe_power import PEAK_S
 from wattle.power import Power
+from wattle.profile import folder_of
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total, unavailable
 from wattle.report import advice, flame, pe_watts, power_figures, traffic_figures
 from wattle.report import run_figures as drawn
@@ -67,6 +68,7 @@ def build(directory: Path) -> Page:
             "view": view,
             "lost": _lost(view),
             "ended_heads": ended.HEADS,
+            "jobs_heads": jobs.HEADS,
             "nodes": node_rows(view),
             "network": network_rows(profile) if profile is not None else [],
             "cards": _cards(view),
@@ -105,6 +107,7 @@ def _share(part: float, whole: float) -> str:
 
 def _nav(view: View, traffic: bool, paths: bool) -> list[tuple[str, str]]:
     nav = [("summary", "Summary")]
+    nav += [("jobs", "Jobs")] if view.jobs else []
     nav += [("ended", "How it ended")] if view.ends else []
     if view.lines:
         nav.append(("advice", "Advice"))
@@ -202,7 +205,7 @@ def _power(view: View) -> list[Figure]:
 def _sensor(view: View) -> list[Power]:
     """The watts of the nodes' sensors, which a run with a timeline has."""
     hosts = {pe.pe: pe.host for pe in view.profile.pes} if view.profile is not None else {}
-    return watts.load(view.run.middle.directory / "profile", hosts)
+    return watts.load(folder_of(view.run.middle.directory), hosts)
 
 
 def _power_words(view: View) -> list[str]:

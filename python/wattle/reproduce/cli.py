@@ -125,7 +125,7 @@ def _check_same(known: State, hosts: str | None, on: str | None, quick: bool, on
 def _directory(output: Path | None, continues: bool) -> Path:
     if not continues or output is None:
         return directories.prepare(output, "reproduce")
-    return directories.resume(output)
+    return directories.resume(output, directories.WITH_O)
 
 
 def _is_done(wanted: State, step: Step) -> bool:

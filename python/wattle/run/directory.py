@@ -16,15 +16,16 @@ from wattle.errors import WattleError
 
 ROOM_BYTES = 1 << 20  # with less free space than this, profiles would be cut off
 PARENT = "wattle-runs"
+WITH_O = "give another directory with -o"
 NAME_MOST = 100  # characters of the program's name
 
 _claims: list[int] = []  # locked directories, open until this process ends
 
 
-def prepare(wanted: Path | None, program: str) -> Path:
+def prepare(wanted: Path | None, program: str, remedy: str = WITH_O) -> Path:
     """Makes the directory and returns its absolute path. It must be new or empty, writable and with free space, and no
     other user may be able to write to it. Of two commands that choose the same directory at once, one gets a
-    WattleError.
+    WattleError, which ends with the remedy.
     """
     directory = files.absolute() / (wanted if wanted is not None else _default(program))
     try:
@@ -35,22 +36,22 @@ def prepare(wanted: Path | None, program: str) -> Path:
         else:
             files.make_folder(directory)
         if not _claim(directory):
-            raise WattleError(f"{directory}: another command is about to write there; give another directory with -o")
+            raise WattleError(f"{directory}: another command is about to write there; {remedy}")
         if any(directory.iterdir()):
-            raise WattleError(f"{directory}: is not empty; give another directory with -o, or empty this one")
+            raise WattleError(f"{directory}: is not empty; {remedy}, or empty this one")
         _try_to_write(directory, [] if was_there else [directory, *missing])
     except files.NotOurs as error:
-        raise WattleError(f"{error.filename}: {error.strerror}; give another directory with -o") from None
+        raise WattleError(f"{error.filename}: {error.strerror}; {remedy}") from None
     except FileExistsError:
-        raise WattleError(f"{directory}: is not a directory; give another with -o") from None
+        raise WattleError(f"{directory}: is not a directory; {remedy}") from None
     except OSError as error:
         if error.errno == errno.EFBIG:
             raise WattleError(f"{directory}: the limit on file size is too small; raise it with `ulimit -f`") from None
-        raise WattleError(f"{directory}: {_words(error)}; give another directory with -o") from None
+        raise WattleError(f"{directory}: {_words(error)}; {remedy}") from None
     return directory
 
 
-def resume(directory: Path) -> Path:
+def resume(directory: Path, remedy: str = "give another directory") -> Path:
     """The absolute path of a directory that an earlier command began, locked until this process ends. Raises
     WattleError where another command uses it or it belongs to another user.
     """
@@ -61,15 +62,17 @@ def resume(directory: Path) -> Path:
             raise WattleError(f"{found}: another command is writing there; wait for its end")
         files.try_writing(found)
     except files.NotOurs as error:
-        raise WattleError(f"{error.filename}: {error.strerror}; give another directory with -o") from None
+        raise WattleError(f"{error.filename}: {error.strerror}; {remedy}") from None
     except OSError as error:
-        raise WattleError(f"{found}: {_words(error)}; give another directory with -o") from None
+        raise WattleError(f"{found}: {_words(error)}; {remedy}") from None
     return found
 
 
 def is_bare(directory: Path) -> bool:
-    """Whether a directory of a finished run holds its manifest and no other file, because no process left a profile."""
-    return all(path.name == manifest.FILE for path in directory.rglob("*") if not path.is_dir())
+    """Whether a directory of a finished run holds its manifest and no profile, because no process left one. The link of
+    a job that did not begin (src/record/job_folder.h) does not count.
+    """
+    return all(path.name in (manifest.FILE, ".job") for path in directory.rglob("*") if not path.is_dir())
 
 
 def drop(directory: Path) -> None:

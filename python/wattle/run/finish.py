@@ -38,7 +38,8 @@ def reported() -> Iterator[None]:
 def add_found(where: Path, record: Manifest) -> None:
     """Records the meter and the nodes that the PEs found. The meter may be another than the requested one."""
     try:
-        found = runs.profiles.load(where, None if record.extra.get("mpi") else record.n_pes, allow_damaged=True)
+        is_open = record.extra.get("mpi") or len(runs.profiles.folders_of(where)) > 1
+        found = runs.profiles.load(where, None if is_open else record.n_pes, allow_damaged=True)
     except (WattleError, OSError):  # reported when the run is shown
         return
     record.n_pes = found.n_pes
@@ -118,7 +119,7 @@ def all_finished(where: Path, profile: bool) -> bool:
 
 def write_timeline(where: Path, record: Manifest, machine: dict[str, Any]) -> None:
     with reported():
-        if not any((where / "profile").glob("timeline-*.bin")):
+        if not any(runs.profiles.folder_of(where).glob("timeline-*.bin")):
             console.note(
                 f"timeline: no {record.noun} left one (killed, aborted, ended without finalize, or never initialised)"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from wattle import balance, merged, units
+from wattle import balance, jobs, merged, units
 from wattle.console import Console, Text, plain, styled
 from wattle.manifest import machine_words
 from wattle.metrics import Spread
@@ -38,6 +38,11 @@ def show(run: Run, console: Console, depth: int | None = None, by: str = "path")
     if profile is None:
         console.print("No profile was requested, so there is nothing to show by process or call site.")
         return
+    if view.jobs:
+        cells = [([job.cells()[0]], job.cells()[1:]) for job in view.jobs[: jobs.ROWS_SHOWN]]
+        heads = [("", head) for head in jobs.HEADS[1:]]
+        _show_table(console, "Jobs of the command, in the order of their starts", jobs.HEADS[:1], heads, cells)
+        console.print(plain(view.jobs_words), soft_wrap=True)
     _show_lost(view, profile, console)
     if view.ended:
         console.print(styled("[bad]{}[/bad]", view.ended), soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from wattle import balance as balances
-from wattle import carbon, merged, pe_power, regions, user_regions, waiting
+from wattle import carbon, jobs, merged, pe_power, regions, user_regions, waiting
 from wattle.meter_log import kept as external
 from wattle.metrics import metrics, spread
 from wattle.pe import MOVES, PE, SPENT, TIMES, Cores, Network
@@ -34,6 +34,7 @@ def document(run: Run) -> dict[str, Any]:
     profile = run.middle.profile
     if profile is not None:
         result |= of_profile(profile, merge(profile))
+        result["jobs"] = [job.as_dict() for job in jobs.of(run.middle.directory)]
         result["power"] = pe_power.as_dict(profile, run.middle.manifest)
         grams = run.middle.manifest.extra.get("carbon_g_per_kwh")
         if grams is not None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from wattle import balance, no_core, pop, units, user_regions
+from wattle import balance, jobs, no_core, pop, units, user_regions
 from wattle import carbon as carbons
 from wattle.balance import Balance, Intensity, Product
 from wattle.by_node import Node, on_one_machine
@@ -103,6 +103,8 @@ class View(msgspec.Struct, frozen=True):
     lost: Lost
     repeats: list[tuple[str, Spread]]
     external: external.External | None = None
+    jobs: list[jobs.Job] = []  # where the command started several; the other fields are of one of them
+    jobs_words: str = ""  # which one that is
     slurm: str = ""  # a sentence on Slurm's own joules; empty outside a job of Slurm
     domains: list[str] = []
     lines: list[Line] = []
@@ -164,6 +166,8 @@ def view(run: Run) -> View:
         "lost": _lost(profile, run.middle.manifest),
         "repeats": repeats,
         "external": external.load(run.directory),
+        "jobs": jobs.of(run.middle.directory) if profile is not None else [],
+        "jobs_words": jobs.words(run.middle.directory) if profile is not None else "",
         "slurm": found.words if (found := run.middle.manifest.slurm_energy) else "",
     }
     if profile is None or not profile.pes:

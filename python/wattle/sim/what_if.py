@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wattle import console, runs, units
+from wattle import console, jobs, runs, units
 from wattle import manifest as manifests
 from wattle.checked import Checked
 from wattle.clocks.choice import check_slowdown, choose
@@ -83,6 +83,7 @@ def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str 
         raise WattleError(f"--rank {rank}: expected one of {', '.join(RANKS)}")
     check_slowdown(slowdown)
     found = runs.load(directory)
+    jobs.note(found)
     profile = found.middle.profile
     if profile is None:
         raise WattleError(f"{directory}: the run has no profile, so there is nothing to replay")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wattle.profile import RunProfile
+from wattle.profile import RunProfile, folder_of
 from wattle.timeline import rows as timelines
 from wattle.timeline.file import Span, Timeline
 
@@ -52,7 +52,7 @@ class PeSpans:
 
 def read(profile: RunProfile) -> Intervals:
     """The intervals of a run. Raises Unfit where no timelines show them."""
-    folder = Path(profile.directory) / "profile"
+    folder = folder_of(Path(profile.directory))
     if not any(folder.glob("timeline-*.bin")):
         raise Unfit("`wattle run --timeline` records them one by one")
     found = timelines.load(folder)

@@ -16,7 +16,7 @@ from wattle.checked import read_json
 from wattle.errors import WattleError
 from wattle.pe import PE, noun
 from wattle.power import Power
-from wattle.profile import RunProfile
+from wattle.profile import RunProfile, folder_of
 from wattle.sites import region_names
 from wattle.timeline.file import Span, Timeline, read
 from wattle.timeline.places import Places, WhereOf, nowhere
@@ -314,7 +314,7 @@ def _add_clocks(found: list[Row], timelines: list[Timeline], profile: RunProfile
 
 def _domains(profile: RunProfile, pe: int) -> dict[int, float]:
     """The clock domains of a PE with their normal clocks in GHz, from its profile."""
-    document = read_json(profile.directory / "profile" / f"pe-{pe:05d}.json")
+    document = read_json(folder_of(profile.directory) / f"pe-{pe:05d}.json")
     if not document.has("clocks") or not document.get("clocks").has("mine"):
         return {}
     entries = document.get("clocks").items("mine")

@@ -20,7 +20,7 @@ from wattle.timeline.rows import Cost, cost, load, rows, tracks
 
 def write(directory: Path, machine: Mapping[str, Any]) -> dict[str, Any]:
     """Writes DIR/timeline.pftrace and DIR/timeline-otf2, and prints their cost. Returns it for the manifest."""
-    folder = directory / "profile"
+    folder = profile.folder_of(directory)
     timelines = load(folder)
     found = profile.load(directory, timelines[0].n_pes, allow_damaged=True)
     price = cost(timelines, folder)
@@ -44,7 +44,7 @@ def again(directory: Path, machine: Mapping[str, Any], powers: list[Power]) -> N
     """Writes the timeline of a run directory again, with the watts of an external meter. Does nothing where the run has
     no timeline.
     """
-    folder = directory / "profile"
+    folder = profile.folder_of(directory)
     if not (directory / perfetto.NAME).exists():
         return
     timelines = load(folder)
@@ -58,7 +58,7 @@ def _write(
 ) -> tuple[Path, Path]:
     """Writes both files, with the watts of the nodes' meters and of `powers`."""
     made = rows(timelines, found, machine, Places(found))
-    measured = watts.load(directory / "profile", {pe.pe: pe.host for pe in found.pes})
+    measured = watts.load(profile.folder_of(directory), {pe.pe: pe.host for pe in found.pes})
     whole = tracks([*measured, *powers], timelines)
     try:
         trace = perfetto.write(directory / perfetto.NAME, made, whole)
