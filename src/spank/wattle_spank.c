@@ -6,13 +6,17 @@
  * DESIGN. Slurm loads the plugin into four kinds of processes.
  *
  *   srun         registers the options. With --wattle it runs `wattle collect --begin` before the launch, which makes
- *                the directory FOLDER/slurm-JOB.STEP and its manifest. It puts the directory into the environment as
+ *                the directory FOLDER/slurm-JOB.STEP and its manifest. It puts the folder into the environment as
  *                SLURM_WATTLE_DIR; a name that begins with SLURM_ reaches the nodes with any --export. When srun exits,
  *                it runs `wattle collect`, which completes the manifest and prints the tables.
- *   slurmstepd   sets WATTLE_PROFILE_DIR for the tasks, and with --wattle=mpi it preloads libwattle-mpi.so.
+ *   slurmstepd   sets WATTLE_PROFILE_DIR for the tasks, and with --wattle=mpi it preloads libwattle-mpi.so. When its
+ *                tasks have ended and one of them failed, it runs wattle-profiles as the job's user, because the
+ *                counts of a killed task are in the memory of its node. At a time limit no srun may be left by then.
  *   sbatch, salloc  register the options, so that Slurm passes them to each srun inside the job.
  *   slurmd       runs wattle-clock-repair as the job's user when a job has ended on a node. Slurm kills the guard of
  *                the clocks together with the job (src/guard).
+ *
+ * A failure of the plugin is a message, and the step runs without a profile. Only a wrong option stops it.
  *
  * Without --wattle, srun and slurmstepd only register the options. The library is never unloaded, because the handler
  * of srun's exit is in it. It links no library of Wattle, so a version of Slurm is all that it must match.
@@ -40,15 +44,24 @@
 SPANK_PLUGIN(wattle, 1)
 
 #define DIRECTORY "SLURM_WATTLE_DIR"
-enum { FAILED = -1, PATH_SIZE = PATH_MAX + 64, MOST_SETTINGS = 64, REPAIR_S = 20, NOT_OF_A_STEP = 0x7fffffff };
+#define OF_WATTLE_RUN "OSHRUN_LEAVES_PROFILES" /* set by `wattle run`, which collects the profiles of its job */
+enum {
+  FAILED = -1,
+  PATH_SIZE = PATH_MAX + 64,
+  MOST_SETTINGS = 64,
+  MOST_FAILED = 1024,
+  TOOL_S = 20,
+
+  NOT_OF_A_STEP = 0x7fffffff
+};
 
 extern char **environ;
 
 /* The arguments of plugstack.conf. The texts are those of Slurm, which it keeps. */
 static struct config {
-  const char *command;                 /* NULL: bin/wattle of this installation */
-  const char *folder;                  /* for the directories of steps */
-  const char *settings[MOST_SETTINGS]; /* NAME=VALUE */
+  const char *command;               /* NULL: bin/wattle of this installation */
+  const char *folder;                /* for the directories of steps */
+  char *settings[MOST_SETTINGS + 1]; /* NAME=VALUE; ends with NULL */
   size_t n_settings;
   bool repair;
 } config = {.folder = "wattle-runs", .repair = true};
@@ -56,7 +69,7 @@ static struct config {
 /* The options of the command line. */
 static struct chosen {
   bool on, mpi;
-  char folder[PATH_SIZE]; /* "": the one of the configuration */
+  char folder[PATH_SIZE + 16]; /* "": the one of the configuration */
 } chosen;
 
 /* The step of this srun. */
@@ -99,7 +112,7 @@ static struct spank_option options[] = {
 
 /* ---- configuration ---- */
 
-static int take_argument(const char *word)
+static void take_argument(char *word)
 {
   if (strncmp(word, "command=", 8) == 0 && word[8])
     config.command = word + 8;
@@ -109,31 +122,28 @@ static int take_argument(const char *word)
     config.repair = word[8] == 'n';
   else if (strncmp(word, "WATTLE_", 7) == 0 && strchr(word, '=') && config.n_settings < MOST_SETTINGS)
     config.settings[config.n_settings++] = word;
-  else {
+  else
     slurm_error("wattle_spank.so: %s in plugstack.conf: expected command=PATH, dir=FOLDER, repair=off or "
                 "WATTLE_NAME=VALUE",
                 word);
-    return FAILED;
-  }
-  return ESPANK_SUCCESS;
 }
 
-static int configure(int argc, char **argv)
+static void configure(int argc, char **argv)
 {
   config.n_settings = 0;
-  for (int i = 0; i < argc; i++)
-    if (take_argument(argv[i]) != ESPANK_SUCCESS) return FAILED;
-  return ESPANK_SUCCESS;
+  memset(config.settings, 0, sizeof config.settings);
+  for (int i = 0; i < argc; i++) take_argument(argv[i]);
 }
 
 /* Slurm calls this in each process that loads the plugin, except in that of an epilogue. */
 int slurm_spank_init(spank_t sp, int argc, char **argv)
 {
   spank_context_t here = spank_context();
-  if (configure(argc, argv) != ESPANK_SUCCESS) return FAILED;
+  configure(argc, argv);
   if (here != S_CTX_LOCAL && here != S_CTX_REMOTE && here != S_CTX_ALLOCATOR) return ESPANK_SUCCESS;
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-    if (spank_option_register(sp, &options[i]) != ESPANK_SUCCESS) return FAILED;
+    if (spank_option_register(sp, &options[i]) != ESPANK_SUCCESS)
+      slurm_error("wattle_spank.so: Slurm does not take the option --%s", options[i].name);
   return ESPANK_SUCCESS;
 }
 
@@ -219,82 +229,195 @@ static void collect(int status, void *arg)
   (void)!wtl_write(STDERR_FILENO, line, (size_t)n);
 }
 
-static int name_directory(uint32_t job, uint32_t number)
+/* Writes the absolute path of the folder for the directories of steps. */
+static bool name_folder(char path[PATH_SIZE])
 {
   const char *folder = *chosen.folder ? chosen.folder : config.folder;
   char here[PATH_MAX] = "";
   if (*folder != '/' && !getcwd(here, sizeof here)) {
     slurm_error("--wattle: there is no current folder: %s; give an absolute one by --wattle-dir", strerror(errno));
-    return FAILED;
+    return false;
   }
-  int n = snprintf(step.directory, sizeof step.directory, "%s%s%s/slurm-%u.%u", here, *here ? "/" : "", folder, job,
-                   number);
-  if (n > 0 && (size_t)n < sizeof step.directory) return ESPANK_SUCCESS;
+  int n = snprintf(path, PATH_SIZE, "%s%s%s", here, *here ? "/" : "", folder);
+  if (n > 0 && n < PATH_MAX) return true;
   slurm_error("--wattle-dir=%.100s...: the path is too long", folder);
-  return FAILED;
+  return false;
+}
+
+/* Writes the path of the directory of a try of a step, from 1. A step of a requeued job has the number of its first
+ * try. Returns whether it is there. */
+static bool name_try(char path[PATH_SIZE], const char *folder, const char *job, const char *number, unsigned try)
+{
+  char again[16] = "";
+  if (try > 1) snprintf(again, sizeof again, "-%u", try);
+  int n = snprintf(path, PATH_SIZE, "%s/slurm-%s.%s%s", folder, job, number, again);
+  return n > 0 && n < PATH_SIZE && access(path, F_OK) == 0;
+}
+
+/* Returns the number of tries of a step that have a directory. `path`: of the next one. */
+static unsigned tries(char path[PATH_SIZE], const char *folder, const char *job, const char *number)
+{
+  unsigned n = 0;
+  while (name_try(path, folder, job, number, n + 1)) n++;
+  return n;
 }
 
 /* Makes the directory of the step with its manifest. */
-static int begin(spank_t sp, uint32_t job, uint32_t number)
+static bool begin(spank_t sp, uint32_t job, uint32_t number)
 {
-  char job_text[40], step_text[40], tasks[16], **argv = NULL;
+  char job_text[40], step_text[40], n_text[16], **argv = NULL;
   int argc = 0;
   uint32_t n_tasks = 1; /* the profiles say later how many PEs there are */
   spank_get_item(sp, S_JOB_ARGV, &argc, &argv);
   spank_get_item(sp, S_JOB_TOTAL_TASK_COUNT, &n_tasks);
-  if (name_directory(job, number) != ESPANK_SUCCESS) return FAILED;
-  snprintf(tasks, sizeof tasks, "%u", n_tasks);
+  snprintf(n_text, sizeof n_text, "%u", n_tasks);
   snprintf(job_text, sizeof job_text, "SLURM_JOB_ID=%u", job);
   snprintf(step_text, sizeof step_text, "SLURM_STEP_ID=%u", number);
-  char *first[] = {"wattle", "collect", "--begin", "-n", tasks, step.directory, chosen.mpi ? "--mpi" : "--", NULL};
+  tries(step.directory, getenv(DIRECTORY), strchr(job_text, '=') + 1, strchr(step_text, '=') + 1);
+  char *first[] = {"wattle", "collect", "--begin", "-n", n_text, step.directory, chosen.mpi ? "--mpi" : "--", NULL};
   size_t n = sizeof first / sizeof *first - 1;
   char **words = calloc(n + (size_t)argc + 2, sizeof *words);
-  if (!words) return FAILED;
+  if (!words) return false;
   memcpy(words, first, n * sizeof *words);
   if (chosen.mpi) words[n++] = "--";
   memcpy(words + n, argv, (size_t)argc * sizeof *words);
   int code = run_wattle(words, (char *[]){job_text, step_text, NULL});
   free(words);
-  if (code == 0) return ESPANK_SUCCESS;
-  slurm_error("--wattle: no profile of step %u.%u: there is no directory for it; --wattle-dir names another folder",
-              job, number);
-  *step.directory = '\0';
-  return FAILED;
+  return code == 0;
 }
 
-/* In srun, when the step has a number and before it starts. A heterogeneous step has one directory. */
+/* In srun, when the options are known. Slurm copies the environment for the parts of a heterogeneous step before the
+ * step has a number, so the nodes find the directory of the step in the folder (`find_directory`). The steps by which a
+ * launcher under `wattle run` starts its daemons have none, because that command has one. */
+int slurm_spank_init_post_opt(spank_t sp, int argc, char **argv)
+{
+  char folder[PATH_SIZE];
+  (void)sp, (void)argc, (void)argv;
+  if (!chosen.on || spank_context() != S_CTX_LOCAL) return ESPANK_SUCCESS;
+  unsetenv(DIRECTORY); /* that of a step around this one */
+  if (!getenv(OF_WATTLE_RUN) && name_folder(folder)) setenv(DIRECTORY, folder, 1);
+  return ESPANK_SUCCESS;
+}
+
+/* In srun, when the step has a number and before it starts. A heterogeneous step has one directory. Slurm calls this for
+ * any part of it, and the nodes know the job of the first one. */
 int slurm_spank_local_user_init(spank_t sp, int argc, char **argv)
 {
   uint32_t job = 0, number = 0;
+  const char *first = getenv("SLURM_HET_SIZE") ? getenv("SLURM_JOB_ID") : NULL;
   (void)argc, (void)argv;
-  if (!chosen.on || *step.directory) return ESPANK_SUCCESS;
-  unsetenv(DIRECTORY); /* that of a step around this one */
-  if (spank_get_item(sp, S_JOB_ID, &job) != ESPANK_SUCCESS ||
-      spank_get_item(sp, S_JOB_STEPID, &number) != ESPANK_SUCCESS || number > NOT_OF_A_STEP)
+  if (!chosen.on || *step.directory || !getenv(DIRECTORY)) return ESPANK_SUCCESS;
+  spank_get_item(sp, S_JOB_ID, &job);
+  if (first) job = (uint32_t)strtoul(first, NULL, 10);
+  if (spank_get_item(sp, S_JOB_STEPID, &number) == ESPANK_SUCCESS && number <= NOT_OF_A_STEP &&
+      begin(sp, job, number)) {
+    clock_gettime(CLOCK_MONOTONIC, &step.began);
+    step.srun = getpid();
+    on_exit(collect, NULL);
     return ESPANK_SUCCESS;
-  if (begin(sp, job, number) != ESPANK_SUCCESS) return FAILED;
-  setenv(DIRECTORY, step.directory, 1);
-  clock_gettime(CLOCK_MONOTONIC, &step.began);
-  step.srun = getpid();
-  return on_exit(collect, NULL) == 0 ? ESPANK_SUCCESS : FAILED;
+  }
+  slurm_error("--wattle: no profile of step %u.%u: there is no directory for it; --wattle-dir names another folder",
+              job, number);
+  *step.directory = '\0';
+  unsetenv(DIRECTORY);
+  return ESPANK_SUCCESS;
+}
+
+/* ---- programs with the user's rights ---- */
+
+struct job {
+  uint32_t number;
+  const struct passwd *user;
+};
+
+/* Becomes the user of a job, with that user's groups, and executes the program. Does not return. */
+static void execute_as(const struct passwd *user, char *const *words, char *const *all, int out)
+{
+  if (geteuid() == 0 &&
+      (initgroups(user->pw_name, user->pw_gid) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0))
+    _exit(126);
+  if (dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0 || chdir("/") != 0) _exit(126);
+  alarm(TOOL_S);
+  execve(words[0], words, all);
+  _exit(127);
+}
+
+/* Runs a program (words[0]) as the user of a job. Puts its messages into Slurm's log, if `say`. `settings` ends with
+ * NULL. Returns whether it went well. */
+static bool run_as(struct job of, char *const *words, char *const *settings, bool say)
+{
+  int ends[2], status = 0;
+  size_t n = 0;
+  char line[4096], home[PATH_SIZE], *all[MOST_SETTINGS + 3] = {"PATH=/usr/bin:/bin", home};
+  snprintf(home, sizeof home, "HOME=%s", of.user->pw_dir);
+  for (; settings[n] && n < MOST_SETTINGS; n++) all[2 + n] = settings[n];
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  pid_t pid = fork();
+  if (pid == 0) execute_as(of.user, words, all, ends[1]);
+  close(ends[1]);
+  FILE *said = fdopen(ends[0], "r");
+  while (pid > 0 && said && fgets(line, sizeof line, said)) {
+    line[strcspn(line, "\n")] = '\0';
+    if (say) slurm_info("wattle: job %u of %s: %s", of.number, of.user->pw_name, line);
+  }
+  if (said) fclose(said);
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 /* ---- the nodes ---- */
 
-static int preload(spank_t sp)
+/* The profiled step of this slurmstepd. */
+static struct tasks {
+  char folder[PATH_SIZE + 16];       /* of the profiles; "": none */
+  char *settings[MOST_SETTINGS + 1]; /* of the tasks, for the joules of those that were killed */
+  char *failed[MOST_FAILED + 1];     /* as wattle-profiles reads them */
+  size_t n_failed, n_ended;
+} tasks;
+
+static bool preload(spank_t sp)
 {
   char library[PATH_SIZE], others[8192] = "", value[sizeof library + sizeof others];
   if (!in_home("lib/libwattle-mpi.so", library)) {
     slurm_error("--wattle=mpi: %s is missing on this node", library);
-    return FAILED;
+    return false;
   }
   if (strpbrk(library, " :")) {
     slurm_error("--wattle=mpi: %s: the loader takes no path with a space or a colon for preloading", library);
-    return FAILED;
+    return false;
   }
   spank_getenv(sp, "LD_PRELOAD", others, sizeof others);
   snprintf(value, sizeof value, "%s%s%s", library, *others ? ":" : "", others);
-  return spank_setenv(sp, "LD_PRELOAD", value, 1) == ESPANK_SUCCESS ? ESPANK_SUCCESS : FAILED;
+  return spank_setenv(sp, "LD_PRELOAD", value, 1) == ESPANK_SUCCESS;
+}
+
+/* Sets the defaults of the site; the user's own values have precedence. Keeps those by which joules are modelled. */
+static void set_defaults(spank_t sp)
+{
+  static const char *const of_joules[] = {"WATTLE_METER", "WATTLE_MACHINE"};
+  char value[4096];
+  for (size_t i = 0; i < config.n_settings; i++) {
+    const char *text = strchr(config.settings[i], '=');
+    char *name = strndup(config.settings[i], (size_t)(text - config.settings[i]));
+    if (name) spank_setenv(sp, name, text + 1, 0);
+    free(name);
+  }
+  for (size_t i = 0, n = 0; i < sizeof of_joules / sizeof *of_joules; i++)
+    if (spank_getenv(sp, of_joules[i], value, sizeof value) == ESPANK_SUCCESS &&
+        asprintf(&tasks.settings[n], "%s=%s", of_joules[i], value) > 0)
+      n++;
+}
+
+/* Writes the path of the directory that srun made for this try of the step. */
+static bool find_directory(spank_t sp, char directory[PATH_SIZE])
+{
+  char folder[PATH_SIZE], job[16], number[16];
+  if (spank_getenv(sp, DIRECTORY, folder, sizeof folder) != ESPANK_SUCCESS ||
+      spank_getenv(sp, "SLURM_JOB_ID", job, sizeof job) != ESPANK_SUCCESS ||
+      spank_getenv(sp, "SLURM_STEP_ID", number, sizeof number) != ESPANK_SUCCESS)
+    return false;
+  name_try(directory, folder, job, number, tries(directory, folder, job, number));
+  return true;
 }
 
 /* On each node, with the user's rights, before the tasks start. A batch script has no directory. */
@@ -302,59 +425,59 @@ int slurm_spank_user_init(spank_t sp, int argc, char **argv)
 {
   char directory[PATH_SIZE], folder[PATH_SIZE + 16];
   (void)argc, (void)argv;
-  if (!chosen.on || spank_getenv(sp, DIRECTORY, directory, sizeof directory) != ESPANK_SUCCESS) return ESPANK_SUCCESS;
+  if (!chosen.on || !find_directory(sp, directory)) return ESPANK_SUCCESS;
   snprintf(folder, sizeof folder, "%s/profile", directory);
   if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0) {
     slurm_error("--wattle: %s: %s on this node; name a folder that all nodes share by --wattle-dir", folder,
                 strerror(errno));
-    return FAILED;
+    return ESPANK_SUCCESS;
   }
-  for (size_t i = 0; i < config.n_settings; i++) {
-    const char *value = strchr(config.settings[i], '=');
-    char *name = strndup(config.settings[i], (size_t)(value - config.settings[i]));
-    if (name) spank_setenv(sp, name, value + 1, 0); /* the user's own value has precedence */
-    free(name);
-  }
+  if (chosen.mpi && !preload(sp)) return ESPANK_SUCCESS;
+  set_defaults(sp);
   spank_setenv(sp, "WATTLE_PROFILE", "on", 1);
   spank_setenv(sp, "WATTLE_PROFILE_DIR", folder, 1);
-  return chosen.mpi ? preload(sp) : ESPANK_SUCCESS;
+  snprintf(tasks.folder, sizeof tasks.folder, "%s", folder);
+  return ESPANK_SUCCESS;
+}
+
+/* Writes the profiles of tasks of this node that could not do so. */
+static void collect_here(spank_t sp)
+{
+  char path[PATH_SIZE], text[4096], *words[MOST_FAILED + 5] = {path, "collect", tasks.folder, "now"};
+  struct passwd entry, *user = NULL;
+  uid_t uid;
+  uint32_t job = 0;
+  memcpy(words + 4, tasks.failed, sizeof tasks.failed);
+  spank_get_item(sp, S_JOB_ID, &job);
+  if (!in_home("bin/wattle-profiles", path) || spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS ||
+      getpwuid_r(uid, &entry, text, sizeof text, &user) != 0 || !user)
+    return;
+  if (!run_as((struct job){job, user}, words, tasks.settings, false))
+    slurm_error("--wattle: profiles of killed tasks are missing: %s failed", path);
+}
+
+/* In slurmstepd, when a task has ended, and before srun knows it. */
+int slurm_spank_task_exit(spank_t sp, int argc, char **argv)
+{
+  int status = 0;
+  pid_t pid = 0;
+  uint32_t n = 0;
+  struct timespec now;
+  (void)argc, (void)argv;
+  if (!*tasks.folder) return ESPANK_SUCCESS;
+  spank_get_item(sp, S_TASK_EXIT_STATUS, &status);
+  spank_get_item(sp, S_TASK_PID, &pid);
+  spank_get_item(sp, S_JOB_LOCAL_TASK_COUNT, &n);
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (status != 0 && tasks.n_failed < MOST_FAILED &&
+      asprintf(&tasks.failed[tasks.n_failed], "%d=%d:%d:%lld%09ld", pid, WIFSIGNALED(status) ? WTERMSIG(status) : -1,
+               WIFEXITED(status) ? WEXITSTATUS(status) : -1, (long long)now.tv_sec, now.tv_nsec) > 0)
+    tasks.n_failed++;
+  if (++tasks.n_ended == n && tasks.n_failed > 0) collect_here(sp);
+  return ESPANK_SUCCESS;
 }
 
 /* ---- the epilogue ---- */
-
-/* Becomes the user, with that user's groups, and executes wattle-clock-repair. Does not return. */
-static void repair_as(const struct passwd *user, const char *path, int out)
-{
-  char home[PATH_SIZE], *all[MOST_SETTINGS + 3] = {"PATH=/usr/bin:/bin", home};
-  snprintf(home, sizeof home, "HOME=%s", user->pw_dir);
-  for (size_t i = 0; i < config.n_settings; i++) all[2 + i] = (char *)config.settings[i];
-  if (initgroups(user->pw_name, user->pw_gid) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0)
-    _exit(126);
-  if (dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0 || chdir("/") != 0) _exit(126);
-  alarm(REPAIR_S);
-  execve(path, (char *[]){"wattle-clock-repair", NULL}, all);
-  _exit(127);
-}
-
-/* Runs the repair and puts its messages into Slurm's log. */
-static void repair(uint32_t job, const struct passwd *user, const char *path)
-{
-  int ends[2], status = 0;
-  char line[4096];
-  if (pipe2(ends, O_CLOEXEC) != 0) return;
-  pid_t pid = fork();
-  if (pid == 0) repair_as(user, path, ends[1]);
-  close(ends[1]);
-  FILE *said = fdopen(ends[0], "r");
-  while (pid > 0 && said && fgets(line, sizeof line, said)) {
-    line[strcspn(line, "\n")] = '\0';
-    slurm_info("wattle: job %u of %s: %s", job, user->pw_name, line);
-  }
-  if (said) fclose(said);
-  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  if (pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    slurm_error("wattle: job %u of %s: clocks or power limits may have stayed changed (%s)", job, user->pw_name, path);
-}
 
 /*
  * When a job has ended on a node. A failure is logged and the node stays in use: Slurm would drain it for an error
@@ -366,15 +489,14 @@ int slurm_spank_job_epilog(spank_t sp, int argc, char **argv)
   uint32_t job = 0;
   char path[PATH_SIZE], text[4096];
   struct passwd entry, *user = NULL;
-  if (configure(argc, argv) != ESPANK_SUCCESS || !config.repair ||
-      spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS)
-    return ESPANK_SUCCESS;
+  configure(argc, argv);
+  if (!config.repair || spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS) return ESPANK_SUCCESS;
   spank_get_item(sp, S_JOB_ID, &job);
   if (!in_home("bin/wattle-clock-repair", path))
     slurm_error("wattle: %s is missing, so clocks of killed jobs are not restored; repair=off leaves this out", path);
   else if (getpwuid_r(uid, &entry, text, sizeof text, &user) != 0 || !user)
     slurm_error("wattle: job %u: user %u is unknown on this node, so no clocks are restored", job, (unsigned)uid);
-  else
-    repair(job, user, path);
+  else if (!run_as((struct job){job, user}, (char *[]){path, NULL}, config.settings, true))
+    slurm_error("wattle: job %u of %s: clocks or power limits may have stayed changed (%s)", job, user->pw_name, path);
   return ESPANK_SUCCESS;
 }
