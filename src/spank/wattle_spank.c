@@ -299,8 +299,8 @@ int slurm_spank_init_post_opt(spank_t sp, int argc, char **argv)
   return ESPANK_SUCCESS;
 }
 
-/* In srun, when the step has a number and before it starts. A heterogeneous step has one directory. Slurm calls this for
- * any part of it, and the nodes know the job of the first one. */
+/* In srun, when the step has a number and before it starts. A heterogeneous step has one directory. Slurm calls this
+ * for any part of it, and the nodes know the job of the first one. */
 int slurm_spank_local_user_init(spank_t sp, int argc, char **argv)
 {
   uint32_t job = 0, number = 0;
