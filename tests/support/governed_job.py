@@ -92,6 +92,8 @@ class Job:
         (self.folder / "profile").mkdir()
 
     def environment(self, **settings: str) -> dict[str, str]:
+        """For the next job, whose profiles replace those of the last one."""
+        subprocess.run(["find", self.folder / "profile", "-mindepth", "1", "-delete"], check=True)
         return {
             **os.environ,
             "WATTLE_SYSFS": str(self.machine.root),
