@@ -17,10 +17,15 @@ ROUNDS = 10
 SUM = f"{ROUNDS * (ROUNDS + 1) // 2}\n"
 
 
+def compiled(mpi: Mpi, folder: Path) -> Path:
+    """In a program that traps floating-point exceptions MPICH 4.0 loses accumulates by itself."""
+    return mpi.compile("rings.c", folder, traps=False)
+
+
 @BOTH
 @pytest.mark.parametrize("how", ["barrier", "message", "window", "tests"])
 def test_an_arriving_process_wakes_a_sleeping_one(mpi: Mpi, how: str, tmp_path: Path) -> None:
-    done = mpi.run(2, mpi.compile("rings.c", tmp_path), how, profile=tmp_path / "profile")
+    done = mpi.run(2, compiled(mpi, tmp_path), how, profile=tmp_path / "profile")
     assert (done.returncode, done.stdout) == (0, SUM), done.stderr
     waits = profiles(tmp_path / "profile")[1]
     assert waits["sleeps"] >= waits["rings"] > 0, waits
@@ -29,7 +34,7 @@ def test_an_arriving_process_wakes_a_sleeping_one(mpi: Mpi, how: str, tmp_path: 
 @BOTH
 def test_without_a_wake_up_a_receiver_polls_by_itself(mpi: Mpi, tmp_path: Path) -> None:
     """A library may send by PMPI_Send."""
-    done = mpi.run(2, mpi.compile("rings.c", tmp_path), "unheard", profile=tmp_path / "profile")
+    done = mpi.run(2, compiled(mpi, tmp_path), "unheard", profile=tmp_path / "profile")
     assert (done.returncode, done.stdout) == (0, SUM), done.stderr
 
 
@@ -37,7 +42,7 @@ def test_without_a_wake_up_a_receiver_polls_by_itself(mpi: Mpi, tmp_path: Path) 
 @pytest.mark.parametrize("how", ["barrier", "message", "window", "tests"])
 def test_where_no_memory_is_shared_all_is_as_without_rings(mpi: Mpi, how: str, tmp_path: Path) -> None:
     none = compile_once(["cc", "-shared", "-fPIC", PROGRAMS / "no_memfd.c"], tmp_path / "no_memfd.so")
-    words = ["env", f"LD_PRELOAD={none}:{LIBRARY}", mpi.compile("rings.c", tmp_path), how]
+    words = ["env", f"LD_PRELOAD={none}:{LIBRARY}", compiled(mpi, tmp_path), how]
     done = mpi.run(2, *words, profile=tmp_path / "profile", preload=False)
     assert (done.returncode, done.stdout) == (0, SUM), done.stderr
     assert [pe["rings"] for pe in profiles(tmp_path / "profile")] == [0, 0]
@@ -45,7 +50,7 @@ def test_where_no_memory_is_shared_all_is_as_without_rings(mpi: Mpi, how: str, t
 
 @BOTH
 def test_a_spinning_process_needs_no_wake_up(mpi: Mpi, tmp_path: Path) -> None:
-    program = mpi.compile("rings.c", tmp_path)
+    program = compiled(mpi, tmp_path)
     done = mpi.run(2, program, profile=tmp_path / "profile", WATTLE_WAIT="spin")
     assert (done.returncode, done.stdout) == (0, SUM), done.stderr
     assert [pe["rings"] for pe in profiles(tmp_path / "profile")] == [0, 0]
@@ -53,7 +58,7 @@ def test_a_spinning_process_needs_no_wake_up(mpi: Mpi, tmp_path: Path) -> None:
 
 @BOTH
 def test_processes_that_are_killed_leave_no_memory_of_ours(mpi: Mpi, tmp_path: Path) -> None:
-    program = mpi.compile("rings.c", tmp_path)
+    program = compiled(mpi, tmp_path)
     environment = {**clean_environment(), **ENVIRONMENT, "LD_PRELOAD": str(LIBRARY)}
     words = [mpi.tool("mpirun"), "-n", "2", program, "barrier", "1000000"]
 

@@ -44,12 +44,13 @@ class Mpi:
         )
         return str(path) if path.exists() else None
 
-    def compile(self, source: str, folder: Path, *options: str) -> Path:
-        """A program of programs/. It traps floating-point exceptions, which the library must not disturb."""
+    def compile(self, source: str, folder: Path, *options: str, traps: bool = True) -> Path:
+        """A program of programs/. With `traps` it traps floating-point exceptions, undisturbed."""
         fortran = source.endswith(".F90")
         program = folder / f"{Path(source).stem}-{self}{''.join(options)}"
         flags = ["-ffree-line-length-none", "-fallow-argument-mismatch", "-w"] if fortran else ["-Wall", "-Werror"]
-        flags += ["-ffpe-trap=invalid,zero,overflow"] if fortran else [ROOT / "tests/support/traps.c", "-lm"]
+        if traps:
+            flags += ["-ffpe-trap=invalid,zero,overflow"] if fortran else [ROOT / "tests/support/traps.c", "-lm"]
         flags += ["-Wno-stringop-overflow"] if not fortran else []  # MPI_STATUSES_IGNORE has no room, and needs none
         compiler = self.tool("mpif90" if fortran else "mpicc")
         return compile_once([compiler, "-g", "-O1", *flags, *options, PROGRAMS / source], program)

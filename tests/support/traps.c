@@ -8,16 +8,18 @@
 #include <unistd.h>
 
 enum { TRAPPED = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW };
+static int trapped; /* none under Valgrind, which has no traps */
 
 __attribute__((constructor)) static void trap(void)
 {
   feclearexcept(TRAPPED);
   feenableexcept(TRAPPED);
+  trapped = fegetexcept();
 }
 
 __attribute__((destructor)) static void check(void)
 {
-  if (fegetexcept() == TRAPPED && fetestexcept(TRAPPED) == 0 && fegetround() == FE_TONEAREST) return;
+  if (fegetexcept() == trapped && fetestexcept(TRAPPED) == 0 && fegetround() == FE_TONEAREST) return;
   fprintf(stderr, "the floating-point environment has changed: traps 0x%x, flags 0x%x, rounding 0x%x\n", fegetexcept(),
           fetestexcept(TRAPPED), fegetround());
   _exit(99);
