@@ -229,7 +229,6 @@ __attribute__((constructor)) static void watch_forks(void)
 static void finalize(void *arg)
 {
   (void)arg;
-  wtl_am_refuse_in_handler("exit, without shmem_finalize");
   wtl_self->init_count = 1;
   wtl_job_stop();
 }
@@ -241,6 +240,7 @@ static void at_exit(int status, void *arg)
   wtl_pe *self = wtl_self;
   if (!self || self != arg || self->starter_pid != (long)getpid()) return;
   if (status != 0) return;
+  wtl_am_refuse_in_handler("exit, without shmem_finalize"); /* on the stack on which a handler may be */
   wtl_os_call_with_room(finalize, NULL);
 }
 
