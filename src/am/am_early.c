@@ -7,7 +7,6 @@
 #include "am/am_handlers.h"
 #include "am/am_send.h"
 #include "base/error.h"
-#include "os/floats.h"
 #include "os/os.h"
 
 struct wtl_am_early {
@@ -88,12 +87,6 @@ static void refuse(const wtl_am_message *m)
               kind_of(m), m->from, m->id);
 }
 
-static uint64_t patience_ns(const wtl_am *am)
-{
-  WTL_FLOATS_APART;
-  return (uint64_t)(am->pe->settings.am_patience.seconds * 1e9);
-}
-
 void wtl_am_early_keep(wtl_am *am, const wtl_am_message *m, const uint64_t *at, void *owned)
 {
   wtl_am_early *h;
@@ -104,7 +97,7 @@ void wtl_am_early_keep(wtl_am *am, const wtl_am_message *m, const uint64_t *at, 
   *am->early_end = h;
   am->early_end = &h->next;
   if (!atomic_load_explicit(&am->remind_at, memory_order_relaxed))
-    atomic_store_explicit(&am->remind_at, wtl_clock_ns() + patience_ns(am), memory_order_relaxed);
+    atomic_store_explicit(&am->remind_at, wtl_clock_ns() + wtl_am_patience_ns(am), memory_order_relaxed);
   atomic_fetch_add_explicit(&am->n_early, 1, memory_order_seq_cst);
 }
 

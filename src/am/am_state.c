@@ -2,6 +2,7 @@
 #include "am/am_state.h"
 
 #include "base/error.h"
+#include "os/floats.h"
 #include "profile/caller.h"
 
 WTL_OS_DEFINE_THREAD_LOCAL(wtl_am_thread, wtl_am_of_thread);
@@ -18,4 +19,10 @@ void wtl_am_refuse_in_handler(const char *call)
               "(shmem_my_pe, shmem_ptr ...), and puts, gets and atomics of the default context on its own PE, and "
               "must return: a handler that was left by longjmp has not ended",
               wtl_here(call), now->id);
+}
+
+uint64_t wtl_am_patience_ns(const wtl_am *am)
+{
+  WTL_FLOATS_APART;
+  return (uint64_t)(am->pe->settings.am_patience.seconds * 1e9);
 }

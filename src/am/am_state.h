@@ -142,6 +142,9 @@ static inline bool wtl_am_has_sleeper(const wtl_control *there)
   return wtl_bell_has_sleeper(&there->bell) || wtl_bell_has_sleeper(&there->am_bell);
 }
 
+/* After how many nanoseconds a wait, or a message without a handler, is reported. */
+uint64_t wtl_am_patience_ns(const wtl_am *am);
+
 /* Wakes a PE of this node for messages in its rings. A full barrier must lie between the store of the message and
  * this. */
 static inline void wtl_am_wake(wtl_control *there)

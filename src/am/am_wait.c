@@ -3,7 +3,6 @@
 
 #include "am/am_state.h"
 #include "base/error.h"
-#include "os/floats.h"
 #include "os/os.h"
 
 /* A wait that is reported when it is long. */
@@ -26,16 +25,10 @@ static bool is_ready_or_overdue(void *arg)
   return false;
 }
 
-static uint64_t ns_of(double seconds)
-{
-  WTL_FLOATS_APART;
-  return (uint64_t)(seconds * 1e9);
-}
-
 static void wait_and_report(wtl_pe *self, wtl_site *site, waiting w)
 {
   w.patience_s = self->settings.am_patience.seconds;
-  w.report_at = wtl_clock_ns() + ns_of(w.patience_s);
+  w.report_at = wtl_clock_ns() + wtl_am_patience_ns(self->am);
   wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, is_ready_or_overdue, &w);
 }
 
