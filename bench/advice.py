@@ -22,8 +22,8 @@ sys.path.insert(0, str(ROOT / "python"))
 from wattle.advise.evidence import Evidence  # noqa: E402
 from wattle.advise.finding import LEAST  # noqa: E402
 from wattle.advise.given import advise  # noqa: E402
-from wattle.console import note, out, print_json  # noqa: E402
-from wattle.profile import load  # noqa: E402
+from wattle.record.profile import load  # noqa: E402
+from wattle.text.console import note, out, print_json  # noqa: E402
 
 FOLDER = ROOT / "examples/advice"
 # Those whose flaw shows within a node.

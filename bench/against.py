@@ -18,9 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "python")]
 
-from wattle import files, manifest, tables  # noqa: E402
-from wattle.console import json_text, note, out, progress  # noqa: E402
-from wattle.tables import Table  # noqa: E402
+from wattle.base import files  # noqa: E402
+from wattle.record import manifest  # noqa: E402
+from wattle.text import tables  # noqa: E402
+from wattle.text.console import json_text, note, out, progress  # noqa: E402
+from wattle.text.tables import Table  # noqa: E402
 
 from bench.held import take  # noqa: E402
 from bench.jobs import (  # noqa: E402

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle.console import out, progress
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
+from wattle.text.console import out, progress
 
 from bench import learned, schemes, two_nodes, verdicts
 from bench.jobs import ROOT, Figures, Side, Toolchain, across, alternate, build, crowded, pinned

@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle.console import progress
+from wattle.text.console import progress
 
 from bench import verdicts
 from bench.jobs import OTHERS, ROOT, BenchError, Figures, Launch, Side, Toolchain, alternate, pinned

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wattle import files
-from wattle.nodes import Nodes
+from wattle.base import files
+from wattle.machine.nodes import Nodes
 
 from bench.load import Watch
 

@@ -6,10 +6,11 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from wattle import profile, units
-from wattle.console import progress
-from wattle.nodes import Nodes
+from wattle.machine.nodes import Nodes
+from wattle.record import profile
 from wattle.report.bench_file import Bar
+from wattle.text import units
+from wattle.text.console import progress
 
 from bench.jobs import OTHERS, Figures, across, alternate
 from bench.pairs import DISTURBED, FEWEST, quartiles

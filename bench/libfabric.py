@@ -10,8 +10,8 @@ import argparse
 import os
 from pathlib import Path
 
-from wattle.console import progress
-from wattle.nodes import Nodes
+from wattle.machine.nodes import Nodes
+from wattle.text.console import progress
 
 from bench import two_nodes
 from bench.jobs import BenchError, Side, Toolchain, across, alternate, build

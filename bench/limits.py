@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 
-from wattle import tables
-from wattle.console import progress
-from wattle.nodes import SUBNET, Nodes, unavailable
-from wattle.tables import Table
+from wattle.machine.nodes import SUBNET, Nodes, unavailable
+from wattle.text import tables
+from wattle.text.console import progress
+from wattle.text.tables import Table
 
 from bench.jobs import BenchError, Side, Toolchain, build, end
 from bench.pairs import Row

@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy
-from wattle import tables
-from wattle.console import note, out, progress
-from wattle.nodes import Nodes, unavailable
-from wattle.tables import Table
+from wattle.machine.nodes import Nodes, unavailable
+from wattle.text import tables
+from wattle.text.console import note, out, progress
+from wattle.text.tables import Table
 
 from bench.held import take
 from bench.jobs import Side, Toolchain, across, build_alone, crowded

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from wattle.console import progress
-from wattle.nodes import Nodes
+from wattle.machine.nodes import Nodes
+from wattle.text.console import progress
 
 from bench import verdicts
 from bench.jobs import Side, Toolchain, across, alternate

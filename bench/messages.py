@@ -8,8 +8,8 @@ import shutil
 import statistics
 from pathlib import Path
 
-from wattle.console import Steps, progress
-from wattle.nodes import SUBNET, Nodes, unavailable
+from wattle.machine.nodes import SUBNET, Nodes, unavailable
+from wattle.text.console import Steps, progress
 
 from bench import limits, verdicts
 from bench.jobs import BEST, Figures, Side, Toolchain, across, alternate, build, pinned, stacked

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle.console import out, progress
 from wattle.run.mpi import KINDS, OVERSUBSCRIBED
+from wattle.text.console import out, progress
 
 from bench import verdicts
 from bench.jobs import COMMON_ENV, OTHERS, ROOT, BenchError, Figures, Side, Toolchain, alternate, build, end

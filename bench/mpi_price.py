@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from wattle.console import progress
 from wattle.run.mpi import OVERSUBSCRIBED
+from wattle.text.console import progress
 
 from bench import verdicts
 from bench.jobs import COMMON_ENV, ROOT, BenchError, MissingInput, Side, Toolchain, alternate

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from wattle.console import error, note, out
 from wattle.sim import replay, simulation
+from wattle.text.console import error, note, out
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "bench" / "recorded"
@@ -79,16 +79,16 @@ def names() -> list[str]:
 
 
 def record(run: Path, name: str, words: str) -> None:
-    from wattle import runs
+    from wattle.figures import intervals
+    from wattle.record import runs
+    from wattle.record.timeline_file import Span, load
     from wattle.sim import recorded
-    from wattle.timeline import intervals, rows
-    from wattle.timeline.file import Span
 
     profile = runs.load(run).middle.profile
     if profile is None:
         raise SystemExit(f"{run}: the run has no profile")
     trace = recorded.read(profile).trace
-    timeline = rows.load(run / "profile")[0]
+    timeline = load(run / "profile")[0]
     begins = intervals.spans_of(timeline, True).collectives[:, 0]
     site_at: dict[float, int] = {}
     for events in timeline.events:

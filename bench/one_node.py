@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 
-from wattle.console import progress
+from wattle.text.console import progress
 
 from bench import verdicts
 from bench.jobs import Side, Toolchain, alternate, pinned

@@ -18,12 +18,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "python")]
 
-from wattle import files, manifest  # noqa: E402
-from wattle.console import json_text, note, out, plain  # noqa: E402
-from wattle.errors import WattleError  # noqa: E402
+from wattle.base import files  # noqa: E402
+from wattle.base.errors import WattleError  # noqa: E402
+from wattle.record import manifest  # noqa: E402
 from wattle.report import cli as report  # noqa: E402
 from wattle.report.bench_file import Bar  # noqa: E402
-from wattle.units import several  # noqa: E402
+from wattle.text.console import json_text, note, out, plain  # noqa: E402
+from wattle.text.units import several  # noqa: E402
 
 from bench import (  # noqa: E402
     armci,

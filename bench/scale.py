@@ -17,10 +17,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle import tables
-from wattle.console import note, progress
-from wattle.nodes import Nodes, unavailable
-from wattle.tables import Table
+from wattle.machine.nodes import Nodes, unavailable
+from wattle.text import tables
+from wattle.text.console import note, progress
+from wattle.text.tables import Table
 
 from bench.held import Footprint, Held, footprint, with_children
 from bench.jobs import OUT, ROOT, BenchError, Side, Toolchain, across, build

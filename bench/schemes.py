@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle import info
-from wattle.console import progress
-from wattle.nodes import Nodes
+from wattle.machine import info
+from wattle.machine.nodes import Nodes
 from wattle.report.bench_file import Bar
-from wattle.units import si
+from wattle.text.console import progress
+from wattle.text.units import si
 
 from bench import verdicts
 from bench.jobs import OTHERS, ROOT, Figures, Side, across, alternate

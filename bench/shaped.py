@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from wattle.console import progress
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
+from wattle.text.console import progress
 
 from bench import limits, verdicts
 from bench.jobs import Side, Toolchain, across, alternate

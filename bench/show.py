@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import statistics
 
-from wattle import tables
-from wattle.console import Text, out, plain
 from wattle.report.bench_file import Bar
-from wattle.tables import Table
+from wattle.text import tables
+from wattle.text.console import Text, out, plain
+from wattle.text.tables import Table
 
 from bench.jobs import Figures
 from bench.pairs import Comparison, Row

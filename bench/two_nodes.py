@@ -10,8 +10,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from wattle.console import progress
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
+from wattle.text.console import progress
 
 from bench import verdicts
 from bench.jobs import Side, Toolchain, across, alternate

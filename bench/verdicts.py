@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 
-from wattle import tables
-from wattle.console import Text, plain
 from wattle.report.bench_file import Bar
-from wattle.tables import Table
+from wattle.text import tables
+from wattle.text.console import Text, plain
+from wattle.text.tables import Table
 
 from bench.pairs import Comparison
 from bench.show import ratio, shown, shown_seconds

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import statistics
 
-from wattle import tables
-from wattle.console import progress
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
+from wattle.text import tables
+from wattle.text.console import progress
 
 from bench import two_nodes, verdicts, wakes
 from bench.jobs import OTHERS, Figures, Launch, Side, Toolchain, across, alternate, pinned

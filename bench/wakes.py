@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from wattle.console import progress
+from wattle.text.console import progress
 
 from bench import verdicts
 from bench.jobs import Side, Toolchain, alternate, one_apart, pinned

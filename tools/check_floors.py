@@ -1,6 +1,7 @@
 """Checks the includes of src/: each room includes only rooms on lower floors, and no circle of includes is large.
 
-usage: check_floors.py [SOURCE_DIR]   prints each violation; exit code 1 if there is one
+usage: check_floors.py [SOURCE_DIR]   prints each violation; exit code 1 if there is one. Without SOURCE_DIR it checks
+                                      the lab, too (check_lab_floors.py)
        check_floors.py --table        prints the table of CONTRIBUTING.md, which is made from ROOMS
 
 A room is a folder of src/. A file includes only headers of its own room and of rooms on lower floors. Two rooms on one
@@ -15,6 +16,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import check_lab_floors
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,8 @@ def main() -> int:
         return 0
     source = (Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent / "src").resolve()
     found = [*violations(source), *shared_objects(source)]
+    if len(sys.argv) == 1:
+        found += check_lab_floors.violations()
     found += [
         f"circle of {len(files)} files, {LARGEST_CIRCLE} at most: {', '.join(files)}"
         for files in circles(source)

@@ -18,8 +18,11 @@ from typing import Annotated, Any
 
 import typer
 
-from wattle import __version__, console, extras, stopping
-from wattle.errors import Interrupted, WattleError
+from wattle import __version__
+from wattle.base import extras
+from wattle.base.errors import Interrupted, WattleError
+from wattle.machine import stopping
+from wattle.text import console
 
 # The commands with the first sentence of their help, so that `wattle --help` need not import them.
 COMMANDS = {
@@ -94,7 +97,8 @@ def version(
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Print the versions of the lab and of the runtime that it uses."""
-    from wattle import info, manifest, paths
+    from wattle.machine import info, paths
+    from wattle.record import manifest
 
     found: dict[str, Any] = {**manifest.versions(), "runtime": None, "pmix": None, "home": None}
     try:

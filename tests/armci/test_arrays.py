@@ -9,7 +9,7 @@ import pytest
 from armci_jobs import ARRAYS, BELOW, OURS, OURS_STATIC, THEIRS, compile_program, need, need_arrays, run
 from jobs import HOME
 from nodes_of_test import built, launch
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 # The output of the last three does not depend on the number of processes.
 CASES = [("arrays.c", "mpicc.openmpi"), ("matrices.F90", "mpif90.openmpi")]

@@ -15,8 +15,8 @@ from jobs import HOME, clean_environment, mistakes_of
 from mpi_jobs import MPICH, OPEN_MPI
 from nodes_of_test import launch
 from tree import ROOT
-from wattle.nodes import Nodes, unavailable
-from wattle.timeline import file as timeline
+from wattle.machine.nodes import Nodes, unavailable
+from wattle.record import timeline_file as timeline
 
 WRONG = [
     ("too early", "ARMCI_Barrier: called before ARMCI_Init"),

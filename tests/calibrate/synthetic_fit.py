@@ -10,9 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
 from wattle.calibrate import watts
-from wattle.checked import Checked
-from wattle.errors import WattleError
 
 SHARE = {"active": 1.0, "spin": 0.75, "yield": 0.875, "asleep": 0.0625}
 CORES = 4

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from jobs import Result, complaints
 from nodes_of_test import built, processes, start
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 

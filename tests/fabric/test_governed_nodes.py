@@ -10,7 +10,7 @@ import pytest
 from governed_job import Machine
 from jobs import complaints
 from nodes_of_test import built, start
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 ROUNDS = 60

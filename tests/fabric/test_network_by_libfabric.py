@@ -11,7 +11,7 @@ import pytest
 from jobs import Job, Result
 from mpi_jobs import AS_ROOT
 from nodes_of_test import HOME, build, built
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 pytestmark = [
     pytest.mark.skipif(unavailable() is not None, reason=str(unavailable())),

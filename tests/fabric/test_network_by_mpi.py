@@ -12,7 +12,7 @@ import pytest
 from jobs import Job, Result
 from mpi_jobs import AS_ROOT, MPICH, OPEN_MPI, mixed_program
 from nodes_of_test import HOME, build, built, by_mpich
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 HERE = Path(__file__).parent

@@ -11,7 +11,7 @@ import pytest
 from jobs import Job
 from mpi_jobs import AS_ROOT
 from nodes_of_test import HOME
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 pytestmark = [
     pytest.mark.skipif(unavailable() is not None, reason=str(unavailable())),

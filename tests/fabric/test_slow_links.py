@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jobs import complaints
 from nodes_of_test import built, start
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from jobs import complaints
 from nodes_of_test import HOME, Job, build, built, launch, start, until_under_way
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 HERE = Path(__file__).parent

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from nodes_of_test import HOME, Job, build, launch, pids_on, processes, start, until_under_way
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 HERE = Path(__file__).parent

@@ -16,7 +16,7 @@ from jobs import HOME, OSHCC, OSHRUN, Job
 from mpi_jobs import PLAIN
 from tree import ROOT
 from trials import Kind, Trial
-from wattle.nodes import NAMED, unavailable
+from wattle.machine.nodes import NAMED, unavailable
 
 PROGRAMS = Path(__file__).parent / "programs"
 WORK_S = 0.6

@@ -15,7 +15,7 @@ import pytest
 from jobs import OSHRUN, Job, Result, program, require_reachable, run, run_again
 from mpi_jobs import MPICH, loses_codes
 from nodes_of_test import by_mpich
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 BOOT = program("boot")
 FAKES = {  # the version that each prints

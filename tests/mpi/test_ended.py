@@ -20,7 +20,7 @@ from jobs import HOME, clean_environment, complaints, default_signals
 from mpi_jobs import loses_codes
 from preload import BOTH, ENVIRONMENT, Mpi, profiles
 from tree import PACKAGE
-from wattle.leftovers import End
+from wattle.record.leftovers import End
 from wattle.run.ends import Ends
 
 RANKS = 3

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from preload import LIBRARY
 from tree import HOME, ROOT
-from wattle import profile, sites
+from wattle.figures import sites
+from wattle.record import profile
 
 PROGRAMS = ROOT / "tests/mpi/programs"
 TIMES = 20  # that the program repeats its calls

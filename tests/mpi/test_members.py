@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jobs import Job, complaints, run
 from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, OTHERS, Mpi, launcher_of_parts, profiles
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 HANGS = 124  # the code of a job that reached its time limit
 WITH = ("env", f"LD_PRELOAD={LIBRARY}")

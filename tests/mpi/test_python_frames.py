@@ -15,7 +15,8 @@ import pytest
 from jobs import clean_environment
 from preload import ENVIRONMENT, LIBRARY, PROGRAMS
 from tree import HOME
-from wattle import profile, sites
+from wattle.figures import sites
+from wattle.record import profile
 
 PROGRAM = PROGRAMS / "python_frames.py"
 VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13")

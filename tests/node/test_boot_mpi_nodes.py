@@ -9,7 +9,7 @@ import pytest
 from jobs import Job, Result, program
 from mpi_jobs import AS_ROOT, MPICH, OPEN_MPI, mixed_program
 from nodes_of_test import by_mpich
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 

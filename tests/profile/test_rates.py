@@ -13,10 +13,10 @@ import fakes
 import pytest
 from jobs import HOME, clean_environment
 from tree import PACKAGE
-from wattle.checked import Checked
-from wattle.console import Console
-from wattle.pe import PE
-from wattle.pe_file import pe_of
+from wattle.base.checked import Checked
+from wattle.record.pe import PE
+from wattle.record.pe_file import pe_of
+from wattle.text.console import Console
 from wattle.top.cli import document
 from wattle.top.page import Live
 from wattle.top.rates import Reading, between, jobs

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from jobs import OSHCC, clean_environment
 from tree import ROOT
-from wattle import sites
-from wattle.pe import PE
-from wattle.profile import RunProfile, load
+from wattle.figures import sites
+from wattle.record.pe import PE
+from wattle.record.profile import RunProfile, load
 
 BETWEEN_NODES = """
 #include <shmem.h>

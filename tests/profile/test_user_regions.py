@@ -12,8 +12,10 @@ import jobs
 import pytest
 from preload import BOTH, LIBRARY, Mpi
 from tree import HOME, ROOT
-from wattle import profile, sites, user_regions
-from wattle.timeline.rows import Slice, load, rows
+from wattle.figures import sites, user_regions
+from wattle.record import profile
+from wattle.record.timeline_file import load
+from wattle.timeline.rows import Slice, rows
 
 PROGRAMS = ROOT / "tests/profile/programs"
 LONG_NAME = (13 * "0123456789")[:127]  # a name with a tab in it is not taken

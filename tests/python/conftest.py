@@ -84,7 +84,7 @@ def unheard(environment: dict[str, str]) -> Callable[..., int]:
     """Runs `wattle ARGUMENTS` with a closed pipe as its output, at every step. Returns its exit code."""
 
     def run(*arguments: object, **more: str) -> int:
-        begin = "from wattle import cli, console; console.LINE_EVERY_S = 0; cli.main()"
+        begin = "from wattle import cli; from wattle.text import console; console.LINE_EVERY_S = 0; cli.main()"
         reader, writer = os.pipe()
         os.close(reader)
         words = [sys.executable, "-c", begin, *map(str, arguments)]

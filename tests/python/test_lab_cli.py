@@ -13,10 +13,11 @@ import fakes
 import pytest
 import wattle as package
 from tree import ROOT
-from wattle import console, paths, units
+from wattle.base.errors import WattleError
 from wattle.cli import main
-from wattle.errors import WattleError
-from wattle.stopping import Stopped
+from wattle.machine import paths
+from wattle.machine.stopping import Stopped
+from wattle.text import console, units
 
 
 def call(capsys, *arguments):
@@ -95,7 +96,7 @@ def test_bad_usage_is_one_line_and_exit_code_2(home, capsys, arguments, words):
     ("stop", "code", "said"), [(KeyboardInterrupt(), 130, "interrupted"), (Stopped(15), 143, "ended by SIGTERM")]
 )
 def test_a_command_that_is_asked_to_stop_says_so_in_one_line(home, capsys, monkeypatch, stop, code, said):
-    monkeypatch.setattr("wattle.info.ask", lambda *_: (_ for _ in ()).throw(stop))
+    monkeypatch.setattr("wattle.machine.info.ask", lambda *_: (_ for _ in ()).throw(stop))
     assert call(capsys, "doctor") == (code, "", f"wattle: {said}\n")
 
 
@@ -151,7 +152,7 @@ def test_a_removed_working_directory_is_named(environment, tmp_path):
 
 
 def test_an_error_of_the_system_names_its_subject(home, capsys, monkeypatch):
-    monkeypatch.setattr("wattle.info.ask", lambda *_: (_ for _ in ()).throw(PermissionError(1, os.strerror(1))))
+    monkeypatch.setattr("wattle.machine.info.ask", lambda *_: (_ for _ in ()).throw(PermissionError(1, os.strerror(1))))
     code, _, err = call(capsys, "doctor")
     assert code == 2
     assert re.fullmatch(r"wattle: \w+ \(doctor/[a-z]+\.py, line \d+\): Operation not permitted\n", err), err
@@ -252,7 +253,7 @@ def test_another_openshmem_on_path_is_not_taken_for_ours(tmp_path, monkeypatch):
     monkeypatch.delenv("WATTLE_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(paths.sys, "prefix", str(tmp_path / "nowhere"))
-    monkeypatch.setattr(paths, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "e" / "f" / "paths.py"))
+    monkeypatch.setattr(paths, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "e" / "f" / "g" / "paths.py"))
     with pytest.raises(WattleError, match="oshrun was not found"):
         paths.find_home()
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import jobs
 import pytest
-from wattle import no_core, profile
+from wattle.figures import no_core
+from wattle.record import profile
 
 CPU_S = 0.4  # of each PE, or of one PE in all rounds
 ROUNDS = 40

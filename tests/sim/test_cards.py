@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from sim_job import ROOT, build, free_cluster, is_built, result, simulate
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.sim import cluster as clusters
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from sim_job import HOME, is_built
-from wattle import paths
+from wattle.machine import paths
 from wattle.study.network import fit as network
 from wattle.study.network.fit import Case
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from wattle import manifest
+from wattle.record import manifest
 from wattle.study import kept, samples
 from wattle.study.am import study as am
 from wattle.study.am.analysis import Analysis, Case

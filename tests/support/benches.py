@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from wattle import manifest
+from wattle.record import manifest
 
 
 def bar(**changes: Any) -> dict[str, Any]:

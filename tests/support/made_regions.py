@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import fakes
-from wattle.pe import CUT, REGION
+from wattle.record.pe import CUT, REGION
 
 
 def _wait(seconds: float, joules: float, path: int) -> dict[str, Any]:

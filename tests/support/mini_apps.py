@@ -8,7 +8,7 @@ from typing import Any
 
 import fakes
 import polars as pl
-from wattle import manifest
+from wattle.record import manifest
 from wattle.study import kept, samples
 from wattle.study.mst import study as mst
 from wattle.study.tsp import study as tsp

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from wattle import manifest
+from wattle.record import manifest
 from wattle.sim import cluster as clusters
 from wattle.study import kept, samples
 from wattle.study.network import fit as network

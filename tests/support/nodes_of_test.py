@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mpi_jobs import MPICH
 from tree import HOME
-from wattle.nodes import Nodes
+from wattle.machine.nodes import Nodes
 
 Job = subprocess.Popen[str]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from wattle import manifest
+from wattle.record import manifest
 from wattle.study import kept, samples
 from wattle.study.fragments import study
 from wattle.study.fragments.analysis import Analysis, Caches

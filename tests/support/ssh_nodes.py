@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nodes_of_test import is_in_chroot
 from tree import PACKAGE
-from wattle.nodes import Nodes, unavailable
+from wattle.machine.nodes import Nodes, unavailable
 
 SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
 START_S = 300.0

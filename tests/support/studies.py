@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from wattle import manifest
-from wattle.provenance import Joules, read_joules  # noqa: F401 (for tests that import from here)
+from wattle.record import manifest
 from wattle.study import kept, samples
 from wattle.study.patterns import study as patterns
 from wattle.study.patterns.analysis import PAPER_PAYLOAD, Analysis
 from wattle.study.patterns.samples import PATTERNS, SCHEMA
 from wattle.study.place import Place
+from wattle.text.provenance import Joules, read_joules  # noqa: F401 (for tests that import from here)
 
 FRAGMENTS = [1 << k for k in range(18)]
 Cost = Callable[[str, int], float]  # pattern, fragments -> seconds, joules

@@ -9,7 +9,7 @@ from typing import Any
 
 import fakes
 import polars as pl
-from wattle import manifest
+from wattle.record import manifest
 from wattle.study import kept, samples
 from wattle.study.barrier import study as barrier
 from wattle.study.lsms import judges as lsms_judges

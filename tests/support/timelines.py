@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from wattle.timeline.file import WRITTEN
+from wattle.record.timeline_file import WRITTEN
 
 START, NS_PER_TICK = 1_000_000, 0.5
 CALLS = ["shmem_double_put", "shmem_barrier_all"]

@@ -13,15 +13,18 @@ from typing import Annotated, Any
 
 import typer
 
-from wattle import console, files, info, manifest, paths, stopping, units
 from wattle.acceptance import found, steps, trial
 from wattle.acceptance.steps import Step
 from wattle.acceptance.trial import Result
 from wattle.acceptance.untried import untried
-from wattle.console import plain, styled
+from wattle.base import files
+from wattle.base.errors import WattleError
 from wattle.doctor.finding import Roots
-from wattle.errors import WattleError
-from wattle.tables import table
+from wattle.machine import info, paths, stopping
+from wattle.record import manifest
+from wattle.text import console, units
+from wattle.text.console import plain, styled
+from wattle.text.tables import table
 
 SCHEMA = 1
 LIMIT_S = 900.0

@@ -10,8 +10,8 @@ from typing import Any
 from wattle.acceptance.steps import SENSORS, energy_of
 from wattle.acceptance.trial import Result
 from wattle.acceptance.untried import Tried
-from wattle.checked import read_json
-from wattle.errors import DamagedFile
+from wattle.base.checked import read_json
+from wattle.base.errors import DamagedFile
 from wattle.study.sweep.knob import ACTING
 
 KEPT = ("domain", "scope", "provenance", "source", "joules", "uncertainty", "interval_s", "covered_s")

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle import info
-from wattle.errors import WattleError
-from wattle.paths import Home
+from wattle.base.errors import WattleError
+from wattle.machine import info
+from wattle.machine.paths import Home
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.versions import jobs as versions_jobs
 

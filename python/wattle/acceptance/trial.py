@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from wattle import files
 from wattle.acceptance import reason
 from wattle.acceptance.steps import Step
-from wattle.errors import WattleError
+from wattle.base import files
+from wattle.base.errors import WattleError
 
 OBEY_S = 30  # seconds between the request to end and the kill of a step
 LOOK_S = 1.0

@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from wattle import units
 from wattle.advise.evidence import Spot
 from wattle.advise.finding import Finding, Interval
 from wattle.advise.given import Given
 from wattle.advise.show import wrapped
 from wattle.advise.words import percents
-from wattle.console import Console
-from wattle.errors import WattleError
-from wattle.provenance import amount, joule_unit
+from wattle.base.errors import WattleError
 from wattle.sim import recorded, replay, simulation
 from wattle.sim.recorded import MEET, Recorded
 from wattle.sim.replay import Core, Outcome, Policy, Trace
+from wattle.text import units
+from wattle.text.console import Console
+from wattle.text.provenance import amount, joule_unit
 
 LEAST = 0.001  # share of the run's time: a replay that saves less shows nothing
 AS_IS = Policy("base clock", "spin")

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from wattle import console
 from wattle.advise.given import advise as advice_on
 from wattle.advise.show import show
 from wattle.advise.words import markdown
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
+from wattle.text import console
 
 CLUSTER = "sandybridge-ib"
 

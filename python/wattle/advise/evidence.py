@@ -12,15 +12,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from wattle import call_paths, no_core
-from wattle.errors import WattleError
-from wattle.no_core import Shortage
-from wattle.pe import NO_CORE, PE, STAGES, STEP_COUNTS, Site, Step, add
-from wattle.profile import RunProfile
-from wattle.provenance import Joules, total
-from wattle.sites import merge
-from wattle.symbols import Place
-from wattle.waited import Late, Waits, late, of_site, sum_of
+from wattle.base.errors import WattleError
+from wattle.figures import call_paths, no_core
+from wattle.figures.no_core import Shortage
+from wattle.figures.sites import merge
+from wattle.figures.waited import Late, Waits, late, of_site, sum_of
+from wattle.machine.symbols import Place
+from wattle.record.pe import NO_CORE, PE, STAGES, STEP_COUNTS, Site, Step, add
+from wattle.record.profile import RunProfile
+from wattle.text.provenance import Joules, total
 
 OVERLAP = 0.3  # of a short call's time, during which other calls run, too. Readings of the clock bound it from above
 FAR_FROM_S = 2e-6  # a blocking call that takes less is a copy within the node

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from wattle.advise.evidence import Evidence, Spot
-from wattle.provenance import Provenance
+from wattle.text.provenance import Provenance
 
 LEAST = 0.01  # share of the run's time, or of its joules: a finding that saves less is not shown
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wattle import jobs, no_core, runs
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import LEAST, Finding, Sure
 from wattle.advise.rules.table import RULES
-from wattle.errors import WattleError
-from wattle.provenance import Joules
-from wattle.runs import Run
+from wattle.base.errors import WattleError
+from wattle.figures import no_core
+from wattle.record import jobs, runs
+from wattle.record.runs import Run
+from wattle.text.provenance import Joules
 
 UNCERTAIN = "So shares of the run are uncertain: the least counts all waits as the program's, the most none."
 

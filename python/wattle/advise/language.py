@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle.symbols import Place
+from wattle.machine.symbols import Place
 
 # By the extensions that GNU's compilers know. `.C` is C++; of the others case does not matter.
 FORTRAN = re.compile(r"\.(f|for|fpp|ftn|f90|f95|f03|f08)$", re.IGNORECASE)

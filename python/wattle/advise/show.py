@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
-from wattle import units
 from wattle.advise import words
 from wattle.advise.given import Given
-from wattle.console import Console, plain, styled
+from wattle.text import units
+from wattle.text.console import Console, plain, styled
 
 INDENT = "   "
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from wattle import units
 from wattle.advise import language as languages
 from wattle.advise.finding import Finding, Interval
 from wattle.advise.given import Given
-from wattle.provenance import joule_unit, significant
+from wattle.text import units
+from wattle.text.provenance import joule_unit, significant
 
 NONE = "No advice: no rule found a change that saves 1 % of the run or more."
 

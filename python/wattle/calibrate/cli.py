@@ -9,20 +9,22 @@ from typing import Annotated, Any
 
 import typer
 
-from wattle import console, files, stopping
-from wattle import processor as processors
+from wattle.base import files
+from wattle.base.checked import Checked, read_json
+from wattle.base.errors import WattleError
 from wattle.calibrate import prices, tool, wall, watts
 from wattle.calibrate.prices import Where
 from wattle.calibrate.show import show, show_fit, show_network
-from wattle.checked import Checked, read_json
-from wattle.console import styled
-from wattle.errors import WattleError
+from wattle.machine import processor as processors
+from wattle.machine import stopping
 from wattle.meter_log import options as external_options
 from wattle.meter_log.given import Given
 from wattle.meter_log.options import MeterLog, MeterSet
 from wattle.run import directory as directories
 from wattle.sim import simulation
 from wattle.study.place import TWO_NODES, check_place
+from wattle.text import console
+from wattle.text.console import styled
 
 WALL_SECONDS = 30.0  # of each phase whose watts come from a log
 

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import console, files, manifest, paths, units
+from wattle.base import files
+from wattle.base.checked import Checked, read_json, require_schema
+from wattle.base.errors import WattleError
 from wattle.calibrate import tool
 from wattle.calibrate.watts import BUSY_FROM
-from wattle.checked import Checked, read_json, require_schema
-from wattle.commands import run_quietly
-from wattle.errors import WattleError
+from wattle.machine import paths
+from wattle.machine.commands import run_quietly
+from wattle.record import manifest
+from wattle.text import console, units
 
 SCHEMA = 1
 KIND = "prices"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wattle import units
 from wattle.calibrate.prices import Cell, Prices
-from wattle.console import Console, styled
-from wattle.pe import STATES
-from wattle.provenance import amount, significant
-from wattle.tables import Table, table
+from wattle.record.pe import STATES
+from wattle.text import units
+from wattle.text.console import Console, styled
+from wattle.text.provenance import amount, significant
+from wattle.text.tables import Table, table
 
 if TYPE_CHECKING:
     from wattle.calibrate.watts import Fit

@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from wattle import paths, stopping
-from wattle.checked import Checked, parse_json
-from wattle.errors import Interrupted, WattleError
+from wattle.base.checked import Checked, parse_json
+from wattle.base.errors import Interrupted, WattleError
+from wattle.machine import paths, stopping
 
 NAME = "wattle-calibrate"
 

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import console
+from wattle.base.errors import WattleError
 from wattle.calibrate.watts import Fit, Number
-from wattle.errors import WattleError
 from wattle.meter_log.given import Given
 from wattle.meter_log.load import busy
 from wattle.meter_log.session import Session
+from wattle.text import console
 
 PHASES = ("idle", "one core", "all cores")
 PLUG_PART, PLUG_WATTS = 0.02, 0.5  # error of a plug meter: 2 % and half a watt (assumed)

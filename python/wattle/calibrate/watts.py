@@ -15,10 +15,10 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import Any
 
-from wattle.checked import Checked
-from wattle.errors import WattleError
-from wattle.pe import STATES
-from wattle.processor import match_line
+from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
+from wattle.machine.processor import match_line
+from wattle.record.pe import STATES
 
 NEAR_GHZ = 1e-3
 T95 = {2: 12.71, 3: 4.30, 4: 3.18}  # two-sided 95 % quantiles of Student's t, by the number of values

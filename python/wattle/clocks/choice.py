@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from wattle import limits
+from wattle.base import limits
+from wattle.base.errors import WattleError
 from wattle.clocks.clusters import cluster
-from wattle.errors import WattleError
 
 SPARE = 1 / 16  # share of the run's time that stays unused, because runs differ
 

@@ -16,10 +16,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle import input_files, limits
-from wattle.checked import shown
-from wattle.errors import DamagedFile
-from wattle.visible import visible
+from wattle.base import input_files, limits
+from wattle.base.checked import shown
+from wattle.base.errors import DamagedFile
+from wattle.text.visible import visible
 
 SCHEMA = 1
 

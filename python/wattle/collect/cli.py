@@ -9,10 +9,12 @@ from typing import Annotated
 
 import typer
 
-from wattle import allocation, info, limits, manifest, profile
-from wattle.errors import WattleError
-from wattle.manifest import Manifest
-from wattle.profile import RunProfile
+from wattle.base import limits
+from wattle.base.errors import WattleError
+from wattle.machine import allocation, info
+from wattle.record import manifest, profile
+from wattle.record.manifest import Manifest
+from wattle.record.profile import RunProfile
 from wattle.run import directory as directories
 from wattle.run import finish
 from wattle.run.options import Json

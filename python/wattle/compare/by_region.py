@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from wattle import user_regions
-from wattle.call_paths import region_words
-from wattle.errors import WattleError
-from wattle.metrics import Metric
-from wattle.provenance import Joules, total, unavailable
-from wattle.runs import Sample
-from wattle.user_regions import Name, UserRegion
+from wattle.base.errors import WattleError
+from wattle.figures import user_regions
+from wattle.figures.call_paths import region_words
+from wattle.figures.metrics import Metric
+from wattle.figures.user_regions import Name, UserRegion
+from wattle.record.runs import Sample
+from wattle.text.provenance import Joules, total, unavailable
 
 Figure = float | Joules | None
 

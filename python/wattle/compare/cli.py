@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, manifest, runs
+from wattle.base.errors import WattleError
 from wattle.compare import gate as gates
 from wattle.compare import of_runs
 from wattle.compare.gate import Gate
 from wattle.compare.show import show_gate, show_runs
-from wattle.errors import WattleError
+from wattle.record import manifest, runs
+from wattle.text import console
 
 
 def compare(

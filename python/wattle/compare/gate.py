@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from wattle import units
-from wattle.checked import shown
+from wattle.base.checked import shown
+from wattle.base.errors import WattleError
 from wattle.compare.of_runs import Comparison, Row, row_of
 from wattle.compare.verdict import FEWEST_REPEATS, Verdict
-from wattle.errors import WattleError
-from wattle.metrics import metrics, run_time, whole_joules
-from wattle.visible import visible
+from wattle.figures.metrics import metrics, run_time, whole_joules
+from wattle.text import units
+from wattle.text.visible import visible
 
 SHORT = ("time", "cpu", "joules")  # names beside those of the rows of --json
 LIMIT = re.compile(r"(\d+(?:\.\d+)?) ?%")

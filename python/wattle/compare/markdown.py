@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from wattle import units
 from wattle.compare.gate import Gate
 from wattle.compare.of_runs import Comparison, Row, changed_settings
 from wattle.compare.show import MEANING, WORDS, median
 from wattle.compare.verdict import FEWEST_REPEATS, Verdict
+from wattle.text import units
 
 
 def markdown(comparison: Comparison, gate: Gate | None) -> list[str]:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import jobs
+from wattle.base.errors import WattleError
 from wattle.compare import by_region, shared_model
 from wattle.compare.verdict import Difference, difference
-from wattle.errors import WattleError
-from wattle.metrics import Metric, Spread, metrics, spread
-from wattle.pe import noun
-from wattle.runs import Run, load_all
+from wattle.figures.metrics import Metric, Spread, metrics, spread
+from wattle.record import jobs
+from wattle.record.pe import noun
+from wattle.record.runs import Run, load_all
 
 BY = ("run", "region")
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattle import manifest as manifests
-from wattle.checked import Checked, read_json, shown
+from wattle.base.checked import Checked, read_json, shown
+from wattle.base.errors import WattleError
 from wattle.compare.verdict import Difference, Verdict, difference
-from wattle.errors import WattleError
-from wattle.metrics import Spread, spread_of
-from wattle.provenance import Joules, Provenance, unavailable
+from wattle.figures.metrics import Spread, spread_of
+from wattle.record import manifest as manifests
 from wattle.study import kept, registry
 from wattle.study.compared import Layout
 from wattle.study.place import Place, of_study
 from wattle.study.published import Verdict as Judged
+from wattle.text.provenance import Joules, Provenance, unavailable
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,11 +12,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 
-from wattle.metrics import Metric
-from wattle.pe import NO_CORE, PE, STATES
-from wattle.profile import RunProfile
-from wattle.provenance import Joules, Provenance
-from wattle.runs import Run
+from wattle.figures.metrics import Metric
+from wattle.record.pe import NO_CORE, PE, STATES
+from wattle.record.profile import RunProfile
+from wattle.record.runs import Run
+from wattle.text.provenance import Joules, Provenance
 
 CLOSE = 0.1  # largest relative part of the recorded joules that the profile's numbers may leave unexplained
 

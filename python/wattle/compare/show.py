@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from wattle import allocation, units
 from wattle.compare.gate import Gate, Result
 from wattle.compare.of_runs import Comparison, Row, changed_settings
 from wattle.compare.verdict import Verdict
-from wattle.console import Console, Text, plain, styled
-from wattle.metrics import Spread
-from wattle.provenance import amount, joule_unit
-from wattle.tables import table
+from wattle.figures.metrics import Spread
+from wattle.machine import allocation
+from wattle.text import units
+from wattle.text.console import Console, Text, plain, styled
+from wattle.text.provenance import amount, joule_unit
+from wattle.text.tables import table
 
 STYLES = {Verdict.BEYOND: "title", Verdict.WITHIN: "faint", Verdict.UNTESTED: "faint", Verdict.UNKNOWN: "unavailable"}
 WORDS = {Verdict.BEYOND: "yes", Verdict.WITHIN: "no", Verdict.UNTESTED: "open", Verdict.UNKNOWN: "unknown"}

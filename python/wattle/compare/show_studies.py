@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import statistics
 
-from wattle import units
 from wattle.compare.of_studies import Cell, StudyComparison, Verdicts, beyond, joules
 from wattle.compare.show import MEANING, heading
-from wattle.console import Console, plain, styled
-from wattle.tables import provenance_words, table
+from wattle.text import units
+from wattle.text.console import Console, plain, styled
+from wattle.text.tables import provenance_words, table
 
 
 def show_studies(comparison: StudyComparison, console: Console) -> None:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from wattle.compare.rank_test import p_value
-from wattle.metrics import Spread
-from wattle.provenance import Joules
+from wattle.figures.metrics import Spread
+from wattle.text.provenance import Joules
 
 ALPHA = 0.05
 FEWEST_REPEATS = 4  # with three and three repeats, complete separation happens by chance once in ten

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from wattle import console
-from wattle import info as infos
 from wattle.doctor import clocks, counters, machine, meters, network, prices, software
 from wattle.doctor.finding import Roots, Section
 from wattle.doctor.show import settings_table, show
-from wattle.info import Info
-from wattle.manifest import host_info, versions
+from wattle.machine import info as infos
+from wattle.machine.info import Info
+from wattle.record.manifest import host_info, versions
+from wattle.text import console
 
 SCHEMA = 1
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from wattle import input_files, limits
-from wattle.errors import DamagedFile
+from wattle.base import input_files, limits
+from wattle.base.errors import DamagedFile
 
 # Words of sys_vendor and product_name by which systemd knows hypervisors and cloud-init knows clouds.
 GUESTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 from wattle.doctor.finding import Finding, State
-from wattle.launchers import LAUNCHERS, OPEN_MPI, Launcher, say_version
+from wattle.machine.launchers import LAUNCHERS, OPEN_MPI, Launcher, say_version
 
 
 def examine() -> list[Finding]:

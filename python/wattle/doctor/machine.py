@@ -9,9 +9,9 @@ import resource
 import shutil
 from pathlib import Path
 
-from wattle import units
 from wattle.doctor.finding import Finding, Roots, Section, State, is_virtual, read
-from wattle.manifest import cpu_name
+from wattle.record.manifest import cpu_name
+from wattle.text import units
 
 LIMITS = (
     ("open files", resource.RLIMIT_NOFILE),

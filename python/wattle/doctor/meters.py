@@ -7,9 +7,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from wattle import processor, units
 from wattle.doctor.finding import Finding, Roots, Section, State, virtual_why
-from wattle.info import Info
+from wattle.machine import processor
+from wattle.machine.info import Info
+from wattle.text import units
 
 # Energy counters reveal what other programs compute, including keys. The attack is known as PLATYPUS (CVE-2020-8694).
 RISK = (

@@ -7,11 +7,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from wattle import elf, nodes, paths
 from wattle.doctor import libfabric, ucx
 from wattle.doctor.finding import Finding, Roots, Section, State, read
 from wattle.doctor.libfabric import Libfabric
 from wattle.doctor.ucx import Ucx
+from wattle.machine import elf, nodes, paths
 
 MODULES = "libwattle-net-*.so"
 

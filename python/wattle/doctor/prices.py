@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from wattle import units
+from wattle.base.errors import WattleError
 from wattle.calibrate import prices
 from wattle.calibrate.prices import Price, Prices
 from wattle.doctor.finding import Finding, Section, State
-from wattle.errors import WattleError
+from wattle.text import units
 
 TITLE = "Prices of waiting"
 NAME = "prices"

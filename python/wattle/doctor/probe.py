@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from wattle.commands import run_quietly
+from wattle.machine.commands import run_quietly
 
 LIMIT_S = 20
 

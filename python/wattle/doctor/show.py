@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from wattle import units
-from wattle.console import Console, Text, plain, styled
 from wattle.doctor.finding import Finding, Section, State
-from wattle.info import Info
-from wattle.tables import Table, grid, table
+from wattle.machine.info import Info
+from wattle.text import units
+from wattle.text.console import Console, Text, plain, styled
+from wattle.text.tables import Table, grid, table
 
 MARKS = {State.YES: ("✓", "good"), State.PARTLY: ("~", "partly"), State.NO: ("✗", "bad"), State.INFO: ("·", "faint")}
 NAME_WIDTH = 19

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import shutil
 
-from wattle import elf, paths, symbols
+from wattle.base.errors import WattleError
 from wattle.doctor import launchers
 from wattle.doctor.finding import Finding, Section, State
-from wattle.errors import WattleError
-from wattle.info import Info
+from wattle.machine import elf, paths, symbols
+from wattle.machine.info import Info
 from wattle.run import mpi
 from wattle.sim import simulation
 

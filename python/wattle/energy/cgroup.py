@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 
 MOUNT = Path("/sys/fs/cgroup")
 HIERARCHIES = ("", "unified", "cpuacct", "cpu,cpuacct")  # version 2 alone; beside version 1; two names of version 1

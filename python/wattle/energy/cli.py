@@ -10,18 +10,20 @@ from typing import Annotated
 
 import typer
 
-from wattle import carbon as carbons
-from wattle import console, info, manifest, openmetrics, units
-from wattle.console import styled
 from wattle.energy import meter as meters
 from wattle.energy.cgroup import Group
 from wattle.energy.meter import PARTS, Metered
-from wattle.openmetrics import Metric
-from wattle.provenance import Joules, Provenance
+from wattle.figures import carbon as carbons
+from wattle.machine import info
+from wattle.record import manifest
 from wattle.run import stream as streams
 from wattle.run import target
 from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
-from wattle.tables import table
+from wattle.text import console, openmetrics, units
+from wattle.text.console import styled
+from wattle.text.openmetrics import Metric
+from wattle.text.provenance import Joules, Provenance
+from wattle.text.tables import table
 
 WORDS = {"program": "this program", "others": "other programs", "idle": "idle node", "node": "node"}
 

@@ -9,13 +9,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from wattle import allocation, paths
-from wattle.checked import Checked
+from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
 from wattle.energy import tree
 from wattle.energy.cgroup import Group
 from wattle.energy.tree import Outcome
-from wattle.errors import WattleError
-from wattle.provenance import Joules, read_joules, total
+from wattle.machine import allocation, paths
+from wattle.text.provenance import Joules, read_joules, total
 
 PARTS = ("program", "others", "idle", "node")
 END_S = 20.0  # time for reading the sensors at the end

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from wattle import console
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.run.job import PR_SET_CHILD_SUBREAPER, descendants
+from wattle.text import console
 
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # the terminal sends them to the program, too
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP)

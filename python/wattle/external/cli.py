@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, manifest
-from wattle.console import plain
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.meter_log import kept
 from wattle.meter_log.given import given
+from wattle.record import manifest
+from wattle.text import console
+from wattle.text.console import plain
 
 
 def external(

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, files
-from wattle.errors import WattleError
+from wattle.base import files
+from wattle.base.errors import WattleError
 from wattle.history import found
 from wattle.history.show import show
+from wattle.text import console
 
 
 def history(

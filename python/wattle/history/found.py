@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wattle import console, runs, units
+from wattle.base.errors import WattleError
 from wattle.compare import shared_model
 from wattle.compare.verdict import Difference, difference
-from wattle.errors import WattleError
-from wattle.manifest import Manifest
-from wattle.metrics import Metric, Spread, run_time, spread, whole_joules
-from wattle.runs import Run
+from wattle.figures.metrics import Metric, Spread, run_time, spread, whole_joules
+from wattle.record import runs
+from wattle.record.manifest import Manifest
+from wattle.record.runs import Run
+from wattle.text import console, units
 
 SHORT_COMMIT = 8  # digits
 LEFT_OUT = ("WATTLE_PROFILE", "WATTLE_TIMELINE")  # settings of `wattle run` itself

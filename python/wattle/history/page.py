@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from wattle import units
 from wattle.compare.show import median
 from wattle.compare.verdict import Difference, Verdict
+from wattle.figures.metrics import Spread
 from wattle.history.found import Entry, History, Series
 from wattle.history.show import MEANING
 from wattle.html.figures import Figure, Look, hover_text, line, value_axis
 from wattle.html.page import Page
-from wattle.metrics import Spread
-from wattle.provenance import Provenance
+from wattle.text import units
+from wattle.text.provenance import Provenance
 
 TICKS_MOST = 12  # commits named below a chart
 TITLE_MOST = 40  # characters of a series in the navigation

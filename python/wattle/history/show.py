@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from wattle import units
 from wattle.compare.show import median
 from wattle.compare.verdict import Difference, Verdict
-from wattle.console import Console, Text, plain
+from wattle.figures.metrics import Spread
 from wattle.history.found import Entry, History, Series
-from wattle.metrics import Spread
-from wattle.provenance import Joules
-from wattle.tables import provenance_words, table
+from wattle.text import units
+from wattle.text.console import Console, Text, plain
+from wattle.text.provenance import Joules
+from wattle.text.tables import provenance_words, table
 
 MEANING = (
     "Saved: the difference to the line before, where it is beyond noise; positive is a saving. Dates are in UTC. "

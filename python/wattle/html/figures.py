@@ -14,8 +14,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from wattle.units import in_unit, si, si_scale
-from wattle.visible import visible
+from wattle.text.units import in_unit, si, si_scale
+from wattle.text.visible import visible
 
 Trace = dict[str, Any]
 LONGEST = 200  # characters of a label

@@ -12,10 +12,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from wattle import __version__, allocation, console
+from wattle import __version__
 from wattle.html.figures import Figure
-from wattle.manifest import Manifest
-from wattle.visible import visible
+from wattle.machine import allocation
+from wattle.record.manifest import Manifest
+from wattle.text import console
+from wattle.text.visible import visible
 
 FOLDER = Path(__file__).parent / "templates"
 CARTESIAN = Path(__file__).parent / "plotly-cartesian.min.js.gz"  # by tools/figures-library

@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from wattle import console, input_files, limits, paths
-from wattle.errors import WattleError
+from wattle.base import input_files, limits
+from wattle.base.errors import WattleError
+from wattle.machine import paths
 from wattle.machines import predict, table
 from wattle.machines.predict import Machine, Prediction, Watts
 from wattle.machines.table import LOADS, Generation, Processor, Table
-from wattle.tables import table as new_table
+from wattle.text import console
+from wattle.text.tables import table as new_table
 
 LOADS_SHOWN = (0, 10, 30, 50, 70, 100)
 MOST = 1 << 20  # of sockets, cores, threads and GB

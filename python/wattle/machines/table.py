@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import input_files, limits
-from wattle.errors import WattleError
+from wattle.base import input_files, limits
+from wattle.base.errors import WattleError
 
 LOADS = tuple(range(0, 101, 10))  # percent: the share of time that each thread computes
 

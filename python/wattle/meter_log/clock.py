@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.meter_log.load import Pattern
 from wattle.meter_log.trace import Trace
 

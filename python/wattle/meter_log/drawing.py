@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from wattle import info
-from wattle.manifest import Manifest
+from wattle.machine import info
 from wattle.meter_log.kept import External
+from wattle.record.manifest import Manifest
 from wattle.timeline import perfetto, written
 
 

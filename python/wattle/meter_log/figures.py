@@ -10,7 +10,7 @@ import numpy as np
 from wattle.meter_log.clock import Clock
 from wattle.meter_log.given import READINGS
 from wattle.meter_log.trace import Trace
-from wattle.provenance import Joules, Provenance, unavailable
+from wattle.text.provenance import Joules, Provenance, unavailable
 
 LEAST_COVERED = 0.5  # a figure with more gaps is none
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wattle import files
-from wattle.checked import shown
-from wattle.errors import WattleError
+from wattle.base import files
+from wattle.base.checked import shown
+from wattle.base.errors import WattleError
 
 SCOPES = ("node", "wall", "package", "dram")
 UNITS = {

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattle import console, files
-from wattle.checked import Checked, read_json, require_schema
-from wattle.errors import WattleError
+from wattle.base import files
+from wattle.base.checked import Checked, read_json, require_schema
+from wattle.base.errors import WattleError
 from wattle.meter_log.load import Pattern
-from wattle.power import Power
-from wattle.power import read as read_power
-from wattle.provenance import Joules, read_joules, total
-from wattle.units import several
+from wattle.record.power import Power
+from wattle.record.power import read as read_power
+from wattle.text import console
+from wattle.text.provenance import Joules, read_joules, total
+from wattle.text.units import several
 
 if TYPE_CHECKING:
     from wattle.meter_log.figures import Reader

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 
 # Barker's code of 13 steps: any shift of it agrees with the code in at most one step more than it differs. The pattern
 # after the run is the reverse one, so that the two are not mixed up.

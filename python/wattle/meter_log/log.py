@@ -16,9 +16,9 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median
 
-from wattle import input_files, limits
-from wattle.checked import shown
-from wattle.errors import DamagedFile
+from wattle.base import input_files, limits
+from wattle.base.checked import shown
+from wattle.base.errors import DamagedFile
 from wattle.meter_log.given import UNITS, Given
 
 LEAST_READINGS = 8

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.meter_log import given
 from wattle.meter_log.given import Given
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.meter_log import clock, kept, log
 from wattle.meter_log.clock import Clock
 from wattle.meter_log.figures import Reader
 from wattle.meter_log.given import Given
 from wattle.meter_log.kept import External
 from wattle.meter_log.trace import Trace
-from wattle.power import Power
+from wattle.record.power import Power
 
 POINTS = 100_000  # of the kept power; more are averaged
 MOST_HZ = 1000.0

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from wattle import console
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.meter_log import kept, load, log
 from wattle.meter_log.given import Given
 from wattle.meter_log.kept import External, Interval
 from wattle.meter_log.load import Pattern
-from wattle.units import several
+from wattle.text import console
+from wattle.text.units import several
 
 NOT_COMPLETE = "the run was interrupted, so there is no load pattern after it"
 WAIT_READINGS, WAIT_LEAST_S = 10, 10.0  # how long the log may lack the end of the pattern

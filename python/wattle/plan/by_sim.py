@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wattle.clocks.choice import choose
-from wattle.profile import RunProfile
+from wattle.record.profile import RunProfile
 from wattle.sim import recorded, replay, simulation
 from wattle.sim.replay import Core, Outcome, Policy, Trace
 

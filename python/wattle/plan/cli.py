@@ -9,20 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattle import console, files, info, jobs, no_core, runs, units
+from wattle.base import files
+from wattle.base.errors import WattleError
 from wattle.clocks import file
 from wattle.clocks.choice import check_slowdown, choose
 from wattle.clocks.file import Cluster, Plan
-from wattle.console import styled
-from wattle.errors import WattleError
-from wattle.pe import PE
-from wattle.pe import noun as noun_of
+from wattle.figures import no_core
+from wattle.machine import info
 from wattle.plan import machine
 from wattle.plan.machine import Clock, Clocks
 from wattle.plan.predict import Prediction, active_s, predict, saved, waiting_s
-from wattle.profile import RunProfile
-from wattle.provenance import Joules, Provenance, significant
-from wattle.tables import table
+from wattle.record import jobs, runs
+from wattle.record.pe import PE
+from wattle.record.pe import noun as noun_of
+from wattle.record.profile import RunProfile
+from wattle.text import console, units
+from wattle.text.console import styled
+from wattle.text.provenance import Joules, Provenance, significant
+from wattle.text.tables import table
 
 if TYPE_CHECKING:
     from wattle.plan import by_sim

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from wattle.errors import WattleError
-from wattle.pe import STATES
+from wattle.base.errors import WattleError
+from wattle.record.pe import STATES
 
 
 @dataclass(frozen=True)

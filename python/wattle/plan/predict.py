@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wattle.pe import PE, STAGES
 from wattle.plan.machine import Clock, Clocks, Watts
-from wattle.provenance import Joules, Provenance
+from wattle.record.pe import PE, STAGES
+from wattle.text.provenance import Joules, Provenance
 
 IDLE = "idle"
 PARTS = ("value", "plus_minus")

@@ -7,8 +7,8 @@ from typing import Any
 from wattle.advise import words
 from wattle.advise.finding import Finding
 from wattle.advise.given import of_run
-from wattle.errors import WattleError
-from wattle.runs import Run
+from wattle.base.errors import WattleError
+from wattle.record.runs import Run
 
 
 def section(run: Run) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 
-from wattle import units
 from wattle.html.figures import Figure, Trace, hover_text
 from wattle.report.bench_file import Bar, Bench, Limit
+from wattle.text import units
 
 ROW_PX, FRAME_PX = 26, 68
 LABELS_PX = 175  # the same in every figure, so that the bars are aligned

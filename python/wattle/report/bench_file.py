@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle.checked import Checked, read_json, require_schema
-from wattle.manifest import Manifest, read_host, read_texts
+from wattle.base.checked import Checked, read_json, require_schema
+from wattle.record.manifest import Manifest, read_host, read_texts
 
 SCHEMA = 3
 

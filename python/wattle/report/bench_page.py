@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle import units
 from wattle.html.page import Page
 from wattle.report import bench_figures as drawn
 from wattle.report import bench_file
 from wattle.report.bench_file import Bar, Bench, Limit
+from wattle.text import units
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattle import call_paths, console, files, jobs, runs, sites
-from wattle import manifest as manifests
-from wattle import profile as profiles
-from wattle.errors import DamagedFile, WattleError
+from wattle.base import files
+from wattle.base.errors import DamagedFile, WattleError
+from wattle.figures import call_paths, sites
+from wattle.record import jobs, runs
+from wattle.record import manifest as manifests
+from wattle.record import profile as profiles
 from wattle.run.show import show as show_run
+from wattle.text import console
 
 if TYPE_CHECKING:
     from wattle.html.page import Page

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from wattle import call_paths, units
+from wattle.figures import call_paths
+from wattle.figures.sites import CUT_WORDS, MergedSite
 from wattle.html.figures import LONGEST
-from wattle.provenance import Joules, amount, joule_unit, total
-from wattle.sites import CUT_WORDS, MergedSite
-from wattle.visible import visible
+from wattle.text import units
+from wattle.text.provenance import Joules, amount, joule_unit, total
+from wattle.text.visible import visible
 
 LEAST = 1e-3  # of the whole; a frame below it is folded
 MOST = 800  # frames of a weight, folded ones not counted

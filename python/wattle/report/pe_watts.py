@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wattle import pe_power
+from wattle.figures import pe_power
+from wattle.figures.pe_power import Power
 from wattle.html.figures import Figure, heat_map, hover_text
-from wattle.pe_power import Power
-from wattle.profile import folder_of
-from wattle.provenance import significant
+from wattle.record.profile import folder_of
 from wattle.run.view import Line, View, labels
+from wattle.text.provenance import significant
 
 if TYPE_CHECKING:
-    from wattle.timeline.pe_watts import Courses
+    from wattle.figures.courses import Courses
 
 ROWS = 64  # processes in the table and in the map
 COLUMNS = 120  # parts of the time in the map

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from wattle.html.figures import Figure, hover_text, value_axis
-from wattle.power import Power
-from wattle.provenance import significant
+from wattle.record.power import Power
+from wattle.text.provenance import significant
 
 POINTS = 2000  # of a line
 LOOKS = (("--first", "solid"), ("--second", "dash"), ("--third", "dot"), ("--fourth", "dashdot"))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import cycle
 from typing import Any
 
-from wattle import units
-from wattle.call_paths import Row
+from wattle.figures.call_paths import Row
 from wattle.html.figures import Figure, Trace, hover_text
-from wattle.pe import PE
-from wattle.provenance import Joules, total
+from wattle.record.pe import PE
 from wattle.run.view import View
+from wattle.text import units
+from wattle.text.provenance import Joules, total
 
 # (words, colour, column of the view)
 STACK = (

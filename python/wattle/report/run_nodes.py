@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import cycle
 from typing import Any
 
-from wattle import merged, units
+from wattle.figures import merged
 from wattle.html.figures import Figure, Trace, hover_text
-from wattle.pe import PE
-from wattle.profile import RunProfile
-from wattle.provenance import Joules
+from wattle.record.pe import PE
+from wattle.record.profile import RunProfile
 from wattle.report.run_figures import DOMAIN_COLOURS, bar, bars, height
 from wattle.run.view import NodeLine, View
+from wattle.text import units
+from wattle.text.provenance import Joules
 
 NODES_SHOWN = 64
 

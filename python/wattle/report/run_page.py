@@ -8,27 +8,28 @@ from typing import Any
 
 from markupsafe import Markup
 
-from wattle import call_paths, jobs, regions, runs, units, user_regions, waiting
-from wattle.call_paths import Row
+from wattle.figures import call_paths, regions, user_regions, waiting
+from wattle.figures.call_paths import Row
+from wattle.figures.metrics import Spread
+from wattle.figures.pe_power import PEAK_S
+from wattle.figures.sites import MergedSite, assigned_of
+from wattle.figures.waited import Late
 from wattle.html.figures import Figure
 from wattle.html.page import Page, script_json
-from wattle.manifest import machine_words
-from wattle.metrics import Spread
-from wattle.pe import NO_CORE, add
-from wattle.pe_power import PEAK_S
-from wattle.power import Power
-from wattle.profile import folder_of
-from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total, unavailable
+from wattle.machine.symbols import Place
+from wattle.record import jobs, power_file, runs
+from wattle.record.manifest import machine_words
+from wattle.record.pe import NO_CORE, add
+from wattle.record.power import Power
+from wattle.record.profile import folder_of
 from wattle.report import advice, flame, pe_watts, power_figures, traffic_figures
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
 from wattle.run import counts, ended
 from wattle.run.view import Line, View
 from wattle.run.view import view as view_of
-from wattle.sites import MergedSite, assigned_of
-from wattle.symbols import Place
-from wattle.timeline import watts
-from wattle.waited import Late
+from wattle.text import units
+from wattle.text.provenance import Joules, Provenance, amount, joule_unit, significant, total, unavailable
 
 SITES_SHOWN = 25
 PES_SHOWN = 64
@@ -205,7 +206,7 @@ def _power(view: View) -> list[Figure]:
 def _sensor(view: View) -> list[Power]:
     """The watts of the nodes' sensors, which a run with a timeline has."""
     hosts = {pe.pe: pe.host for pe in view.profile.pes} if view.profile is not None else {}
-    return watts.load(folder_of(view.run.middle.directory), hosts)
+    return power_file.load(folder_of(view.run.middle.directory), hosts)
 
 
 def _power_words(view: View) -> list[str]:

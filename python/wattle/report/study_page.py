@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from wattle.html.page import Page
-from wattle.manifest import Manifest
 from wattle.meter_log import kept
+from wattle.record.manifest import Manifest
 from wattle.report import power_figures
 from wattle.study import registry
 

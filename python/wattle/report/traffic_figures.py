@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from wattle import units
 from wattle.html.figures import Figure, heat_map, hover_text
-from wattle.pe import PE, Partners
-from wattle.profile import RunProfile
+from wattle.record.pe import PE, Partners
+from wattle.record.profile import RunProfile
+from wattle.text import units
 
 CELLS = 64  # rows and columns of a matrix at most; each cell then has several processes
 CALLS_DRAWN = 5

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
-from wattle import __version__, files, input_files, limits
-from wattle.errors import WattleError
+from wattle import __version__
+from wattle.base import files, input_files, limits
+from wattle.base.errors import WattleError
 from wattle.reproduce import columns, page
 from wattle.reproduce.plan import Step
 from wattle.reproduce.state import FILE as STATE

@@ -13,9 +13,9 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, extras, paths, stopping, units
-from wattle.console import plain, styled
-from wattle.errors import Interrupted, WattleError
+from wattle.base import extras
+from wattle.base.errors import Interrupted, WattleError
+from wattle.machine import paths, stopping
 from wattle.reproduce import plan, state
 from wattle.reproduce.plan import Step
 from wattle.reproduce.state import DONE, FAILED, Result, State
@@ -23,7 +23,9 @@ from wattle.run import directory as directories
 from wattle.study import hosts as study_hosts
 from wattle.study import place
 from wattle.study.place import LOCAL, SIMULATED
-from wattle.tables import table
+from wattle.text import console, units
+from wattle.text.console import plain, styled
+from wattle.text.tables import table
 
 USUAL_ON = f"{LOCAL},{SIMULATED}"
 

@@ -7,17 +7,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from wattle import console, files, manifest
-from wattle.checked import Checked, read_json
-from wattle.errors import WattleError
+from wattle.base import files
+from wattle.base.checked import Checked, read_json
+from wattle.base.errors import WattleError
 from wattle.html import page as html_page
 from wattle.html.figures import Figure
 from wattle.html.page import Page
-from wattle.manifest import Manifest
+from wattle.record import manifest
+from wattle.record.manifest import Manifest
 from wattle.report import study_page
 from wattle.reproduce.plan import Step
 from wattle.reproduce.state import DONE, FAILED, Result, State
 from wattle.study.published import Verdict
+from wattle.text import console
 
 LEGEND_PX = 40  # the height of a legend of two lines
 TEXTS = ("id", "about", "source", "condition", "published", "tolerance", "ours", "verdict", "why", "provenance")

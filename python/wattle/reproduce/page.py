@@ -8,16 +8,18 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from wattle import files, manifest, units
-from wattle.errors import WattleError
+from wattle.base import files
+from wattle.base.errors import WattleError
 from wattle.html import page as html_page
 from wattle.html.page import Page
+from wattle.record import manifest
 from wattle.reproduce import gathered, guidelines, plan
 from wattle.reproduce.gathered import Study
 from wattle.reproduce.plan import Step
 from wattle.reproduce.state import State
 from wattle.study.published import Verdict
-from wattle.visible import visible
+from wattle.text import units
+from wattle.text.visible import visible
 
 FILE = "reproduction.html"
 # Checks can fail. The others are no evidence for a published figure.

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.study import registry
 from wattle.study.place import HOSTS, LOCAL, SIMULATED, TWO_NODES
 

@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wattle import console, files, manifest
-from wattle.checked import read_json, require_schema
-from wattle.errors import WattleError
+from wattle.base import files
+from wattle.base.checked import read_json, require_schema
+from wattle.base.errors import WattleError
+from wattle.record import manifest
 from wattle.reproduce.plan import Step
+from wattle.text import console
 
 SCHEMA = 1
 FILE = "reproduce.json"

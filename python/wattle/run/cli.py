@@ -13,18 +13,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wattle import console, extras, info, launchers, limits, manifest, paths, stopping, units
-from wattle.checked import shown
-from wattle.errors import WattleError
-from wattle.manifest import Manifest
+from wattle.base import extras, limits
+from wattle.base.checked import shown
+from wattle.base.errors import WattleError
+from wattle.machine import info, launchers, paths, stopping
 from wattle.meter_log import options as external_options
 from wattle.meter_log.options import MeterLog, MeterSet
+from wattle.record import manifest
+from wattle.record.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.run import job, target
 from wattle.run import mpi as mpi_jobs
 from wattle.run.hosts import Hosts
 from wattle.run.hosts import given as hosts_given
 from wattle.run.options import STDOUT, Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
+from wattle.text import console, units
 
 if TYPE_CHECKING:
     from wattle.clocks import file as plans
@@ -35,7 +38,9 @@ LABEL_MOST = 64
 DEEPEST = 64  # WATTLE_CALL_PATHS
 TIMELINE_BYTES = "2M"  # for each thread: 65,000 spans
 # Needed after the job, so imported while it runs.
-MEANWHILE = tuple(f"wattle.{name}" for name in ("rich_console", "profile", "run.view", "run.show", "run.finish"))
+MEANWHILE = tuple(
+    f"wattle.{name}" for name in ("text.rich_console", "record.profile", "run.view", "run.show", "run.finish")
+)
 
 
 def run(
@@ -119,11 +124,11 @@ def run(
         chosen["WATTLE_CALL_PATHS"] = str(depth)
     grams = None
     if carbon is not None:
-        from wattle import carbon as carbons
+        from wattle.figures import carbon as carbons
 
         grams = carbons.intensity(carbon)
     if metrics is not None:
-        from wattle import openmetrics
+        from wattle.text import openmetrics
 
         openmetrics.check(metrics)
     if timeline:

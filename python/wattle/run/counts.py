@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from wattle import units
-from wattle.pe import PE, Interface, Operations
+from wattle.record.pe import PE, Interface, Operations
 from wattle.run.view import View
+from wattle.text import units
 
 HEADS = (
     ("", "instructions"),

@@ -11,8 +11,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from wattle import files, manifest
-from wattle.errors import WattleError
+from wattle.base import files
+from wattle.base.errors import WattleError
+from wattle.record import manifest
 
 ROOM_BYTES = 1 << 20  # with less free space than this, profiles would be cut off
 PARENT = "wattle-runs"

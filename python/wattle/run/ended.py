@@ -7,14 +7,15 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from wattle import symbols, units
-from wattle.console import styled
-from wattle.leftovers import OF_LAUNCHERS
-from wattle.manifest import Manifest
-from wattle.pe import PE, Ended
-from wattle.profile import RunProfile
-from wattle.sites import key_of_wait
-from wattle.tables import Table, table
+from wattle.figures.sites import key_of_wait
+from wattle.machine import symbols
+from wattle.record.leftovers import OF_LAUNCHERS
+from wattle.record.manifest import Manifest
+from wattle.record.pe import PE, Ended
+from wattle.record.profile import RunProfile
+from wattle.text import units
+from wattle.text.console import styled
+from wattle.text.tables import Table, table
 
 ROWS_SHOWN = 16
 

@@ -8,15 +8,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattle import console, leftovers, manifest, openmetrics, runs, slurm_energy
-from wattle.console import styled
-from wattle.errors import WattleError
-from wattle.manifest import Manifest
+from wattle.base.errors import WattleError
+from wattle.machine import slurm_energy
 from wattle.meter_log import kept
+from wattle.record import leftovers, manifest, runs
+from wattle.record.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.run import metrics as run_metrics
 from wattle.run.show import show
 from wattle.run.summary import document
+from wattle.text import console, openmetrics
+from wattle.text.console import styled
 
 if TYPE_CHECKING:
     from wattle.meter_log.session import Session

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wattle import input_files, limits
-from wattle.checked import SHOWN, shown
-from wattle.errors import DamagedFile, WattleError
+from wattle.base import input_files, limits
+from wattle.base.checked import SHOWN, shown
+from wattle.base.errors import DamagedFile, WattleError
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 RANGES = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*)\[([0-9,-]+)\]")  # Slurm's form: node[1-3,07]

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wattle.errors import WattleError
-from wattle.leftovers import End
+from wattle.base.errors import WattleError
+from wattle.record.leftovers import End
 from wattle.run.ends import Ends
 from wattle.run.reach import Reach
 from wattle.top import page

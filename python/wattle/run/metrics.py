@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wattle.carbon import JOULES_PER_KWH
-from wattle.openmetrics import Labels, Metric, Sample, labels_of, value
-from wattle.pe import PE, SPENT
-from wattle.profile import RunProfile
-from wattle.provenance import Joules
+from wattle.figures.carbon import JOULES_PER_KWH
+from wattle.record.pe import PE, SPENT
+from wattle.record.profile import RunProfile
+from wattle.record.runs import Run
 from wattle.run.summary import node_domains
-from wattle.runs import Run
+from wattle.text.openmetrics import Labels, Metric, Sample, labels_of, value
+from wattle.text.provenance import Joules
 
 HALF_WIDTH = "Half-width of the range of about 95 % confidence."
 

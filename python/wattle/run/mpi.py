@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from wattle import launchers, paths
-from wattle.errors import WattleError
-from wattle.launchers import Launcher
+from wattle.base.errors import WattleError
+from wattle.machine import launchers, paths
+from wattle.machine.launchers import Launcher
 
 # Open MPI refuses root unless both of its variables are set. Version 5 has those of PRRTE as well.
 AS_ROOT = {f"{of}_ALLOW_RUN_AS_ROOT{end}": "1" for of in ("OMPI", "PRTE") for end in ("", "_CONFIRM")}

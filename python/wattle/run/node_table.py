@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from wattle.console import Text, styled
-from wattle.provenance import Joules, joule_unit
 from wattle.run.view import NodeLine, View
-from wattle.tables import Table, joules_cell, provenance_words, table
+from wattle.text.console import Text, styled
+from wattle.text.provenance import Joules, joule_unit
+from wattle.text.tables import Table, joules_cell, provenance_words, table
 
 NODES_SHOWN = 24
 

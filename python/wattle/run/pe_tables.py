@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from wattle import units
-from wattle.console import styled
-from wattle.provenance import Joules, joule_unit, reaches_below_zero
 from wattle.run.view import COLUMNS, Line, View
-from wattle.tables import Table, joules_cell, provenance_words, table
+from wattle.text import units
+from wattle.text.console import styled
+from wattle.text.provenance import Joules, joule_unit, reaches_below_zero
+from wattle.text.tables import Table, joules_cell, provenance_words, table
 
 PES_SHOWN = 24
 TOO_LONG = 10000.0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from wattle import call_paths, units, user_regions
-from wattle.console import styled
-from wattle.provenance import Provenance, joule_unit, total
+from wattle.figures import call_paths, user_regions
 from wattle.run.view import View
-from wattle.tables import Table, joules_cell, provenance_words, table
+from wattle.text import units
+from wattle.text.console import styled
+from wattle.text.provenance import Provenance, joule_unit, total
+from wattle.text.tables import Table, joules_cell, provenance_words, table
 
 REGIONS_SHOWN = 20
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from wattle import balance, jobs, merged, units
-from wattle.console import Console, Text, plain, styled
-from wattle.manifest import machine_words
-from wattle.metrics import Spread
-from wattle.profile import RunProfile
-from wattle.provenance import Joules, Provenance, joule_unit, significant
+from wattle.figures import balance, merged
+from wattle.figures.metrics import Spread
+from wattle.record import jobs
+from wattle.record.manifest import machine_words
+from wattle.record.profile import RunProfile
+from wattle.record.runs import Run
 from wattle.run import counts
 from wattle.run.ended import ended_table
 from wattle.run.node_table import node_table
@@ -18,8 +18,10 @@ from wattle.run.region_table import region_table
 from wattle.run.site_table import SITES_SHOWN, site_table
 from wattle.run.view import View, overrun, passed, unresolved
 from wattle.run.view import view as view_of
-from wattle.runs import Run
-from wattle.tables import provenance_words, table
+from wattle.text import units
+from wattle.text.console import Console, Text, plain, styled
+from wattle.text.provenance import Joules, Provenance, joule_unit, significant
+from wattle.text.tables import provenance_words, table
 
 WRONG_CONFIGURATION = 78  # exit code of the launcher and the library, always before the program's own work
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wattle import call_paths, units
-from wattle.call_paths import Row
-from wattle.console import Text, plain, styled
-from wattle.pe import NO_CORE, add
-from wattle.provenance import Provenance, joule_unit, significant, total
+from wattle.figures import call_paths
+from wattle.figures.call_paths import Row
+from wattle.figures.sites import MergedSite, assigned_of
+from wattle.record.pe import NO_CORE, add
 from wattle.run.view import View
-from wattle.sites import MergedSite, assigned_of
-from wattle.tables import Table, provenance_words, table
+from wattle.text import units
+from wattle.text.console import Text, plain, styled
+from wattle.text.provenance import Provenance, joule_unit, significant, total
+from wattle.text.tables import Table, provenance_words, table
 
 SITES_SHOWN = 10
 WIDE = 110

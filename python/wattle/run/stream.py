@@ -20,12 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import console, paths
-from wattle.checked import Checked
-from wattle.errors import WattleError
-from wattle.provenance import Joules, read_joules
+from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
+from wattle.machine import paths
 from wattle.run.job import descendants
 from wattle.run.options import STDOUT
+from wattle.text import console
+from wattle.text.provenance import Joules, read_joules
 from wattle.top import page
 
 SCHEMA = 1

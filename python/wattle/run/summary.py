@@ -6,16 +6,17 @@ from typing import Any
 
 import msgspec
 
-from wattle import balance as balances
-from wattle import carbon, jobs, merged, pe_power, regions, user_regions, waiting
+from wattle.figures import balance as balances
+from wattle.figures import carbon, merged, pe_power, regions, user_regions, waiting
+from wattle.figures.metrics import metrics, spread
+from wattle.figures.sites import MergedSite, merge
 from wattle.meter_log import kept as external
-from wattle.metrics import metrics, spread
-from wattle.pe import MOVES, PE, SPENT, TIMES, Cores, Network
-from wattle.profile import RunProfile
-from wattle.provenance import Joules
+from wattle.record import jobs
+from wattle.record.pe import MOVES, PE, SPENT, TIMES, Cores, Network
+from wattle.record.profile import RunProfile
+from wattle.record.runs import Run
 from wattle.run import ended
-from wattle.runs import Run
-from wattle.sites import MergedSite, merge
+from wattle.text.provenance import Joules
 
 SCHEMA = 1
 

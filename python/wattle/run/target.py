@@ -8,8 +8,9 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle import elf, files
-from wattle.errors import WattleError
+from wattle.base import files
+from wattle.base.errors import WattleError
+from wattle.machine import elf
 from wattle.run import mpi
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from wattle import call_paths, pop, units
-from wattle.no_core import Shortage
-from wattle.pe import add
-from wattle.pop import Factors
-from wattle.profile import RunProfile
-from wattle.provenance import Joules, Provenance, total
-from wattle.sites import MergedSite
+from wattle.figures import call_paths, pop
+from wattle.figures.no_core import Shortage
+from wattle.figures.pop import Factors
+from wattle.figures.sites import MergedSite
+from wattle.record.pe import add
+from wattle.record.profile import RunProfile
+from wattle.text import units
+from wattle.text.provenance import Joules, Provenance, total
 
 NOTHING = 0.02  # share of waiting below which a change of waiting gains nothing
 OF_CPU = ("cpu", "dram")

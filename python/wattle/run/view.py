@@ -11,25 +11,27 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from wattle import balance, jobs, no_core, pop, units, user_regions
-from wattle import carbon as carbons
-from wattle.balance import Balance, Intensity, Product
-from wattle.by_node import Node, on_one_machine
-from wattle.carbon import Carbon
-from wattle.manifest import Manifest
+from wattle.figures import balance, no_core, pop, user_regions
+from wattle.figures import carbon as carbons
+from wattle.figures.balance import Balance, Intensity, Product
+from wattle.figures.carbon import Carbon
+from wattle.figures.metrics import Spread, metrics, spread
+from wattle.figures.no_core import Shortage
+from wattle.figures.pop import Factors
+from wattle.figures.sites import MergedSite, merge
+from wattle.figures.user_regions import UserRegion
 from wattle.meter_log import kept as external
-from wattle.metrics import Spread, metrics, spread
-from wattle.no_core import Shortage
-from wattle.pe import NO_CORE, PE, add, find
-from wattle.pop import Factors
-from wattle.profile import RunProfile
-from wattle.provenance import Joules
+from wattle.record import jobs
+from wattle.record.by_node import Node, on_one_machine
+from wattle.record.manifest import Manifest
+from wattle.record.pe import NO_CORE, PE, add, find
+from wattle.record.profile import RunProfile
+from wattle.record.runs import Run
 from wattle.run import ended, verdicts
 from wattle.run.ended import Row as EndedRow
 from wattle.run.summary import node_domains
-from wattle.runs import Run
-from wattle.sites import MergedSite, merge
-from wattle.user_regions import UserRegion
+from wattle.text import units
+from wattle.text.provenance import Joules
 
 LABEL_WIDTH = 12
 TOLERATED = 1.2  # largest ratio of the sampled times of a PE's call sites to the PE's own time

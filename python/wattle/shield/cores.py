@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from wattle.checked import shown
-from wattle.errors import WattleError
-from wattle.units import ranges
+from wattle.base.checked import shown
+from wattle.base.errors import WattleError
+from wattle.text.units import ranges
 
 AUTO = "auto"
 CPUS = Path("/sys/devices/system/cpu")

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle.units import ranges, several
+from wattle.text.units import ranges, several
 
 NAME = re.compile(r"wattle-shield-([0-9]+)-([0-9]+)(-c)?")
 PARTITION = "cpuset.cpus.partition"

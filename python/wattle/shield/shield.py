@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wattle import console
-from wattle.provenance import significant
 from wattle.shield import cores, group, others
 from wattle.shield.group import Group, Refused, Tree
-from wattle.units import ranges
+from wattle.text import console
+from wattle.text.provenance import significant
+from wattle.text.units import ranges
 
 CGROUP, AFFINITY = "cgroup", "affinity"
 

@@ -8,16 +8,18 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, manifest, runs, stopping, units
-from wattle.errors import WattleError
-from wattle.manifest import Manifest
+from wattle.base.errors import WattleError
+from wattle.machine import stopping
+from wattle.machine.symbols import resolve
+from wattle.record import manifest, runs
+from wattle.record.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.run import job, target
 from wattle.run.show import show
 from wattle.run.summary import document
 from wattle.sim import simulation
 from wattle.sim.simulation import Ready, Result, Simulation
-from wattle.symbols import resolve
+from wattle.text import console, units
 
 
 def sim(
@@ -156,7 +158,7 @@ def _chosen(pairs: list[str]) -> dict[str, str]:
 def _show_deadlock(found: Result, program: str) -> None:
     """Shows the PEs of a deadlock by where they wait, and the exit codes of those that have ended."""
     path = str(Path(program).resolve())
-    from wattle import elf
+    from wattle.machine import elf
 
     build_id = elf.build_id(path) or ""
     places = resolve((path, build_id, offset) for _, _, offset in found.waits)

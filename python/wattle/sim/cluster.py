@@ -11,9 +11,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wattle import paths
-from wattle.checked import Checked, read_toml, shown
-from wattle.errors import WattleError
+from wattle.base.checked import Checked, read_toml, shown
+from wattle.base.errors import WattleError
+from wattle.machine import paths
 
 TAGS = ("measured", "cited", "derived", "assumed")
 OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}

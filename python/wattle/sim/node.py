@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from wattle import limits
-from wattle.errors import WattleError
-from wattle.pe import STATES
+from wattle.base import limits
+from wattle.base.errors import WattleError
+from wattle.record.pe import STATES
 
 DRAM = ("idle.dram", "dram.per_byte")
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wattle import limits, units
-from wattle.errors import WattleError
-from wattle.pe import PE, STAGES, add
-from wattle.profile import RunProfile
+from wattle.base import limits
+from wattle.base.errors import WattleError
+from wattle.figures import intervals
+from wattle.figures.intervals import Unfit
+from wattle.record.pe import PE, STAGES, add
+from wattle.record.profile import RunProfile
 from wattle.sim.replay import Trace
-from wattle.timeline import intervals
-from wattle.timeline.intervals import Unfit
+from wattle.text import units
 
 # Calls of the profile in which PEs wait for all PEs; timelines mark synchronizations themselves.
 MEET = re.compile(

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wattle import files, info, limits, paths
-from wattle.checked import Checked, read_json, require_schema, shown
-from wattle.errors import WattleError
-from wattle.info import Info
+from wattle.base import files, limits
+from wattle.base.checked import Checked, read_json, require_schema, shown
+from wattle.base.errors import WattleError
+from wattle.machine import info, paths
+from wattle.machine.info import Info
 from wattle.run.directory import profile_folder
 from wattle.sim import cluster as clusters
 from wattle.sim import node as nodes

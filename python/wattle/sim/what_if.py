@@ -9,18 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from wattle import console, jobs, runs, units
-from wattle import manifest as manifests
-from wattle.checked import Checked
+from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
 from wattle.clocks.choice import check_slowdown, choose
-from wattle.console import plain, styled
-from wattle.errors import WattleError
+from wattle.record import jobs, runs
+from wattle.record import manifest as manifests
 from wattle.sim import cluster as clusters
 from wattle.sim import recorded, replay, simulation
 from wattle.sim.recorded import Recorded
 from wattle.sim.replay import Core, Outcome, Policy, Trace
-from wattle.tables import table
-from wattle.units import si
+from wattle.text import console, units
+from wattle.text.console import plain, styled
+from wattle.text.tables import table
+from wattle.text.units import si
 
 WAITS = ("spin", "yield", "sleep", "adaptive")
 RANKS: dict[str, Callable[[Outcome], float]] = {

@@ -9,8 +9,8 @@ from typing import Any
 
 import typer
 
-from wattle import console
 from wattle.study import registry
+from wattle.text import console
 
 study_app = typer.Typer(
     help="Run a study of the papers here, and compare the results with the published figures.",

@@ -7,15 +7,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from wattle import console, manifest, stopping
-from wattle.console import plain, styled
-from wattle.manifest import Manifest
+from wattle.machine import stopping
+from wattle.record import manifest
+from wattle.record.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.sim import cluster as clusters
 from wattle.study import kept, measuring, published, samples
 from wattle.study.course import Work
 from wattle.study.engine import Study
 from wattle.study.published import Evidence, Row, Verdict
+from wattle.text import console
+from wattle.text.console import plain, styled
 
 STYLES = {
     Verdict.AGREES: "good",

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wattle import manifest, stopping, units
-from wattle.errors import Interrupted, WattleError
-from wattle.manifest import Manifest
+from wattle.base.errors import Interrupted, WattleError
+from wattle.machine import stopping
+from wattle.record import manifest
+from wattle.record.manifest import Manifest
 from wattle.study import kept, samples
+from wattle.text import units
 
 
 @dataclass

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from wattle import manifest
-from wattle.checked import Checked
-from wattle.errors import DamagedFile
-from wattle.manifest import Manifest
+from wattle.base.checked import Checked
+from wattle.base.errors import DamagedFile
+from wattle.record import manifest
+from wattle.record.manifest import Manifest
 from wattle.study import kept, published, registry, samples
 from wattle.study.compared import Layout
 from wattle.study.course import Work

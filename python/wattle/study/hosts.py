@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from wattle import files, input_files, limits
-from wattle.commands import run_quietly
-from wattle.errors import WattleError
+from wattle.base import files, input_files, limits
+from wattle.base.errors import WattleError
+from wattle.machine.commands import run_quietly
 from wattle.run import hosts as run_hosts
 
 REACH_S = 30.0  # longest time until a host starts a process

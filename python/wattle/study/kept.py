@@ -6,11 +6,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-from wattle import console, files, manifest, stopping
-from wattle.checked import Checked, read_json, require_schema
-from wattle.errors import WattleError
-from wattle.manifest import Manifest
+from wattle.base import files
+from wattle.base.checked import Checked, read_json, require_schema
+from wattle.base.errors import WattleError
+from wattle.machine import stopping
+from wattle.record import manifest
+from wattle.record.manifest import Manifest
 from wattle.study import samples
+from wattle.text import console
 
 RESULTS = "results.json"
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from wattle import elf, files
-from wattle.errors import WattleError
-from wattle.paths import Home
+from wattle.base import files
+from wattle.base.errors import WattleError
+from wattle.machine import elf
+from wattle.machine.paths import Home
 from wattle.run import mpi as preload
 from wattle.study import hosts
 from wattle.study.place import HOSTS, Place, Start

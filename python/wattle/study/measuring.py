@@ -14,13 +14,14 @@ from typing import Annotated, Any
 
 import typer
 
-from wattle import console, manifest
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.meter_log import kept, options
 from wattle.meter_log.given import READINGS, Given
 from wattle.meter_log.options import MeterLog, MeterSet
 from wattle.meter_log.session import Session
+from wattle.record import manifest
 from wattle.shield import shield as shields
+from wattle.text import console
 
 Shield = Annotated[
     str | None,

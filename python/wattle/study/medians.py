@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
-from wattle import units
 from wattle.html.figures import Look, Trace, line
 from wattle.study.stats import Center
-from wattle.units import in_unit
+from wattle.text import units
+from wattle.text.units import in_unit
 
 Cell = str | tuple[str, str]  # of a table: a text, or a value with its spread
 Shown = Callable[[float], str]  # an amount with its unit

@@ -9,16 +9,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from wattle import manifest, units
-from wattle.checked import Checked, parse_json
-from wattle.manifest import Manifest
+from wattle.base.checked import Checked, parse_json
 from wattle.meter_log import kept as logs
 from wattle.meter_log.figures import Reader
 from wattle.meter_log.given import READINGS
 from wattle.meter_log.kept import External
-from wattle.provenance import Joules
+from wattle.record import manifest
+from wattle.record.manifest import Manifest
 from wattle.study import kept, registry, samples
 from wattle.study.samples import SCOPES, joules_columns, sum_domain
+from wattle.text import units
+from wattle.text.provenance import Joules
 
 WHOLE = ("node", "wall")  # scopes of a meter of the whole node; the first one that the log has is used
 MOST_DOUBT = 0.5  # half-width as a share of the joules, in the median, above which joules are not used

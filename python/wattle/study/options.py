@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 
 MOST_TIMES, LONGEST_S = 1000, 60  # of repeats and rounds; of --min-time
 

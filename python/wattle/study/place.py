@@ -13,10 +13,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wattle import nodes, paths
-from wattle.checked import Checked
-from wattle.errors import WattleError
-from wattle.nodes import Nodes, check_rate
+from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
+from wattle.machine import nodes, paths
+from wattle.machine.nodes import Nodes, check_rate
 from wattle.sim import simulation
 from wattle.study import hosts, where
 from wattle.study.where import Seen

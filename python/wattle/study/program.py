@@ -13,15 +13,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from wattle import console, files, paths, profile
-from wattle.checked import parse_json
-from wattle.commands import run_quietly
-from wattle.errors import DamagedFile, WattleError
-from wattle.paths import Home
-from wattle.profile import RunProfile
+from wattle.base import files
+from wattle.base.checked import parse_json
+from wattle.base.errors import DamagedFile, WattleError
+from wattle.machine import paths
+from wattle.machine.commands import run_quietly
+from wattle.machine.paths import Home
+from wattle.record import profile
+from wattle.record.profile import RunProfile
 from wattle.study import measuring
 from wattle.study.hosts import NO_DEFAULT
 from wattle.study.place import Start
+from wattle.text import console
 
 Reader = Callable[[Path, IO[str]], Iterator[dict[str, Any]]]
 LAST_WORDS = 5  # lines of standard error that an error message repeats

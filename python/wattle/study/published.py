@@ -20,11 +20,11 @@ from typing import Any, Generic, TypeVar
 
 import polars as pl
 
-from wattle import units
-from wattle.errors import DamagedFile
+from wattle.base.errors import DamagedFile
 from wattle.study import energy
 from wattle.study.place import Place
 from wattle.study.stats import FEWEST, Center
+from wattle.text import units
 
 Analysis = TypeVar("Analysis")
 T = TypeVar("T")

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from wattle import manifest
-from wattle.checked import shown
-from wattle.manifest import Manifest
+from wattle.base.checked import shown
+from wattle.record import manifest
+from wattle.record.manifest import Manifest
 
 if TYPE_CHECKING:
     from wattle.html.page import Page

@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from wattle import files, input_files, limits
-from wattle.checked import Checked, parse_json, shown
-from wattle.errors import DamagedFile, WattleError
-from wattle.provenance import Joules, Provenance, read_joules, total, unavailable
+from wattle.base import files, input_files, limits
+from wattle.base.checked import Checked, parse_json, shown
+from wattle.base.errors import DamagedFile, WattleError
+from wattle.text.provenance import Joules, Provenance, read_joules, total, unavailable
 
 FILE = "samples.parquet"
 NETWORK = "network-"  # begins the names of folders of the study at an end of the half-widths of times

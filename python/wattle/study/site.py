@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from wattle import paths
-from wattle.errors import WattleError
-from wattle.nodes import SUBNET, Nodes
+from wattle.base.errors import WattleError
+from wattle.machine import paths
+from wattle.machine.nodes import SUBNET, Nodes
 from wattle.study import hosts
 from wattle.study.place import Place, Start
 from wattle.study.where import MPI_SAYS

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from wattle import input_files, limits
-from wattle.checked import Checked, read_json
-from wattle.errors import WattleError
+from wattle.base import input_files, limits
+from wattle.base.checked import Checked, read_json
+from wattle.base.errors import WattleError
 
 # A process of MPI writes its host and boot identifier to a file of its own before its program starts, because MPI
 # programs leave no profile. The launcher's variable has its rank.

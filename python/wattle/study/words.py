@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wattle.manifest import Manifest
+from wattle.record.manifest import Manifest
 
 
 def joules(kind: str, sources: Iterable[str], record: Manifest, unknown: str = "", both: str = "") -> str:

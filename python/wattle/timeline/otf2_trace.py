@@ -6,9 +6,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
+from wattle.text.visible import visible
 from wattle.timeline.rows import REGION, Row, Slice, Track
-from wattle.visible import visible
 
 FOLDER = "timeline-otf2"
 RESOLUTION = 1_000_000_000  # nanoseconds

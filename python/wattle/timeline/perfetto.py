@@ -10,9 +10,9 @@ import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from wattle import files
+from wattle.base import files
+from wattle.text.visible import visible
 from wattle.timeline.rows import Row, Slice, Track
-from wattle.visible import visible
 
 NAME = "timeline.pftrace"
 BEGIN, END, COUNTER = 1, 2, 4  # TrackEvent.Type

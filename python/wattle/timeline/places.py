@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from wattle import call_paths, symbols
-from wattle.pe import PE
-from wattle.profile import RunProfile
-from wattle.sites import Callers, Key
+from wattle.figures import call_paths
+from wattle.figures.sites import Callers, Key
+from wattle.machine import symbols
+from wattle.record.pe import PE
+from wattle.record.profile import RunProfile
 
 SEPARATOR = " > "
 Where = tuple[str, str]  # the line of a span and its path, each empty where it is not known

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,16 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from wattle.checked import read_json
-from wattle.errors import WattleError
-from wattle.pe import PE, noun
-from wattle.power import Power
-from wattle.profile import RunProfile, folder_of
-from wattle.sites import region_names
-from wattle.timeline.file import Span, Timeline, read
+from wattle.base.checked import read_json
+from wattle.figures.sites import region_names
+from wattle.record.pe import PE, noun
+from wattle.record.power import Power
+from wattle.record.profile import RunProfile, folder_of
+from wattle.record.timeline_file import STATES, Span, Timeline
 from wattle.timeline.places import Places, WhereOf, nowhere
 
-STATES = {Span.SPIN: "spin", Span.YIELD: "yield", Span.ASLEEP: "asleep"}
 COMPUTE, CALL, REGION = "compute", "call", "region"
 CLOCK_ASKED, CLOCK_RECORDED = "clock asked for", "clock recorded, not set"
 
@@ -89,17 +86,6 @@ class Cost:
     left_out_s: float
     bytes: int
     price_s: float | None
-
-
-def load(folder: Path) -> list[Timeline]:
-    """All timelines in a run's profile folder, by PE. Raises WattleError where there are none."""
-    found = []
-    for path in sorted(folder.glob("timeline-*.bin")):
-        if number := re.fullmatch(r"timeline-([0-9]{5})\.bin", path.name):
-            found.append(read(path, int(number[1])))
-    if not found:
-        raise WattleError(f"{folder}: the run left no timeline; run it with `wattle run --timeline`")
-    return found
 
 
 def cost(timelines: list[Timeline], folder: Path) -> Cost:

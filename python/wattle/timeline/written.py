@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from wattle import console, profile, units
-from wattle.errors import WattleError
-from wattle.power import Power
-from wattle.profile import RunProfile
-from wattle.provenance import significant
-from wattle.timeline import otf2_trace, perfetto, watts
-from wattle.timeline.file import Timeline
+from wattle.base.errors import WattleError
+from wattle.record import power_file, profile
+from wattle.record.power import Power
+from wattle.record.profile import RunProfile
+from wattle.record.timeline_file import Timeline, load
+from wattle.text import console, units
+from wattle.text.provenance import significant
+from wattle.timeline import otf2_trace, perfetto
 from wattle.timeline.places import Places
-from wattle.timeline.rows import Cost, cost, load, rows, tracks
+from wattle.timeline.rows import Cost, cost, rows, tracks
 
 
 def write(directory: Path, machine: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def _write(
 ) -> tuple[Path, Path]:
     """Writes both files, with the watts of the nodes' meters and of `powers`."""
     made = rows(timelines, found, machine, Places(found))
-    measured = watts.load(profile.folder_of(directory), {pe.pe: pe.host for pe in found.pes})
+    measured = power_file.load(profile.folder_of(directory), {pe.pe: pe.host for pe in found.pes})
     whole = tracks([*measured, *powers], timelines)
     try:
         trace = perfetto.write(directory / perfetto.NAME, made, whole)

@@ -10,11 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from wattle import console, elf, paths, symbols, units
-from wattle.errors import WattleError
-from wattle.pe import add
-from wattle.sites import key_of_wait, merge
-from wattle.tables import Table, table
+from wattle.base.errors import WattleError
+from wattle.figures.sites import key_of_wait, merge
+from wattle.machine import elf, paths, symbols
+from wattle.record.pe import add
+from wattle.text import console, units
+from wattle.text.tables import Table, table
 from wattle.top import page, rates, tables
 from wattle.top.page import Live
 from wattle.top.rates import Reading

@@ -14,16 +14,17 @@ from pathlib import Path
 
 from msgspec import structs
 
-from wattle import limits, paths
-from wattle.checked import Checked, parse_json
-from wattle.commands import without_preload
-from wattle.errors import WattleError
-from wattle.leftovers import KEPT, PREFIX
-from wattle.pe import NO_CORE, PE, Numbers, Site, add, find
-from wattle.pe_file import pe_of
-from wattle.profile import RunProfile
-from wattle.provenance import Joules, Provenance
-from wattle.sites import Callers
+from wattle.base import limits
+from wattle.base.checked import Checked, parse_json
+from wattle.base.errors import WattleError
+from wattle.figures.sites import Callers
+from wattle.machine import paths
+from wattle.machine.commands import without_preload
+from wattle.record.leftovers import KEPT, PREFIX
+from wattle.record.pe import NO_CORE, PE, Numbers, Site, add, find
+from wattle.record.pe_file import pe_of
+from wattle.record.profile import RunProfile
+from wattle.text.provenance import Joules, Provenance
 from wattle.top.page import Live
 
 WITHOUT_A_NAME = "/memfd:wattle-profile (deleted)"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from wattle import call_paths, units
-from wattle.call_paths import Row
-from wattle.console import Text, styled
-from wattle.pe import NO_CORE, PE, add
-from wattle.provenance import Joules, amount, total
-from wattle.sites import MergedSite, merge
-from wattle.tables import Table, table
+from wattle.figures import call_paths
+from wattle.figures.call_paths import Row
+from wattle.figures.sites import MergedSite, merge
+from wattle.record.pe import NO_CORE, PE, add
+from wattle.text import units
+from wattle.text.console import Text, styled
+from wattle.text.provenance import Joules, amount, total
+from wattle.text.tables import Table, table
 from wattle.top.rates import Job
 
 PES_SHOWN = 64

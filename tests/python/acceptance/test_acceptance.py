@@ -17,9 +17,9 @@ from wattle.acceptance import cli, found, reason, steps, trial
 from wattle.acceptance.steps import SENSORS, Step
 from wattle.acceptance.trial import Result
 from wattle.acceptance.untried import Tried, untried
+from wattle.base.errors import WattleError
 from wattle.doctor.finding import Roots
-from wattle.errors import WattleError
-from wattle.paths import find_home
+from wattle.machine.paths import find_home
 
 
 def unpacked(file: Path) -> dict[str, bytes]:

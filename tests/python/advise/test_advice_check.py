@@ -7,14 +7,14 @@ import fakes
 import numpy as np
 import pytest
 import timelines
-from wattle import profile as profiles
 from wattle.advise.check import AS_IS, Checked, Saving, check, here, replay_under
 from wattle.advise.cli import CLUSTER
 from wattle.advise.given import advise
+from wattle.record import profile as profiles
+from wattle.record.timeline_file import Span
 from wattle.sim import recorded
 from wattle.sim.recorded import Recorded
 from wattle.sim.replay import Outcome, Trace
-from wattle.timeline.file import Span
 
 MEETINGS = 4
 EVERY = 1_000_000_000  # ticks: 0.5 s, so that the run takes the 2 s of its profile

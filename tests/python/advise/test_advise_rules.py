@@ -8,12 +8,12 @@ from typing import Any
 
 import fakes
 import pytest
-from wattle import symbols
 from wattle.advise.given import advise
 from wattle.advise.words import markdown
-from wattle.errors import WattleError
-from wattle.pe_file import STEP_COLUMNS
-from wattle.symbols import Place
+from wattle.base.errors import WattleError
+from wattle.machine import symbols
+from wattle.machine.symbols import Place
+from wattle.record.pe_file import STEP_COLUMNS
 
 MANY = 20_000
 PUT, QUIET, FENCE, BARRIER = "shmem_double_put", "shmem_quiet", "shmem_fence", "shmem_barrier_all"

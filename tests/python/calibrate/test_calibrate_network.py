@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from fakes import Wattle
 from networks import BEGIN, OF_FIT, TRUTH, analysis, make_directory, times
-from wattle import manifest
-from wattle.errors import DamagedFile, WattleError
+from wattle.base.errors import DamagedFile, WattleError
+from wattle.record import manifest
 from wattle.report.cli import write
 from wattle.sim import cluster as clusters
 from wattle.study import samples

@@ -8,10 +8,10 @@ from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
+from wattle.base.errors import WattleError
 from wattle.calibrate import wall, watts
 from wattle.calibrate.watts import Number
-from wattle.errors import WattleError
-from wattle.provenance import Joules, Provenance, unavailable
+from wattle.text.provenance import Joules, Provenance, unavailable
 
 PROCESSOR = {"vendor": "GenuineIntel", "family": "6", "model": "85", "name": "a CPU", "sockets": 1, "ghz": 2.5}
 

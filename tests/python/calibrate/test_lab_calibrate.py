@@ -9,10 +9,10 @@ from pathlib import Path
 import fakes
 import pytest
 from made_prices import cell, document
+from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
 from wattle.calibrate import prices, watts
 from wattle.calibrate.show import prices_table, spread
-from wattle.checked import Checked
-from wattle.errors import WattleError
 
 TOOL = """#!/usr/bin/python3
 # Stands for the tool: says what FAKE_ANSWER holds, and where the file would be.

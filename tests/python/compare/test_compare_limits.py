@@ -4,9 +4,9 @@ import json
 
 import fakes
 import pytest
+from wattle.base.errors import WattleError
 from wattle.cli import main
 from wattle.compare import gate, of_runs
-from wattle.errors import WattleError
 
 LIMITS = "time=3%,joules=5%"
 

@@ -6,14 +6,14 @@ import fakes
 import polars as pl
 import pytest
 import sweeps
-from wattle import manifest
+from wattle.base.errors import DamagedFile, WattleError
 from wattle.cli import main
 from wattle.compare import of_runs, of_studies
 from wattle.compare.verdict import Verdict, difference, saving, spread_says
-from wattle.errors import DamagedFile, WattleError
-from wattle.metrics import spread_of
-from wattle.provenance import Joules, Provenance, unavailable
+from wattle.figures.metrics import spread_of
+from wattle.record import manifest
 from wattle.study.place import Place
+from wattle.text.provenance import Joules, Provenance, unavailable
 
 
 def joules(value, uncertainty):

@@ -10,12 +10,12 @@ from pathlib import Path
 import fakes
 import pytest
 from fakes import Wattle
-from wattle import paths
+from wattle.base.errors import WattleError
 from wattle.doctor import launchers, libfabric, network, probe, ucx
 from wattle.doctor.finding import Finding, Roots, State
 from wattle.doctor.libfabric import Libfabric
 from wattle.doctor.ucx import Ucx
-from wattle.errors import WattleError
+from wattle.machine import paths
 
 CONTEXT = """1.13.1
 #

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import fakes
 import pytest
-from wattle import console
 from wattle.doctor import clocks, counters, machine, meters, show, software
 from wattle.doctor.finding import Roots, Section, State, is_virtual
-from wattle.info import Info
-from wattle.paths import Home
+from wattle.machine.info import Info
+from wattle.machine.paths import Home
+from wattle.text import console
 
 NOT_READABLE = {
     "meters": [

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from tree import HOME
+from wattle.base.errors import WattleError
 from wattle.energy import cgroup
 from wattle.energy.cgroup import Group
-from wattle.errors import WattleError
 
 BURN = "import time\nend = time.process_time() + 0.5\nwhile time.process_time() < end: pass"
 

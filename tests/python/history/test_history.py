@@ -5,11 +5,11 @@ import subprocess
 
 import fakes
 import pytest
-from wattle import manifest, repository
-from wattle.errors import DamagedFile
+from wattle.base.errors import DamagedFile
 from wattle.history import found
 from wattle.history.page import build
 from wattle.html.page import render
+from wattle.record import manifest, repository
 
 COMMITS = [f"{k}" * 40 for k in range(1, 6)]
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import fakes
 import pytest
 from tree import PACKAGE, ROOT
-from wattle import cli, extras
+from wattle import cli
+from wattle.base import extras
 
 Core = Callable[..., subprocess.CompletedProcess[str]]
 

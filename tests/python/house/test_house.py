@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
-import graphlib
 import re
 import subprocess
 import sys
@@ -130,8 +128,10 @@ def test_a_circle_of_four_files_is_an_error(tmp_path: Path) -> None:
     assert "base/a, base/b, base/c, base/d" in check_floors(tmp_path).stdout
 
 
-def test_the_table_of_floors_in_contributing_is_made_from_the_check() -> None:
-    done = subprocess.run([sys.executable, str(CHECK_FLOORS), "--table"], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("script", ["check_floors.py", "check_lab_floors.py"])
+def test_the_table_of_floors_in_contributing_is_made_from_the_check(script: str) -> None:
+    command = [sys.executable, str(ROOT / "tools" / script), "--table"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
@@ -162,41 +162,37 @@ def test_no_basename_stands_twice_in_the_sources() -> None:
 LAB = ROOT / "python" / "wattle"
 
 
-def imported(path: Path) -> set[str]:
-    """Packages of the lab that a file of the lab imports."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module == "wattle":
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("wattle."):
-            found.add(node.module.split(".")[1])
-        elif isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("wattle.")}
-    return found
-
-
-@functools.cache
-def lab_imports() -> dict[str, set[str]]:
-    """By package or module right under `wattle`; imports inside functions count as well."""
-    found: dict[str, set[str]] = {}
-    for path in LAB.rglob("*.py"):
-        name = path.relative_to(LAB).with_suffix("").parts[0]
-        found.setdefault(name, set()).update(imported(path) - {name})
-    return found
-
-
-def test_packages_of_the_lab_import_each_other_in_no_circle() -> None:
-    order = graphlib.TopologicalSorter(lab_imports())
-    try:
-        order.prepare()
-    except graphlib.CycleError as error:
-        pytest.fail(f"a circle of packages: {' <- '.join(error.args[1])}")
-
-
-def test_no_study_imports_the_report_and_no_page_frame_imports_a_study() -> None:
-    imports = lab_imports()
-    assert "report" not in imports["study"]
-    assert not imports["html"] & {path.name for path in LAB.iterdir() if path.is_dir()}
+@pytest.mark.parametrize(
+    ("file", "imports", "allowed"),
+    [
+        ("record/pe.py", "from wattle.text import units", True),
+        ("text/units.py", "from wattle.record import pe", False),
+        ("record/pe.py", "def late():\n    import wattle.figures.sites", False),
+        ("html/page.py", "from wattle.timeline import rows", False),  # the same floor
+        ("study/cli.py", "from wattle.run import job", True),
+        ("study/cli.py", "from wattle import cli", False),
+        ("run/cli.py", "from wattle.study import cli", False),  # a circle, with the next file
+    ],
+)
+def test_a_folder_of_the_lab_imports_only_folders_below_it(
+    file: str, imports: str, allowed: bool, tmp_path: Path
+) -> None:
+    files = {
+        "text/units.py",
+        "record/pe.py",
+        "figures/sites.py",
+        "timeline/rows.py",
+        "run/job.py",
+        "study/cli.py",
+        "cli.py",
+    }
+    texts = dict.fromkeys(files, "") | {"study/hosts.py": "from wattle.run import job"} | {file: imports}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    script = [sys.executable, str(CHECK_FLOORS.with_name("check_lab_floors.py")), str(tmp_path)]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == allowed, done.stdout
 
 
 def test_every_file_of_the_lab_begins_with_what_it_does() -> None:
@@ -209,9 +205,9 @@ OF_SYSTEM = {  # files of Linux: /proc, /sys, /etc/hosts
     "acceptance/trial.py",
     "energy/cgroup.py",
     "energy/tree.py",
-    "manifest.py",
-    "nodes.py",
-    "processor.py",
+    "machine/nodes.py",
+    "machine/processor.py",
+    "record/manifest.py",
     "run/ends.py",
     "run/reach.py",
     "run/stream.py",
@@ -236,7 +232,7 @@ def test_files_of_unknown_origin_have_one_reader() -> None:
             is_checked = ast.unparse(node.func.value) == "input_files" or "BytesIO" in ast.unparse(node)
             if not is_checked:
                 found.add(str(path.relative_to(LAB)))
-    assert found == OF_SYSTEM | OF_LAB, "read files of users by wattle.input_files"
+    assert found == OF_SYSTEM | OF_LAB, "read files of users by wattle.base.input_files"
 
 
 def test_every_line_of_the_package_list_names_a_package_and_a_known_section() -> None:

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from tree import ROOT
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.machines import predict, table
 from wattle.machines.predict import Machine
 

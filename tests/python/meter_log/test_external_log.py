@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from wattle.errors import DamagedFile, WattleError
+from wattle.base.errors import DamagedFile, WattleError
 from wattle.meter_log import given, log
 
 ROWS = "".join(f"{100 + k},{50 + k}\n" for k in range(10))

@@ -10,7 +10,7 @@ from pathlib import Path
 import meter_logs
 import numpy as np
 import pytest
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.meter_log import clock, figures, given, kept, load, log, reading
 from wattle.meter_log.session import Session
 from wattle.meter_log.trace import Trace

@@ -5,12 +5,12 @@ import random
 
 import fakes
 import pytest
+from wattle.base.errors import WattleError
 from wattle.clocks import file
 from wattle.clocks.clusters import cluster
 from wattle.clocks.file import Cluster, Plan
-from wattle.errors import WattleError
-from wattle.pe import STATES
 from wattle.plan import machine
+from wattle.record.pe import STATES
 
 # Watts that make the sums easy: a clock of half the speed draws a quarter while it computes.
 CLOCKS = {1.0: (2.0, 2.0, 2.0, 0.0), 1.5: (5.0, 4.0, 4.0, 0.0), 2.0: (8.0, 6.0, 6.0, 0.0)}

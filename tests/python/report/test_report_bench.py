@@ -6,7 +6,7 @@ from pathlib import Path
 
 import benches
 import pytest
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.report import bench_figures, bench_file, bench_page
 from wattle.report.cli import write
 

@@ -11,13 +11,15 @@ import fakes
 import made_paths
 import pytest
 from test_report_run import figures, page_of, plain
-from wattle import call_paths, cli, profile, sites
-from wattle.errors import DamagedFile
-from wattle.pe import PYTHON
+from wattle import cli
+from wattle.base.errors import DamagedFile
+from wattle.figures import call_paths, sites
+from wattle.figures.sites import MergedSite
+from wattle.machine.symbols import Place
+from wattle.record import profile
+from wattle.record.pe import PYTHON
 from wattle.report import flame
 from wattle.report.cli import write
-from wattle.sites import MergedSite
-from wattle.symbols import Place
 
 PROGRAM = "/opt/halo"
 

@@ -10,12 +10,13 @@ import fakes
 import numpy as np
 import pytest
 import timelines
-from wattle import pe_power, profile, regions, runs
-from wattle.errors import DamagedFile
+from wattle.base.errors import DamagedFile
+from wattle.figures import pe_power, regions
+from wattle.figures.courses import Courses
+from wattle.record import profile, runs
+from wattle.record.timeline_file import Span
 from wattle.report.cli import write
 from wattle.run import summary
-from wattle.timeline.file import Span
-from wattle.timeline.pe_watts import Courses
 
 TICKS = 4_000_000_000  # 2 s, as the made profiles
 WATTS = {"active": 10.0, "spin": 8.0, "yield": 8.0, "asleep": 0.0}

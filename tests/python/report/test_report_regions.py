@@ -10,8 +10,10 @@ import fakes
 import made_regions
 import pytest
 from test_report_run import plain
-from wattle import call_paths, cli, profile, sites, user_regions
-from wattle.errors import DamagedFile
+from wattle import cli
+from wattle.base.errors import DamagedFile
+from wattle.figures import call_paths, sites, user_regions
+from wattle.record import profile
 from wattle.report.cli import write
 
 SUMS = ("time_s", "calls_s", "waiting_s")

@@ -10,11 +10,12 @@ from pathlib import Path
 import fakes
 import pytest
 from fakes import Wattle
-from wattle import balance, sites, units
-from wattle import profile as profiles
-from wattle.errors import WattleError
-from wattle.provenance import amount, significant
+from wattle.base.errors import WattleError
+from wattle.figures import balance, sites
+from wattle.record import profile as profiles
 from wattle.report.cli import write
+from wattle.text import units
+from wattle.text.provenance import amount, significant
 
 PLOTLY = re.compile(r'<script type="application/gzip" id="plotly">.*?</script>', re.DOTALL)
 

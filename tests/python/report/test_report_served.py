@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import fakes
-from wattle.pe_file import SERVED_COLUMNS
+from wattle.record.pe_file import SERVED_COLUMNS
 from wattle.report.cli import write
 
 MARK = 7

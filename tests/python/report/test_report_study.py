@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 import studies
 from fakes import Wattle
-from wattle import manifest as manifests
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
+from wattle.record import manifest as manifests
 from wattle.report.cli import write
 from wattle.study import published
 from wattle.study.patterns import study as patterns

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import sweeps
-from wattle import manifest as manifests
+from wattle.record import manifest as manifests
 from wattle.report.cli import write
 from wattle.study import published
 from wattle.study.sweep.figures import plain_axis

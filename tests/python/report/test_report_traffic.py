@@ -8,7 +8,8 @@ from typing import Any
 
 import fakes
 import pytest
-from wattle import profile, sites, waiting
+from wattle.figures import sites, waiting
+from wattle.record import profile
 from wattle.report import traffic_figures
 
 

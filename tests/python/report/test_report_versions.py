@@ -10,8 +10,8 @@ from pathlib import Path
 
 import mini_apps
 import pytest
-from wattle import manifest as manifests
 from wattle.html.figures import fine_axis
+from wattle.record import manifest as manifests
 from wattle.report.cli import write
 from wattle.study import published
 from wattle.study.tsp import study as tsp

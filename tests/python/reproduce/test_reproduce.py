@@ -14,7 +14,7 @@ import pytest
 import studies
 from fakes import Wattle
 from tree import ROOT
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.reproduce import archive, columns, gathered, guidelines, page, plan, state
 from wattle.reproduce.plan import Step
 from wattle.reproduce.state import Result, State

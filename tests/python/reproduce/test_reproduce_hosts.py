@@ -15,8 +15,8 @@ import fakes
 import pytest
 import ssh_nodes
 from ssh_nodes import Cluster
-from wattle import paths
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
+from wattle.machine import paths
 from wattle.reproduce import archive, page, state
 
 LIMIT_S = 900

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import fakes
 import pytest
-from wattle import call_paths, cli, symbols
-from wattle.sites import MergedSite
-from wattle.symbols import Place
+from wattle import cli
+from wattle.figures import call_paths
+from wattle.figures.sites import MergedSite
+from wattle.machine import symbols
+from wattle.machine.symbols import Place
 
 PROGRAM, LIBRARY = "/home/user/solve", "/usr/lib/libpetsc.so"
 

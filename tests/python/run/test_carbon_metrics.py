@@ -6,10 +6,12 @@ import fakes
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.parser import text_string_to_metric_families as prometheus_families
-from wattle import carbon, openmetrics, runs
-from wattle.errors import WattleError
-from wattle.provenance import Joules, Provenance, unavailable
+from wattle.base.errors import WattleError
+from wattle.figures import carbon
+from wattle.record import runs
 from wattle.run.metrics import metrics
+from wattle.text import openmetrics
+from wattle.text.provenance import Joules, Provenance, unavailable
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import fakes
 import pytest
 from fakes import Wattle
-from wattle import manifest
+from wattle.record import manifest
 
 
 def profiles_alone(folder, profiles=None):

@@ -12,9 +12,11 @@ from typing import Any
 import fakes
 import pytest
 from fakes import Wattle
-from wattle import no_core, profile, runs, units
-from wattle.console import Console
+from wattle.figures import no_core
+from wattle.record import profile, runs
 from wattle.run import ended, show, summary
+from wattle.text import units
+from wattle.text.console import Console
 
 WORDS = "Time without a core is not known in a job that was ended: compute may contain it."
 

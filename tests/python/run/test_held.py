@@ -12,7 +12,8 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from wattle import cli, stopping
+from wattle import cli
+from wattle.machine import stopping
 from wattle.run import finish
 
 

@@ -11,11 +11,12 @@ from typing import Any
 import fakes
 import pytest
 from fakes import Wattle
-from wattle import merged, profile, runs
-from wattle.by_node import Node
-from wattle.errors import DamagedFile
-from wattle.pe import find
-from wattle.profile import RunProfile
+from wattle.base.errors import DamagedFile
+from wattle.figures import merged
+from wattle.record import profile, runs
+from wattle.record.by_node import Node
+from wattle.record.pe import find
+from wattle.record.profile import RunProfile
 from wattle.report.cli import write
 from wattle.run.view import labels
 

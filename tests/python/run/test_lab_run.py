@@ -14,7 +14,10 @@ from pathlib import Path
 
 import fakes
 import pytest
-from wattle import cli, files, launchers, runs
+from wattle import cli
+from wattle.base import files
+from wattle.machine import launchers
+from wattle.record import runs
 from wattle.run import directory, pe_tables, target
 from wattle.run.view import view
 

@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 from fakes import heed_signals, script
 from tree import PACKAGE
-from wattle import nodes as module
-from wattle.nodes import Nodes, NodesError, check_rate, unavailable
+from wattle.machine import nodes as module
+from wattle.machine.nodes import Nodes, NodesError, check_rate, unavailable
 
 needs_nodes = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 
 MAKER = """
 import subprocess, sys
-from wattle.nodes import Nodes
+from wattle.machine.nodes import Nodes
 with Nodes(2) as two:
     subprocess.Popen(two.inside(1, "sleep", "300"))
     print(two.folder, *two.names, flush=True)
@@ -168,7 +168,7 @@ def test_nodes_resolve_each_others_names_and_their_mounts_are_private():
 @needs_nodes
 def test_many_that_come_and_go_at_once_hide_nothing_from_each_other():
     """`ip netns add` mounts /run/netns. A process must not unmount it while another one is about to use it."""
-    code = "from wattle.nodes import Nodes\nfor _ in range(8):\n  with Nodes(1) as one: one.cut(0)"
+    code = "from wattle.machine.nodes import Nodes\nfor _ in range(8):\n  with Nodes(1) as one: one.cut(0)"
     command = [sys.executable, "-c", code]
     env = {**os.environ, "PYTHONPATH": str(PACKAGE)}
     makers = [subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) for _ in range(4)]

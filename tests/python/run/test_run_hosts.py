@@ -15,9 +15,9 @@ import pytest
 from fakes import Wattle, script
 from nodes_of_test import is_in_chroot
 from tree import PACKAGE
-from wattle import paths
-from wattle.errors import WattleError
-from wattle.nodes import Nodes, unavailable
+from wattle.base.errors import WattleError
+from wattle.machine import paths
+from wattle.machine.nodes import Nodes, unavailable
 from wattle.run.hosts import given
 
 needs_nodes = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))

@@ -18,7 +18,7 @@ from fakes import Wattle
 from governed_job import until
 from schema import violations
 from tree import HOME, PACKAGE, ROOT
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.run import stream as streams
 
 SCHEMA = json.loads((ROOT / "docs" / "stream.schema.json").read_text())

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.shield import cores, group, others, shield
 from wattle.shield.group import PARTITION, Group, Refused, Tree
 

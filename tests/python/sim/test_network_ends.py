@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import sweeps
-from wattle import manifest
+from wattle.record import manifest
 from wattle.sim import cluster
 from wattle.study import measuring, published, samples
 from wattle.study.barrier.judges import ROWS

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from wattle.figures import intervals
+from wattle.record.timeline_file import EVENT, Kept, Span, Timeline
 from wattle.sim.recorded import MEET
 from wattle.sim.replay import Core, Policy, Trace, oracle, run
-from wattle.timeline import intervals
-from wattle.timeline.file import EVENT, Kept, Span, Timeline
 
 ACTIVE, SPIN, ASLEEP, ALWAYS = np.array([4.0, 10.0]), np.array([3.0, 9.0]), np.array([0.0, 0.0]), 1.0
 NONE = np.zeros(2)

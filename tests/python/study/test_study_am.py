@@ -11,8 +11,8 @@ import fakes
 import polars as pl
 import pytest
 from fakes import Wattle
-from wattle import manifest as manifests
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
+from wattle.record import manifest as manifests
 from wattle.report.cli import write
 from wattle.study import published
 from wattle.study.am import study as am

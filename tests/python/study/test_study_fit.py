@@ -13,10 +13,10 @@ import pytest
 import studies
 import sweeps
 from tree import ROOT
-from wattle.provenance import Joules, Provenance
 from wattle.study import energy, published, registry
 from wattle.study.patterns.analysis import Analysis as Patterns
 from wattle.study.published import Evidence, Outcome, Published, Verdict
+from wattle.text.provenance import Joules, Provenance
 
 PAPERS = re.compile(r"[DEPS] ")  # a source that is one of the papers: "D 7.2.1, figure 7.3a"
 PROFILES = sorted((ROOT / "machines").glob("*.yaml"))

@@ -16,9 +16,9 @@ import studies
 from fakes import Wattle
 from mpi_jobs import MPICH, OPEN_MPI
 from tree import PACKAGE
-from wattle import paths
-from wattle.errors import DamagedFile, WattleError
-from wattle.nodes import Nodes, unavailable
+from wattle.base.errors import DamagedFile, WattleError
+from wattle.machine import paths
+from wattle.machine.nodes import Nodes, unavailable
 from wattle.study import cli, hosts, launch, registry, where
 from wattle.study.place import Place, check_place, of_options
 from wattle.study.versions.plan import parse_pes
@@ -296,7 +296,7 @@ def test_a_study_that_finds_its_pes_elsewhere_fails(home, wattle: Wattle, enviro
 
 
 def test_hosts_and_nodes_are_read_back_from_a_manifest(tmp_path):
-    from wattle import manifest
+    from wattle.record import manifest
     from wattle.study.patterns import study as patterns
 
     there = Place("hosts", hosts=("n0", "n1"))

@@ -16,8 +16,8 @@ import polars as pl
 import pytest
 import studies
 from fakes import Wattle
-from wattle.errors import DamagedFile, WattleError
-from wattle.nodes import unavailable
+from wattle.base.errors import DamagedFile, WattleError
+from wattle.machine.nodes import unavailable
 from wattle.study import place as module
 from wattle.study.patterns.plan import make_plan
 from wattle.study.place import Place, check_place
@@ -172,7 +172,7 @@ def test_between_nodes_a_quick_sweep_is_shorter_and_a_full_one_is_the_papers():
 
 
 def test_a_study_from_before_there_were_places_is_a_local_one(tmp_path):
-    from wattle import manifest
+    from wattle.record import manifest
     from wattle.study.patterns import study as patterns
 
     directory = studies.make_study(tmp_path / "s")
@@ -188,7 +188,7 @@ def test_a_study_from_before_there_were_places_is_a_local_one(tmp_path):
     ],
 )
 def test_a_place_that_is_none_is_named(tmp_path, place, wrong):
-    from wattle import manifest
+    from wattle.record import manifest
     from wattle.study.patterns import study as patterns
 
     directory = studies.make_study(tmp_path / "s", place=TWO_NODES)

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from wattle import paths
-from wattle.errors import WattleError
-from wattle.paths import Home
+from wattle.base.errors import WattleError
+from wattle.machine import paths
+from wattle.machine.paths import Home
 from wattle.study import program
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import studies
-from wattle.errors import DamagedFile
+from wattle.base.errors import DamagedFile
 from wattle.study import published
 from wattle.study.patterns import reasons
 from wattle.study.patterns.analysis import Analysis

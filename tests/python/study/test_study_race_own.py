@@ -13,7 +13,7 @@ import pytest
 import sweeps
 from governed_job import Machine
 from tree import HOME
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.sim import simulation
 from wattle.study import measuring
 from wattle.study.race import own

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 import sweeps
 from fakes import Wattle
-from wattle.errors import DamagedFile
+from wattle.base.errors import DamagedFile
 from wattle.study import published
 from wattle.study.barrier import judges as barrier_judges
 from wattle.study.pascol import judges as pascol_judges
@@ -388,7 +388,7 @@ def test_a_damaged_study_is_named_with_the_mistake(tmp_path):
     out = sweeps.make_study(tmp_path / "out", "barrier", sweeps.as_published)
     frame = pl.read_parquet(out / "samples.parquet").with_columns(pl.lit("nap").alias("wait"))
     frame.write_parquet(out / "samples.parquet")
-    from wattle import manifest
+    from wattle.record import manifest
 
     with pytest.raises(DamagedFile, match="wait policy"):
         sweeps.SWEEPS["barrier"].load(out, manifest.read(out))

@@ -9,8 +9,8 @@ import mini_apps
 import polars as pl
 import pytest
 from fakes import Wattle
-from wattle import nodes, paths
-from wattle.errors import DamagedFile, WattleError
+from wattle.base.errors import DamagedFile, WattleError
+from wattle.machine import nodes, paths
 from wattle.study import launch, published
 from wattle.study.mst import study as mst
 from wattle.study.place import Place, Start
@@ -283,7 +283,7 @@ def test_samples_of_a_version_that_does_not_exist_are_refused(tmp_path):
     directory = mini_apps.make_study(tmp_path / "dir")
     frame = pl.read_parquet(directory / "samples.parquet").with_columns(version=pl.lit("carrier pigeon"))
     frame.write_parquet(directory / "samples.parquet")
-    from wattle import manifest
+    from wattle.record import manifest
 
     with pytest.raises(DamagedFile, match="a version that tsp does not have"):
         tsp.STUDY.load(directory, manifest.read(directory))

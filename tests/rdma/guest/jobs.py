@@ -26,7 +26,7 @@ ROOT = HERE.parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 sys.dont_write_bytecode = True
 
-from wattle.nodes import NAMED, Nodes  # noqa: E402
+from wattle.machine.nodes import NAMED, Nodes  # noqa: E402
 
 
 @contextlib.contextmanager

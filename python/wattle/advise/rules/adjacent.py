@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from wattle.advise import calls
 from wattle.advise.evidence import Evidence, Link, Spot
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
-from wattle.units import count, size
-from wattle.units import share as of_all
+from wattle.text.units import count, size
+from wattle.text.units import share as of_all
 
 NAME = "adjacent"
 SHARE = 0.8

@@ -8,8 +8,8 @@ from wattle.advise import calls
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
 from wattle.advise.language import Snippet
-from wattle.units import count
-from wattle.units import share as of_all
+from wattle.text.units import count
+from wattle.text.units import share as of_all
 
 NAME = "barrier-before"
 SHARE = 0.9

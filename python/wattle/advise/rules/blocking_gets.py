@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from wattle.advise import calls
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
-from wattle.units import count, seconds
-from wattle.units import share as of_all
+from wattle.text.units import count, seconds
+from wattle.text.units import share as of_all
 
 NAME = "blocking-gets"  # to other nodes: nothing overlaps a copy within the node
 SHARE = 0.8

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from wattle.advise import calls
 from wattle.advise.evidence import Evidence, Spot
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
-from wattle.units import count
-from wattle.units import share as of_all
+from wattle.text.units import count
+from wattle.text.units import share as of_all
 
 NAME = "get-put"
 SHARE = 0.8  # of the noted calls that must fit

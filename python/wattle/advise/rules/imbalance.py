@@ -5,12 +5,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
-from wattle import units
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Sure, saved_of_pes
-from wattle.no_core import unknown
-from wattle.units import share
-from wattle.waited import Late
+from wattle.figures.no_core import unknown
+from wattle.figures.waited import Late
+from wattle.text import units
+from wattle.text.units import share
 
 NAME = "imbalance"
 FROM = 0.1  # of the run's time without the time for which PEs had no core

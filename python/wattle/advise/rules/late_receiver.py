@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from wattle.advise.evidence import Evidence, Spot
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
 from wattle.advise.language import Snippet
-from wattle.units import count, seconds, size
+from wattle.text.units import count, seconds, size
 
 NAME = "late-receiver"
 CALLS = ("MPI_Send", "MPI_Ssend")

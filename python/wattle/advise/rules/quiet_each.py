@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from wattle.advise import calls
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
-from wattle.units import count
-from wattle.units import share as of_all
+from wattle.text.units import count
+from wattle.text.units import share as of_all
 
 NAME = "quiet-each"
 SHARE = 0.5  # of the calls after the quiet that are the same put again

@@ -9,8 +9,8 @@ from wattle.advise import calls
 from wattle.advise.evidence import Evidence, Spot
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
 from wattle.advise.language import Snippet
-from wattle.units import count, size
-from wattle.units import share as of_all
+from wattle.text.units import count, size
+from wattle.text.units import share as of_all
 
 NAME = "send-loop"
 SHARE = 0.7  # of the noted sends that follow one of the same line, to another rank

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from wattle.advise import calls
 from wattle.advise.evidence import Evidence, Spot
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
-from wattle.units import count
+from wattle.text.units import count
 
 NAME = "unchanged"
 SHARE = 0.9

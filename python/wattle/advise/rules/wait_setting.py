@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from wattle import units
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Saved, Sure, saved_of_pes
-from wattle.pe import PE
-from wattle.provenance import Provenance
-from wattle.waited import Waits
+from wattle.figures.waited import Waits
+from wattle.record.pe import PE
+from wattle.text import units
+from wattle.text.provenance import Provenance
 
 NAME = "wait-setting"
 POLLING = ("spin", "yield")

@@ -8,7 +8,7 @@ from wattle.advise import calls
 from wattle.advise.evidence import Evidence, Spot
 from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
 from wattle.advise.language import Snippet
-from wattle.units import count, seconds
+from wattle.text.units import count, seconds
 
 NAME = "windows"
 FEWEST_CALLS = 16

@@ -13,12 +13,12 @@ from typing import Any
 
 import polars as pl
 
-from wattle.provenance import Joules
 from wattle.study import energy
 from wattle.study.am.samples import WAYS
 from wattle.study.place import Place
 from wattle.study.published import Evidence
 from wattle.study.stats import Center, center
+from wattle.text.provenance import Joules
 
 Row = dict[str, Any]
 

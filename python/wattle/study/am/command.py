@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, info, units
-from wattle.console import plain
+from wattle.machine import info
 from wattle.study.am import study
 from wattle.study.am.analysis import Analysis
 from wattle.study.am.figures import NAMES
@@ -15,7 +14,9 @@ from wattle.study.am.plan import make_plan
 from wattle.study.command import conduct
 from wattle.study.options import AsJson, Link, On, Output, Repeat
 from wattle.study.place import LOCAL, check_place
-from wattle.tables import Table, table
+from wattle.text import console, units
+from wattle.text.console import plain
+from wattle.text.tables import Table, table
 
 
 def command(

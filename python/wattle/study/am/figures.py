@@ -11,7 +11,7 @@ from wattle.html.figures import Figure, Look, Trace, hover_text, short_count, sp
 from wattle.study.am.analysis import METRICS, Analysis, Case
 from wattle.study.medians import by_unit, hover_lines, through
 from wattle.study.stats import Center
-from wattle.units import in_unit
+from wattle.text.units import in_unit
 
 NAMES = {"am": "AM", "put": "put", "nbi": "put_nbi", "mpi": "MPI", "ucx": "UCX's AM"}
 LOOKS = {

@@ -12,11 +12,13 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from wattle import console, files, paths
-from wattle.commands import run_quietly
-from wattle.errors import WattleError
-from wattle.paths import Home
+from wattle.base import files
+from wattle.base.errors import WattleError
+from wattle.machine import paths
+from wattle.machine.commands import run_quietly
+from wattle.machine.paths import Home
 from wattle.study.site import Site, mpirun
+from wattle.text import console
 
 PERFTEST = "ucx_perftest"  # Debian: ucx-utils
 PATIENCE_S = 60.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import statistics
 
-from wattle import units
 from wattle.study import published
 from wattle.study.am.analysis import Analysis, Case
 from wattle.study.published import NotTestable, Outcome, enough, verdict_of
 from wattle.study.stats import Center, trend
+from wattle.text import units
 
 MOST = 0.75  # share of the cases in which a relation must hold
 RISES = 0.7  # smallest rank correlation of a rise

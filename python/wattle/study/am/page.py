@@ -6,11 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from wattle import manifest as manifests
-from wattle import units
 from wattle.html.page import Page
-from wattle.manifest import Manifest
-from wattle.provenance import amount
+from wattle.record import manifest as manifests
+from wattle.record.manifest import Manifest
 from wattle.study import published
 from wattle.study.am import figures as drawn
 from wattle.study.am.analysis import Analysis, Case
@@ -18,7 +16,9 @@ from wattle.study.am.figures import NAMES, shown
 from wattle.study.am.study import STUDY
 from wattle.study.am.words import energy_of, last_case
 from wattle.study.medians import Cell, cell
-from wattle.units import si
+from wattle.text import units
+from wattle.text.provenance import amount
+from wattle.text.units import si
 
 STEPS = {
     "am": "shmemx_am_request each, one shmemx_am_quiet; in a ring its handler hands the token to a PE in wait_until",

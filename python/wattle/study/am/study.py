@@ -11,12 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from wattle import console, paths, units
-from wattle.checked import Checked
-from wattle.errors import WattleError
-from wattle.manifest import Manifest
-from wattle.paths import Home
-from wattle.provenance import read_joules
+from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
+from wattle.machine import paths
+from wattle.machine.paths import Home
+from wattle.record.manifest import Manifest
 from wattle.study import program
 from wattle.study.am import jobs as am_jobs
 from wattle.study.am.analysis import Analysis, cells_table
@@ -28,6 +27,8 @@ from wattle.study.course import Gathered, Work
 from wattle.study.engine import Check, Study, missing
 from wattle.study.place import of_study
 from wattle.study.site import Site, opened, says_where
+from wattle.text import console, units
+from wattle.text.provenance import read_joules
 
 NAME = "am"
 UCX_MESSAGES, UCX_MESSAGES_ACROSS = 100000, 20000

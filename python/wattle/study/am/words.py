@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from wattle import units
-from wattle.manifest import Manifest
-from wattle.provenance import amount, joule_unit
+from wattle.record.manifest import Manifest
 from wattle.study.am.analysis import Analysis, Case
 from wattle.study.am.figures import NAMES, shown
-from wattle.units import si
+from wattle.text import units
+from wattle.text.provenance import amount, joule_unit
+from wattle.text.units import si
 
 
 def sentences(a: Analysis, record: Manifest) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wattle.provenance import significant
 from wattle.study import published
 from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.stats import Line, line, trend
 from wattle.study.sweep.analysis import Analysis, Fit, Point
+from wattle.text.provenance import significant
 
 COUNTED = 3  # instructions, branches and branches not taken
 LATE, SCALE = "late", "scale"

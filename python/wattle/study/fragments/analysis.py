@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from wattle.checked import parse_json
-from wattle.provenance import Joules
+from wattle.base.checked import parse_json
 from wattle.study import energy, samples
 from wattle.study.fragments.samples import interface
 from wattle.study.metric import Metric
 from wattle.study.place import Place
 from wattle.study.published import Evidence
+from wattle.text.provenance import Joules
 
 Row = dict[str, Any]
 Cell = tuple[int, int]  # payload in bytes, number of fragments

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, info, units
-from wattle.console import styled
+from wattle.machine import info
 from wattle.study.command import conduct, say_place
 from wattle.study.fragments import study
 from wattle.study.fragments.analysis import METRICS, Analysis
@@ -15,7 +14,9 @@ from wattle.study.fragments.figures import missing, shown_at
 from wattle.study.fragments.plan import make_plan
 from wattle.study.options import AsJson, Link, On, Output
 from wattle.study.place import LOCAL, check_place
-from wattle.tables import Table, table
+from wattle.text import console, units
+from wattle.text.console import styled
+from wattle.text.tables import Table, table
 
 CORNERS = ("latency", "cpu", "dram", "instructions", "misses", "sent")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from wattle import units
 from wattle.html.figures import Figure, heat_map, hover_text, powers_axis, short_count
 from wattle.study.fragments.analysis import METRICS, Analysis
-from wattle.units import in_unit
+from wattle.text import units
+from wattle.text.units import in_unit
 
 SHOWN = (
     "cpu",

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from statistics import median
 
-from wattle import units
 from wattle.study import published
 from wattle.study.fragments.analysis import METRICS, Analysis
 from wattle.study.published import NotTestable, Outcome, Verdict, by_form, verdict_of
 from wattle.study.stats import line, trend
-from wattle.units import in_unit
+from wattle.text import units
+from wattle.text.units import in_unit
 
 KIB = 1024
 SMALL = 64 * KIB  # D 6.1: small to medium messages have 2 to 65536 bytes, large ones more

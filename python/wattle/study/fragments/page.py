@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from wattle import manifest as manifests
-from wattle import units
 from wattle.html.page import Page
-from wattle.manifest import Manifest
-from wattle.provenance import amount
+from wattle.record import manifest as manifests
+from wattle.record.manifest import Manifest
 from wattle.study import published
 from wattle.study.fragments import figures as drawn
 from wattle.study.fragments.analysis import METRICS, Analysis
 from wattle.study.fragments.figures import SHOWN, shown, shown_at
 from wattle.study.fragments.study import STUDY
+from wattle.text import units
+from wattle.text.provenance import amount
 
 SECTIONS = {
     "energy": ("Energy", ("cpu", "dram", "instructions")),

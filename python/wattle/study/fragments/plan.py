@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from wattle import units
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.study import measuring
 from wattle.study.options import check_repeats
 from wattle.study.place import Place
+from wattle.text import units
 
 PATTERN = "PQPQ"  # a blocking put and a quiet for each fragment
 LARGEST = 2 << 20  # bytes: the largest payload, and with one byte each the most fragments

@@ -11,11 +11,10 @@ from typing import Any
 
 import polars as pl
 
-from wattle import console, paths, units
-from wattle.checked import Checked
-from wattle.errors import WattleError
-from wattle.manifest import Manifest
-from wattle.provenance import read_joules
+from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
+from wattle.machine import paths
+from wattle.record.manifest import Manifest
 from wattle.study import program
 from wattle.study.course import Gathered, Work
 from wattle.study.engine import Check, Study, missing
@@ -25,6 +24,8 @@ from wattle.study.fragments.plan import PATTERN, Plan
 from wattle.study.fragments.samples import COMPARED, row
 from wattle.study.fragments.words import sentences
 from wattle.study.place import of_study
+from wattle.text import console, units
+from wattle.text.provenance import read_joules
 
 NAME = "fragments"
 BENCH = "patterns"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from wattle import units
-from wattle.manifest import Manifest
+from wattle.record.manifest import Manifest
 from wattle.study.fragments.analysis import Analysis
 from wattle.study.words import joules
-from wattle.units import si
+from wattle.text import units
+from wattle.text.units import si
 
 
 def sentences(a: Analysis, record: Manifest) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from wattle import units
 from wattle.study import published
 from wattle.study.published import NotTestable, Outcome, needed, verdict_of
 from wattle.study.stats import FEWEST, Center, center
 from wattle.study.sweep.analysis import METRICS, ONLY_RECORDS, Analysis, Point
+from wattle.text import units
 
 SYNC, TRANSFER, SCALE, TIMELINE = "sync", "transfer", "scale", "timeline"
 VERSIONS = ("shmem", "mpi")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wattle import units
 from wattle.html.figures import Figure, Look, Trace, fragments_axis, hover_text
 from wattle.study.lsms.judges import PATTERNS, SCALE, SYNC, TIMELINE, TRANSFER, VERSIONS, loss, most
 from wattle.study.lsms.recorded import STAGES, Span, Step, last_step
@@ -14,6 +13,7 @@ from wattle.study.sweep.figures import bars, lines, look_of, plain_axis
 from wattle.study.sweep.page import Section
 from wattle.study.sweep.plan import MODES, SCALINGS
 from wattle.study.sweep.samples import WAITS
+from wattle.text import units
 
 NAMES = {"shmem": "OpenSHMEM", "mpi": "MPI"}
 LOOKS = {

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from wattle import profile
-from wattle.checked import Checked
-from wattle.errors import WattleError
+from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
+from wattle.record import profile
+from wattle.record.timeline_file import STATES, load
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.timeline import rows as timelines
-from wattle.timeline.rows import STATES
 
 STAGES = ("transfer", "compute", "sync", "collect")
 MOST = 2000  # waits of a PE that are kept, the last ones; those of the end of the job are left out
@@ -27,7 +27,7 @@ def keep(folder: Path, pes: int) -> dict[str, Any]:
     stage, for one wait after the other. Empty where a PE of the job left no timeline.
     """
     try:
-        found = timelines.load(folder / "profile")
+        found = load(folder / "profile")
     except WattleError:
         return {}
     if len(found) < pes:

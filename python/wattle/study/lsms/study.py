@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wattle import units
 from wattle.study.lsms import recorded
 from wattle.study.lsms.judges import (
     EVEN,
@@ -24,6 +23,7 @@ from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import TURNS, Job, Plan, of_all_modes
 from wattle.study.sweep.samples import WAITS
 from wattle.study.sweep.words import in_joules
+from wattle.text import units
 
 PES, SIMULATED_PES = 6, 17  # a root and 5 or 16 members of groups; even, so that two nodes have as many each
 GROUPS, SIMULATED_GROUPS = 2, 4

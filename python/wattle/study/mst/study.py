@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wattle.checked import Checked
-from wattle.paths import Home
+from wattle.base.checked import Checked
+from wattle.machine.paths import Home
 from wattle.study.mst.judges import BARS, ROWS
 from wattle.study.versions.family import App, Case, Size
 

@@ -18,11 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from wattle import units
-from wattle.checked import Checked, parse_json
-from wattle.commands import run_quietly
-from wattle.errors import WattleError
-from wattle.paths import Home
+from wattle.base.checked import Checked, parse_json
+from wattle.base.errors import WattleError
+from wattle.machine.commands import run_quietly
+from wattle.machine.paths import Home
 from wattle.sim import cluster as clusters
 from wattle.sim import simulation
 from wattle.sim.cluster import ALSO, OF_NETWORK, Cluster, Number
@@ -30,7 +29,8 @@ from wattle.sim.simulation import Simulation
 from wattle.study import program
 from wattle.study.place import Start
 from wattle.study.stats import center
-from wattle.visible import visible
+from wattle.text import units
+from wattle.text.visible import visible
 
 BASE = "sandybridge-tcp"  # start of the search; its watts do not matter here
 OF_FILE = OF_NETWORK | ALSO

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from wattle import units
 from wattle.html.figures import Figure, Look, Trace, hover_text
 from wattle.html.page import Page
-from wattle.manifest import Manifest
+from wattle.record.manifest import Manifest
 from wattle.study.network.fit import FIT, HELD, Measured, shown
 from wattle.study.network.study import BAR, QUESTION, TITLE, Analysis, load
+from wattle.text import units
 
 NAV = [
     ("summary", "Summary"),

@@ -14,15 +14,18 @@ from typing import Any
 
 import polars as pl
 
-from wattle import console, files, manifest, paths
-from wattle.checked import Checked
-from wattle.errors import DamagedFile, WattleError
-from wattle.manifest import Manifest
+from wattle.base import files
+from wattle.base.checked import Checked
+from wattle.base.errors import DamagedFile, WattleError
+from wattle.machine import paths
+from wattle.record import manifest
+from wattle.record.manifest import Manifest
 from wattle.sim.cluster import Number
 from wattle.study import kept, samples
 from wattle.study.network import fit as network
 from wattle.study.network.fit import FIT, HELD, Measured
 from wattle.study.place import TWO_NODES, Place
+from wattle.text import console
 
 NAME = "network"
 TITLE = "A network of this machine, in simulation"

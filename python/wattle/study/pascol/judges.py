@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from wattle import units
 from wattle.study import published
 from wattle.study.published import NotTestable, Outcome, Verdict, needed, verdict_of
 from wattle.study.stats import Center, center
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
+from wattle.text import units
 
 RING = "ring"
 PAPERS = published.read(__file__)

@@ -6,13 +6,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from wattle import units
 from wattle.html.figures import Figure, Look, Trace, fine_axis, hover_text
 from wattle.study.medians import hover_lines, through
 from wattle.study.pascol.judges import AWARE, OPS, RING, SCHEMES, Scheme, crossover, points, ratio, spread, waits
 from wattle.study.stats import Center
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.page import Section
+from wattle.text import units
 
 LOOKS = (
     Look("--first"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from wattle import units
 from wattle.study.pascol.judges import AWARE, BARS, OPS, RING, ROWS, SCHEMES, crossover_words, learned, ratio, waits
 from wattle.study.place import SIMULATED
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import Job, Plan
-from wattle.units import si
+from wattle.text import units
+from wattle.text.units import si
 
 SIZES, QUICK_SIZES = tuple(2**k for k in range(21)), tuple(4**k for k in range(11))
 SMALLEST_ACC = 8  # bytes of a double

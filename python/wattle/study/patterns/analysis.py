@@ -14,13 +14,13 @@ from operator import itemgetter
 
 import polars as pl
 
-from wattle.provenance import Joules
 from wattle.study import energy
 from wattle.study.metric import Metric
 from wattle.study.patterns.samples import PATTERNS
 from wattle.study.place import Place
 from wattle.study.published import Evidence
 from wattle.study.stats import Center, center, savings
+from wattle.text.provenance import Joules
 
 PAPER_PAYLOAD = 512 * 1024
 

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, info, units
-from wattle.console import styled
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
+from wattle.machine import info
 from wattle.study.command import conduct, say_place
 from wattle.study.options import AsJson, Link, On, Output, Repeat
 from wattle.study.patterns import study
@@ -17,7 +16,9 @@ from wattle.study.patterns.analysis import Analysis
 from wattle.study.patterns.figures import shown
 from wattle.study.patterns.plan import make_plan
 from wattle.study.place import LOCAL, check_place
-from wattle.tables import Table, table
+from wattle.text import console, units
+from wattle.text.console import styled
+from wattle.text.tables import Table, table
 
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from wattle import units
 from wattle.html.figures import (
     Figure,
     Look,
@@ -24,7 +23,8 @@ from wattle.study.medians import by_unit, hover_lines
 from wattle.study.patterns.analysis import IMPACT_METRICS, METRICS, TRANSFORMATIONS, Analysis
 from wattle.study.patterns.judges import marks
 from wattle.study.stats import Center
-from wattle.units import in_unit
+from wattle.text import units
+from wattle.text.units import in_unit
 
 SHOWN = ("cpu", "dram", "latency", "bandwidth", "rate", "edp")
 

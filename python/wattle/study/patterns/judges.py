@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from wattle import units
-from wattle.provenance import Joules, Provenance, amount, total
 from wattle.study import published
 from wattle.study.patterns import reasons
 from wattle.study.patterns.analysis import METRICS, PAPER_PAYLOAD, TRANSFORMATIONS, Analysis
 from wattle.study.published import MODELLED, NotTestable, Outcome, Verdict, enough, needed, verdict_of
 from wattle.study.stats import Center, trend
+from wattle.text import units
+from wattle.text.provenance import Joules, Provenance, amount, total
 
 ALIKE = 20.0  # percent within which "~" holds
 MOST = 0.75  # share of the fragment counts at which a relation must hold

@@ -6,11 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from wattle import manifest as manifests
-from wattle import units
 from wattle.html.page import Page
-from wattle.manifest import Manifest
-from wattle.provenance import amount
+from wattle.record import manifest as manifests
+from wattle.record.manifest import Manifest
 from wattle.study import published
 from wattle.study.medians import Cell, cell
 from wattle.study.patterns import figures as drawn
@@ -18,7 +16,9 @@ from wattle.study.patterns.analysis import TRANSFORMATIONS, Analysis
 from wattle.study.patterns.samples import PATTERNS
 from wattle.study.patterns.study import STUDY
 from wattle.study.published import Row
-from wattle.units import si
+from wattle.text import units
+from wattle.text.provenance import amount
+from wattle.text.units import si
 
 STEPS = {
     "MPQMPQ": "copy to a pinned buffer, blocking put, quiet; for each user buffer",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from wattle import units
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.study import measuring
 from wattle.study.options import check_repeats
 from wattle.study.patterns.analysis import PAPER_PAYLOAD
 from wattle.study.place import Place
+from wattle.text import units
 
 MOST_FRAGMENTS = 131072
 LARGEST_PAYLOAD = 64 << 20

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from wattle import units
 from wattle.study.patterns.analysis import Analysis
 from wattle.study.published import NotTestable
+from wattle.text import units
 
 # The difference between two nodes of one machine and the papers' two nodes. Added to every figure that differs.
 NETWORK = (

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from wattle.checked import Checked
+from wattle.base.checked import Checked
 from wattle.study.compared import Layout
 from wattle.study.samples import metered, metered_columns
 

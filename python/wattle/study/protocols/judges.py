@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from wattle import units
 from wattle.sim import cluster as clusters
 from wattle.study import published
 from wattle.study.protocols.configurations import (
@@ -24,7 +23,8 @@ from wattle.study.protocols.configurations import (
 )
 from wattle.study.published import OTHER_NETWORK, NotTestable, Outcome, Verdict, by_form, needed, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
-from wattle.units import si
+from wattle.text import units
+from wattle.text.units import si
 
 NEAR = 0.9  # share of the best that still counts as the peak
 MORE = 1.01  # ratio from which a value counts as larger than another

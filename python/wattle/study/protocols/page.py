@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wattle import units
 from wattle.html.figures import Figure, Look, Trace, hover_text, line, spans_a_decade, value_axis
 from wattle.study.protocols.configurations import Configuration
 from wattle.study.protocols.judges import bytes_of, efficiency, per_joule, power, present, senders
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.page import Section
+from wattle.text import units
 
 LOOKS = (
     Look("--first"),

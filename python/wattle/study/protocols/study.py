@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wattle import units
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.sim import cluster as clusters
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
@@ -17,7 +16,8 @@ from wattle.study.protocols.judges import ROWS, best, efficiency, pays_from, per
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import Job, Plan
-from wattle.units import si
+from wattle.text import units
+from wattle.text.units import si
 
 # The largest sizes in the text, and D 2.1's example. A rendezvous repeats its waits for each message.
 PAYLOADS, QUICK_PAYLOADS = tuple(4**k for k in range(11)), (1, 1024, 131072, 1048576)

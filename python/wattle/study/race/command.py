@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.study.options import AsJson, Link, On, Output, Quick, Rounds
 from wattle.study.place import LOCAL, check_place
 from wattle.study.race import own

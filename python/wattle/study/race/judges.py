@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from itertools import combinations, pairwise
 from statistics import fmean
 
-from wattle import units
 from wattle.clocks.clusters import cluster
 from wattle.study import published
 from wattle.study.published import NotTestable, Outcome, Verdict, needed, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
+from wattle.text import units
 
 JOBS, PROCESSES, ONLINE, PHASES = "jobs", "processes", "online", "phases"
 # The clock of mode reduced, if it can be chosen; the text gives none. For work limited by the clock alone, 2.1 instead

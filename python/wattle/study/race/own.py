@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wattle import units
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
 from wattle.study.place import SIMULATED
 from wattle.study.race.judges import JOBS, at_clocks, best
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import Job, Plan
-from wattle.units import in_unit, si
+from wattle.text import units
+from wattle.text.units import in_unit, si
 
 if TYPE_CHECKING:
     from wattle.study.sweep.page import Section

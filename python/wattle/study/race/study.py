@@ -7,10 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from wattle import units
-from wattle.checked import Checked
+from wattle.base.checked import Checked
 from wattle.clocks.choice import choose
-from wattle.paths import find_home
+from wattle.machine.paths import find_home
 from wattle.study.race import own
 from wattle.study.race.judges import JOBS, ONLINE, PHASES, PROCESSES, REDUCED_GHZ, ROWS, STEPS_CR, clusters_of
 from wattle.study.sweep.analysis import Analysis
@@ -18,6 +17,7 @@ from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import TURNS, Job, Plan
 from wattle.study.sweep.samples import WAITS
 from wattle.study.sweep.words import costs
+from wattle.text import units
 
 PES = 2
 PROCESS_PES, QUICK_PROCESS_PES = 8, 4

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from wattle import units
 from wattle.study import energy, published
 from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.stats import center
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.knob import Knob
+from wattle.text import units
 
 PUTS, PLANES, PHASES = "puts", "planes", "phases"
 WAYS = ("direct", "active", "agent")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from statistics import median
 
-from wattle.checked import Checked
-from wattle.provenance import read_joules
+from wattle.base.checked import Checked
 from wattle.study.receiver.judges import LETTERS
 from wattle.study.sweep.analysis import Analysis, Point
+from wattle.text.provenance import read_joules
 
 DOMAINS = {"cpu": ("cpu",), "dram": ("dram",), "own": ("cpu", "dram")}
 

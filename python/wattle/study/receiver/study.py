@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from wattle import profile, units
+from wattle.record import profile
 from wattle.study.receiver.judges import PHASES, PLANES, PUTS, ROWS, WAYS, wanted_clocks
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import Job, Plan
 from wattle.study.sweep.samples import WAITS
 from wattle.study.sweep.words import in_joules
+from wattle.text import units
 
 FRAGMENTS, QUICK_FRAGMENTS = tuple(4**k for k in range(9)), (1, 64, 1024, 65536)
 PHASES_AT = "1024"  # number of fragments whose phases are metered

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from wattle import units
 from wattle.study import published
 from wattle.study.published import NotTestable, Outcome, needed, verdict_of
 from wattle.study.stats import Center, trend
 from wattle.study.sweep.analysis import ONLY_RECORDS, Analysis, Point
+from wattle.text import units
 
 RATIOS, EARLY = "ratios", "early"
 SHORT = 1.05  # CR of the timeline whose slack is too short for a change of clock

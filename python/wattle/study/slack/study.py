@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from wattle import units
 from wattle.study.slack.judges import BARS, EARLY, RATIOS, ROWS, SHORT
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import MODES, TURNS, Job, Plan, of_all_modes
 from wattle.study.sweep.samples import WAITS
 from wattle.study.sweep.words import changes, costs
+from wattle.text import units
 
 CR, QUICK_CR = (1, SHORT, 1.5, 2, 3, 4, 8), (1, SHORT, 2, 4)
 EARLY_PES, EARLY_CR = 4, 3  # EC needs several PEs; where there are more PEs than cores, they share cores and clocks

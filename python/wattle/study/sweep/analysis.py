@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from wattle.checked import Checked, parse_json, shown
-from wattle.errors import DamagedFile
+from wattle.base.checked import Checked, parse_json, shown
+from wattle.base.errors import DamagedFile
 from wattle.study import energy, samples
 from wattle.study.place import Place
 from wattle.study.published import Evidence, NotTestable

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from wattle import console, info
+from wattle.machine import info
 from wattle.study.command import conduct
 from wattle.study.course import Work
 from wattle.study.options import AsJson, Link, On, Output, Quick, Rounds
@@ -15,7 +15,8 @@ from wattle.study.sweep import course
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import Plan, make_plan
-from wattle.tables import table
+from wattle.text import console
+from wattle.text.tables import table
 
 
 def of(made: Sweep) -> Callable[..., None]:

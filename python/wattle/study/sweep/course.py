@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wattle import console, paths, units
-from wattle.errors import WattleError
-from wattle.paths import Home
+from wattle.base.errors import WattleError
+from wattle.machine import paths
+from wattle.machine.paths import Home
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
 from wattle.study import launch, measuring
@@ -18,6 +18,7 @@ from wattle.study.sweep import jobs as sweep_jobs
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import TURNS, Job, Plan
 from wattle.study.sweep.samples import of_job, row, thresholds_of, with_more
+from wattle.text import console, units
 
 
 def work(study: Sweep, plan: Plan) -> Work:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from wattle import units
-from wattle.checked import Checked
-from wattle.manifest import Manifest
+from wattle.base.checked import Checked
+from wattle.record.manifest import Manifest
 from wattle.study import registry
 from wattle.study.compared import Layout
 from wattle.study.engine import Check, Study, missing
@@ -20,6 +19,7 @@ from wattle.study.sweep import knob, words
 from wattle.study.sweep.analysis import METRICS, Analysis, Fit, Point
 from wattle.study.sweep.plan import Job, Plan
 from wattle.study.sweep.samples import COMPARED, WAITS, WHO
+from wattle.text import units
 
 if TYPE_CHECKING:
     from wattle.html.page import Page

@@ -7,12 +7,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from wattle import units
 from wattle.html.figures import Figure, Look, Trace, amounts_axis, hover_text
 from wattle.study.medians import by_unit, hover_lines, through
 from wattle.study.stats import Center
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
-from wattle.units import in_unit
+from wattle.text import units
+from wattle.text.units import in_unit
 
 LOOKS = {
     "spin": Look("--first", "circle"),

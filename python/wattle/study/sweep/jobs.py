@@ -9,15 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wattle import profile, units
-from wattle.errors import WattleError
-from wattle.paths import Home
-from wattle.pe import add
+from wattle.base.errors import WattleError
+from wattle.machine.paths import Home
+from wattle.record import profile
+from wattle.record.pe import add
 from wattle.run.summary import node_domains
 from wattle.sim.simulation import Simulation
 from wattle.study import launch, program
 from wattle.study.place import Start
 from wattle.study.site import HERE, Site
+from wattle.text import units
 
 
 def run(

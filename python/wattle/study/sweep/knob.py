@@ -6,10 +6,10 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from wattle import profile
-from wattle.checked import Checked
-from wattle.errors import WattleError
-from wattle.paths import Home
+from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
+from wattle.machine.paths import Home
+from wattle.record import profile
 from wattle.sim.simulation import Simulation
 from wattle.study.site import HERE, Site
 from wattle.study.sweep import jobs as sweep_jobs

@@ -10,20 +10,20 @@ from pathlib import Path
 
 import numpy as np
 
-from wattle import manifest as manifests
-from wattle import units
-from wattle.checked import Checked
-from wattle.errors import DamagedFile
+from wattle.base.checked import Checked
+from wattle.base.errors import DamagedFile
 from wattle.html.figures import Figure, Look
 from wattle.html.page import Page
-from wattle.manifest import Manifest
+from wattle.record import manifest as manifests
+from wattle.record.manifest import Manifest
 from wattle.study import published, samples
 from wattle.study.medians import Cell, cell
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.figures import look_of, shown
 from wattle.study.sweep.words import case_words, changes, longest
-from wattle.units import si
+from wattle.text import units
+from wattle.text.units import si
 
 WAIT_WORDS = {
     "spin": "spins, as the papers' barriers do",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wattle import paths
+from wattle.machine import paths
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
 from wattle.study.options import check_times

@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from wattle import profile
-from wattle.checked import Checked
-from wattle.pe import add
-from wattle.provenance import Joules, read_joules, total, unavailable
+from wattle.base.checked import Checked
+from wattle.record import profile
+from wattle.record.pe import add
 from wattle.study import program
 from wattle.study.compared import Layout
 from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
+from wattle.text.provenance import Joules, read_joules, total, unavailable
 
 WAITS = ("spin", "yield", "sleep", "adaptive")
 WHO = ("all", "sender", "receiver")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from wattle import units
-from wattle.manifest import Manifest
+from wattle.record.manifest import Manifest
 from wattle.study.sweep.analysis import Analysis, Point
-from wattle.units import si
+from wattle.text import units
+from wattle.text.units import si
 
 
 def costs(a: Analysis, point: Point | None, joules: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from wattle import console, info, units
+from wattle.machine import info
 from wattle.study.command import conduct, say_place
 from wattle.study.options import AsJson, Link, On, Output, Pes, Quick, Rounds
 from wattle.study.place import LOCAL, check_place
@@ -13,7 +13,8 @@ from wattle.study.versions.analysis import Analysis
 from wattle.study.versions.family import App
 from wattle.study.versions.figures import amount
 from wattle.study.versions.plan import make_plan
-from wattle.tables import Table, table
+from wattle.text import console, units
+from wattle.text.tables import Table, table
 
 
 def of(app: App) -> Callable[..., None]:

@@ -6,14 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from wattle import console, paths, units
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
+from wattle.machine import paths
 from wattle.study import program
 from wattle.study.course import Gathered, Work
 from wattle.study.site import opened
 from wattle.study.versions import jobs as versions_jobs
 from wattle.study.versions.plan import Plan
 from wattle.study.versions.samples import row
+from wattle.text import console, units
 
 FIRST = "first"  # the series of a job's first solution of an input
 

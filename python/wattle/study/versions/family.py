@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from wattle.checked import Checked
-from wattle.manifest import Manifest
-from wattle.paths import Home
+from wattle.base.checked import Checked
+from wattle.machine.paths import Home
+from wattle.record.manifest import Manifest
 from wattle.study.compared import Layout
 from wattle.study.engine import Check, Study, missing
 from wattle.study.place import of_study

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from wattle import units
 from wattle.html.figures import Figure, Look, Trace, amounts_axis, hover_text
 from wattle.study.medians import hover_lines
 from wattle.study.versions.analysis import METRICS, STAGES, Analysis
-from wattle.units import si
+from wattle.text import units
+from wattle.text.units import si
 
 LOOKS = {
     "mpi": Look("--first", "circle"),

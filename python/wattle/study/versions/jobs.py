@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from wattle.errors import WattleError
-from wattle.paths import Home
+from wattle.base.errors import WattleError
+from wattle.machine.paths import Home
 from wattle.study import launch, program
 from wattle.study.launch import Launch
 from wattle.study.place import Place, Start

@@ -6,17 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from wattle import manifest as manifests
-from wattle import units
 from wattle.html.page import Page
-from wattle.manifest import Manifest
+from wattle.record import manifest as manifests
+from wattle.record.manifest import Manifest
 from wattle.study import published
 from wattle.study.medians import Cell, cell
 from wattle.study.stats import Center
 from wattle.study.versions import figures as drawn
 from wattle.study.versions.analysis import METRICS, Analysis
 from wattle.study.versions.family import App
-from wattle.units import si_scale
+from wattle.text import units
+from wattle.text.units import si_scale
 
 
 def build(app: App, directory: Path, record: Manifest) -> Page:

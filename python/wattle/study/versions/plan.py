@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from wattle import paths
-from wattle.errors import WattleError
+from wattle.base.errors import WattleError
+from wattle.machine import paths
 from wattle.study.options import check_times
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.versions import jobs as versions_jobs

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from wattle.checked import Checked
+from wattle.base.checked import Checked
 from wattle.study.compared import Layout
 from wattle.study.samples import energy_columns, joules_columns, spans_column, sum_domain
 

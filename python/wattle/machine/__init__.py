@@ -1,0 +1,1 @@
+"""Knows this machine and its neighbours: processors, launchers, nodes, batch systems, tools, other programs."""

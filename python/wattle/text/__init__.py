@@ -1,0 +1,1 @@
+"""Prints: the console, tables, numbers with their units, joules with their provenance."""
