@@ -16,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from wattle.reproduce import columns
+from wattle.study import papers
 
 ROOT = Path(__file__).resolve().parents[1]
 STUDIES = ROOT / "python/wattle/study"
@@ -38,7 +39,7 @@ def figures() -> str:
     sections: dict[tuple[str, str], str] = {}
     for path in sorted(STUDIES.glob("*/published.toml")):
         study = path.parent.name
-        for row in tomllib.loads(path.read_text(encoding="utf-8"))["figure"]:
+        for row in papers.entries(tomllib.loads(path.read_text(encoding="utf-8")), "figure"):
             source = row["source"]
             for kind, numbers in FIGURE.findall(source) if source.startswith("D ") else ():
                 for number in each(numbers):

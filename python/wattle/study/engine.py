@@ -16,7 +16,8 @@ from wattle.record.manifest import Manifest
 from wattle.study import kept, published, registry, samples
 from wattle.study.compared import Layout
 from wattle.study.course import Work
-from wattle.study.published import Evidence, Published, Row
+from wattle.study.papers import Published
+from wattle.study.published import Evidence, Row
 
 if TYPE_CHECKING:
     from wattle.html.page import Page
@@ -40,8 +41,8 @@ class Study(Generic[Analysis]):
     name: str
     title: str
     question: str
-    rows: Sequence[Published[Analysis]]
-    bars: Sequence[Published[Analysis]] = ()
+    rows: Sequence[Published]
+    bars: Sequence[Published] = ()
     layout: Layout
 
     # ---- a study's own ----

@@ -1,5 +1,5 @@
-"""Published figures from a study's published.toml, and their verdicts: one row each, with statement, condition, our
-figure, tolerance, verdict and reasons.
+"""The verdicts of published figures: one row each, with statement, condition, our figure, tolerance, verdict and
+reasons.
 
 No verdict is stored. Each figure names a function, its judge, which computes the verdict from the samples. An agreement
 that the model brings with it is no evidence and gets a verdict of its own: `fit` where a number of the machine profile
@@ -9,26 +9,21 @@ judged only where the verdict is the same for all numbers of the profile within 
 
 from __future__ import annotations
 
-import inspect
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from functools import cached_property, partial
-from pathlib import Path
-from typing import Any, Generic, TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
 import polars as pl
 
-from wattle.base.errors import DamagedFile
 from wattle.study import energy
+from wattle.study.papers import Published
 from wattle.study.place import Place
 from wattle.study.stats import FEWEST, Center
 from wattle.text import units
 
-Analysis = TypeVar("Analysis")
 T = TypeVar("T")
-Judge = Callable[..., "Outcome"]
 
 
 class Verdict(StrEnum):
@@ -115,122 +110,16 @@ def needed(found: T | None, why: str) -> T:
     return found
 
 
+def not_here(a: Evidence, reason: str) -> Outcome:
+    """The judge of a statement that no samples can test."""
+    raise NotTestable(reason)
+
+
 def enough(*centers: Center) -> None:
     """Raises NotTestable where there are too few repeats for a useful interval."""
     n = min((c.n for c in centers), default=FEWEST)
     if n < FEWEST:
         raise NotTestable(f"n = {units.several(n, 'repeat')}; a 95 % statement needs at least six")
-
-
-@dataclass(frozen=True)
-class Published(Generic[Analysis]):
-    """One published figure. `judge` computes the outcome from samples; it may raise NotTestable. `setup`: the machine
-    of the published measurement. `fit`: the machine profiles with a number that was derived from this figure.
-    `construction`: why a model gives the figure with any numbers; empty where it does not. `against`: the ids of
-    published figures that contradict this one.
-    """
-
-    id: str
-    about: str  # its section of the report
-    source: str
-    condition: str
-    published: str
-    tolerance: str
-    judge: Callable[[Analysis], Outcome]
-    setup: str
-    page: int | None = None  # of the source; None where the text at hand has no pages
-    unit: str = ""  # of the published number; empty for a statement in words
-    fit: tuple[str, ...] = ()
-    construction: str = ""
-    against: tuple[str, ...] = ()
-
-
-OPTIONAL = {"with": {}, "page": None, "unit": "", "fit": [], "construction": "", "against": []}
-TEXTS = ("id", "about", "source", "condition", "published", "tolerance", "setup", "judge")
-TABLES = ("papers", "defaults", "values", "figure", "bar", "mark")
-
-
-@dataclass(frozen=True)
-class Papers:
-    """The contents of a study's published.toml. `values`: numbers for figures and computations. `marks`: numbers that
-    are drawn beside ours.
-    """
-
-    path: Path
-    document: dict[str, Any]
-
-    @property
-    def values(self) -> dict[str, Any]:
-        return self.document.get("values", {})
-
-    @property
-    def marks(self) -> list[dict[str, Any]]:
-        return self.document.get("mark", [])
-
-    def figures(self, module: Mapping[str, Any]) -> list[Published[Any]]:
-        """The published figures in order. `module`: the names of the module with the judges that they name."""
-        return self._rows("figure", module)
-
-    def bars(self, module: Mapping[str, Any]) -> list[Published[Any]]:
-        """The project's own bars."""
-        return self._rows("bar", module)
-
-    def _rows(self, kind: str, module: Mapping[str, Any]) -> list[Published[Any]]:
-        known = {name: judge for name, judge in module.items() if _is_judge(judge)}
-        rows = [self._row(entry, known) for entry in self.document[kind]]
-        own = {name for name, judge in known.items() if judge.__module__ == module["__name__"]}
-        named = {entry["judge"] for table in ("figure", "bar") for entry in self.document.get(table, [])}
-        if unused := own - named:
-            raise DamagedFile(self.path, f"nothing names the judges {', '.join(sorted(unused))}")
-        if len({row.id for row in rows}) < len(rows):
-            raise DamagedFile(self.path, f"two entries of {kind} have the same id")
-        if unknown := {name for row in rows for name in row.against} - {row.id for row in rows}:
-            raise DamagedFile(self.path, f"against: no {kind} has the id {', '.join(sorted(unknown))}")
-        return rows
-
-    def _row(self, entry: dict[str, Any], judges: dict[str, Judge]) -> Published[Any]:
-        facts = self.document["defaults"] | entry
-        given, page, unit, fit, construction, against = (facts.pop(key, empty) for key, empty in OPTIONAL.items())
-        where = f"figure {facts.get('id')!r}"
-        if wrong := set(facts) ^ set(TEXTS):
-            raise DamagedFile(self.path, f"{where}: missing or unknown keys: {', '.join(sorted(wrong))}")
-        if any(not isinstance(value, str) or not value for value in facts.values()):
-            raise DamagedFile(
-                self.path, f"{where}: all values except `page`, `fit`, `against` and `with` must be texts"
-            )
-        if not any(facts["source"].startswith(paper) for paper in self.document["papers"]):
-            raise DamagedFile(self.path, f"{where}: its source is not one of the papers")
-        if page is not None and (not isinstance(page, int) or page < 1):
-            raise DamagedFile(self.path, f"{where}: page {page!r}")
-        for key, names in (("fit", fit), ("against", against)):
-            if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-                raise DamagedFile(self.path, f"{where}: {key}: expected a list of names")
-        if not isinstance(construction, str):
-            raise DamagedFile(self.path, f"{where}: construction: expected a text")
-        judge = judges.get(facts.pop("judge"))
-        if judge is None:
-            raise DamagedFile(self.path, f"{where}: there is no judge {entry['judge']!r}")
-        try:
-            inspect.signature(judge).bind(None, **given)
-        except TypeError as error:
-            raise DamagedFile(self.path, f"{where}: {entry['judge']}: {error}") from None
-        more = {"page": page, "unit": unit, "fit": tuple(fit), "construction": construction, "against": tuple(against)}
-        return Published(**facts, judge=partial(judge, **given), **more)
-
-
-def _is_judge(found: Any) -> bool:
-    """Whether this is a public function from an analysis to an outcome."""
-    kinds = getattr(found, "__annotations__", {})
-    return inspect.isfunction(found) and found.__name__[0] != "_" and kinds.get("return") == "Outcome" and "a" in kinds
-
-
-def read(module: str) -> Papers:
-    """Reads published.toml beside a study's module. Raises DamagedFile."""
-    path = Path(module).with_name("published.toml")
-    document = tomllib.loads(path.read_text(encoding="utf-8"))
-    if wrong := set(document) - set(TABLES):
-        raise DamagedFile(path, f"unknown tables: {', '.join(sorted(wrong))}")
-    return Papers(path, document)
 
 
 FACTS = ("id", "about", "source", "page", "condition", "published", "tolerance", "setup")
@@ -263,7 +152,7 @@ class Row:
         return {key: "" if value is None else str(value) for key, value in found.items()}
 
 
-def judge(figures: Sequence[Published[Analysis]], analysis: Analysis) -> list[Row]:
+def judge(figures: Sequence[Published], analysis: Any) -> list[Row]:
     """The rows of all published figures for these samples."""
     evidence = analysis if isinstance(analysis, Evidence) else Evidence()
     corners = _Kept(evidence.corners())
@@ -287,7 +176,7 @@ class _Kept:
             yield item
 
 
-def _outcome(figure: Published[Analysis], analysis: Analysis, evidence: Evidence, corners: _Kept) -> Outcome:
+def _outcome(figure: Published, analysis: Any, evidence: Evidence, corners: _Kept) -> Outcome:
     found = _judged(figure, analysis)
     joules_are_modelled = found.provenance == MODELLED
     if evidence.simulated and found.provenance == "measured":
@@ -304,14 +193,14 @@ def _outcome(figure: Published[Analysis], analysis: Analysis, evidence: Evidence
     return found
 
 
-def _judged(figure: Published[Analysis], analysis: Analysis) -> Outcome:
+def _judged(figure: Published, analysis: Any) -> Outcome:
     try:
         return figure.judge(analysis)
     except NotTestable as reason:
         return Outcome("-", Verdict.NOT_TESTABLE, (f"{reason}.",), "unavailable")
 
 
-def _given(figure: Published[Any], evidence: Evidence) -> tuple[Verdict, str] | None:
+def _given(figure: Published, evidence: Evidence) -> tuple[Verdict, str] | None:
     """The verdict of a modelled figure that would agree, with its reason, where the model brings the agreement."""
     if used := sorted(evidence.profiles & set(figure.fit)):
         words = f"Numbers of the machine profile {' and '.join(used)} were derived from this figure."
@@ -319,7 +208,7 @@ def _given(figure: Published[Any], evidence: Evidence) -> tuple[Verdict, str] | 
     return (Verdict.CONSTRUCTION, figure.construction) if figure.construction else None
 
 
-def _certain(figure: Published[Any], corners: _Kept, found: Outcome, whose: str = "profile's") -> Outcome:
+def _certain(figure: Published, corners: _Kept, found: Outcome, whose: str = "profile's") -> Outcome:
     """The outcome, if no number within its half-width turns the verdict. `whose`: of the profile, or of the cluster."""
     others = (_judged(figure, corner) for corner in corners)
     same = {found.verdict, Verdict.AGREES} if found.verdict is Verdict.CONSTRUCTION else {found.verdict}
@@ -334,14 +223,14 @@ def _certain(figure: Published[Any], corners: _Kept, found: Outcome, whose: str 
     return replace(found, verdict=Verdict.NOT_TESTABLE, why=(why,))
 
 
-def _by_network(figure: Published[Any], networks: _Kept, found: Outcome) -> Outcome:
+def _by_network(figure: Published, networks: _Kept, found: Outcome) -> Outcome:
     """The outcome, if it is the same with the cluster's times at the ends of their half-widths. A fit stays."""
     if found.verdict not in (Verdict.AGREES, Verdict.DIFFERS, Verdict.CONSTRUCTION):
         return found
     return _certain(figure, networks, found, "cluster's")
 
 
-def _row(figure: Published[Analysis], outcome: Outcome, said: dict[str, str]) -> Row:
+def _row(figure: Published, outcome: Outcome, said: dict[str, str]) -> Row:
     """The row of a figure. `said`: statement and source of each figure, by id."""
     why = outcome.why
     if figure.against:

@@ -219,7 +219,7 @@ OF_SYSTEM = {  # files of Linux: /proc, /sys, /etc/hosts
     "top/page.py",
     "top/rates.py",
 }
-OF_LAB = {"html/page.py", "reproduce/guidelines.py", "study/am/jobs.py", "study/program.py", "study/published.py"}
+OF_LAB = {"html/page.py", "reproduce/guidelines.py", "study/am/jobs.py", "study/papers.py", "study/program.py"}
 
 
 def test_files_of_unknown_origin_have_one_reader() -> None:

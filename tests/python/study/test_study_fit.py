@@ -14,8 +14,9 @@ import studies
 import sweeps
 from tree import ROOT
 from wattle.study import energy, published, registry
+from wattle.study.papers import Published
 from wattle.study.patterns.analysis import Analysis as Patterns
-from wattle.study.published import Evidence, Outcome, Published, Verdict
+from wattle.study.published import Evidence, Outcome, Verdict
 from wattle.text.provenance import Joules, Provenance
 
 PAPERS = re.compile(r"[DEPS] ")  # a source that is one of the papers: "D 7.2.1, figure 7.3a"

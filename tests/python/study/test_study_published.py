@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import studies
 from wattle.base.errors import DamagedFile
-from wattle.study import published
+from wattle.study import papers, published
 from wattle.study.patterns import reasons
 from wattle.study.patterns.analysis import Analysis
 from wattle.study.patterns.judges import PAPERS, ROWS
@@ -40,8 +40,6 @@ def within(a: Analysis, lo: float, hi: float) -> Outcome:
 
 
 SOUND = """
-[papers]
-D = "a dissertation"
 [defaults]
 about = "published"
 setup = "two nodes"
@@ -51,17 +49,42 @@ source = "D 1.2, figure 3"
 page = 4
 condition = "always"
 published = "5 %"
-unit = "%"
 tolerance = "1 point"
 judge = "within"
 with = { lo = 4, hi = 6 }
 """
 
 
-def test_published_figures_are_read_with_page_unit_and_the_numbers_of_their_judge(tmp_path):
+def test_published_figures_are_read_with_page_and_the_numbers_of_their_judge(tmp_path):
     (tmp_path / "published.toml").write_text(SOUND)
-    (figure,) = published.read(str(tmp_path / "judges.py")).figures({"within": within, "__name__": __name__})
-    assert (figure.page, figure.unit, figure.judge.keywords) == (4, "%", {"lo": 4, "hi": 6})
+    (figure,) = papers.read(str(tmp_path / "judges.py")).figures({"within": within, "__name__": __name__})
+    assert (figure.page, figure.judge.keywords) == (4, {"lo": 4, "hi": 6})
+
+
+ROWS_OF_TWO = """
+[[figure]]
+about = "published"
+setup = "here"
+source = "D 1"
+tolerance = "{lo} to {hi} % of {what}"
+judge = "within"
+each = [{ what = "energy", contrary = ["b-time"] }, { what = "time", contrary = [] }]
+columns = ["id", "condition", "published", "lo", "hi", "page", "against"]
+rows = [
+  ["a-{what}", "always", "5 %", 4, 6, "", "{contrary}"],
+  ["b-{what}", "never", "6 %", 5, 7, 8],
+]
+"""
+
+
+def test_a_table_of_figures_has_a_row_for_each_and_each_of_its_values(tmp_path):
+    (tmp_path / "published.toml").write_text(ROWS_OF_TWO)
+    rows = papers.read(str(tmp_path / "judges.py")).figures({"within": within, "__name__": __name__})
+    assert [row.id for row in rows] == ["a-energy", "b-energy", "a-time", "b-time"]
+    assert [row.page for row in rows] == [None, 8, None, 8]
+    assert [row.against for row in rows] == [("b-time",), (), (), ()]
+    assert rows[1].tolerance == "5 to 7 % of energy"
+    assert rows[1].judge.keywords == {"lo": 5, "hi": 7}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +96,8 @@ def test_published_figures_are_read_with_page_unit_and_the_numbers_of_their_judg
         ('tolerance = "1 point"', "", "tolerance"),
         ('judge = "within"', 'judge = "without"', "no judge 'without'"),
         ("lo = 4, hi = 6", "lo = 4", "'hi'"),
-        ("[papers]", "[paper]", "unknown tables: paper"),
+        ("[defaults]", "[default]", "unknown tables: default"),
+        ('condition = "always"', 'condition = "{when}"', "KeyError: 'when'"),
         ("page = 4", 'fit = "nw-ice"', "fit: expected a list"),
         ("page = 4", 'against = ["b"]', "no figure has the id b"),
     ],
@@ -81,7 +105,7 @@ def test_published_figures_are_read_with_page_unit_and_the_numbers_of_their_judg
 def test_a_wrong_published_figure_is_named(tmp_path, there, instead, wrong):
     (tmp_path / "published.toml").write_text(SOUND.replace(there, instead))
     with pytest.raises(DamagedFile, match=wrong):
-        published.read(str(tmp_path / "judges.py")).figures({"within": within, "__name__": __name__})
+        papers.read(str(tmp_path / "judges.py")).figures({"within": within, "__name__": __name__})
 
 
 @pytest.mark.parametrize("metric", ["energy", "latency", "bandwidth", "rate"])

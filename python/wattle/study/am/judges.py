@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 
-from wattle.study import published
+from wattle.study import papers
 from wattle.study.am.analysis import Analysis, Case
 from wattle.study.published import NotTestable, Outcome, enough, verdict_of
 from wattle.study.stats import Center, trend
@@ -183,4 +183,4 @@ def _why_not_linear(a: Analysis, slope: float, laps: list[tuple[int, float]]) ->
     )
 
 
-ROWS = published.read(__file__).figures(globals())
+ROWS = papers.read(__file__).figures(globals())

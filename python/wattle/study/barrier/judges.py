@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wattle.study import published
+from wattle.study import papers
 from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.stats import Line, line, trend
 from wattle.study.sweep.analysis import Analysis, Fit, Point
@@ -12,7 +12,7 @@ from wattle.text.provenance import significant
 
 COUNTED = 3  # instructions, branches and branches not taken
 LATE, SCALE = "late", "scale"
-PAPERS = published.read(__file__)
+PAPERS = papers.read(__file__)
 SLOPE, INTERCEPT = PAPERS.values["slope"], PAPERS.values["intercept"]  # drawn beside our line
 ALIKE = 0.1  # largest relative spread of constant powers, and the smallest rise of others
 LINEAR = 0.98  # smallest r2 of a straight line
@@ -126,8 +126,8 @@ def linear_in_pes(a: Analysis, what: str) -> Outcome:
     return Outcome(found.words, verdict_of(holds), why, a.provenance)
 
 
-def counted(a: Analysis, which: int, words: str) -> Outcome:
-    """Judges that instructions, or branches not taken, rise with the time spent waiting."""
+def _rise(a: Analysis, which: int, words: str) -> Outcome:
+    """Judges that instructions, or branches, rise with the time spent waiting."""
     pairs = []
     for point in a.select(series=LATE, wait="spin", mode="off"):
         counted = (facts.numbers(COUNTED)[which] for facts in a.more(point, "counted"))
@@ -143,9 +143,13 @@ def counted(a: Analysis, which: int, words: str) -> Outcome:
     )
 
 
+def instructions(a: Analysis) -> Outcome:
+    return _rise(a, 0, "instructions")
+
+
 def branches(a: Analysis) -> Outcome:
     """Judges the same for branches, and the share taken where it is counted, too."""
-    risen = counted(a, 1, "branches")
+    risen = _rise(a, 1, "branches")
     both = [
         (branches, missed)
         for point in a.select(series=LATE, wait="spin", mode="off")

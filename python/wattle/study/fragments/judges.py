@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from statistics import median
 
-from wattle.study import published
+from wattle.study import papers, published
 from wattle.study.fragments.analysis import METRICS, Analysis
 from wattle.study.published import NotTestable, Outcome, Verdict, by_form, verdict_of
 from wattle.study.stats import line, trend
@@ -305,4 +305,4 @@ def packets_follow_time(a: Analysis, metric: str) -> Outcome:
     return _outcome(a, metric, ours, 0.7 <= fit.slope <= 1.3 and fit.r2 >= 0.9, why)
 
 
-ROWS = published.read(__file__).figures(globals())
+ROWS = papers.read(__file__).figures(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from wattle.study import published
+from wattle.study import papers
 from wattle.study.published import NotTestable, Outcome, needed, verdict_of
 from wattle.study.stats import FEWEST, Center, center
 from wattle.study.sweep.analysis import METRICS, ONLY_RECORDS, Analysis, Point
@@ -311,4 +311,4 @@ def cost_is_nullified(a: Analysis, version: str) -> Outcome:
     return _beyond(a, found[best], HALF, f"of the loss, {best} saves", ROOT)
 
 
-ROWS = published.read(__file__).figures(globals())
+ROWS = papers.read(__file__).figures(globals())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from wattle.study import published
-from wattle.study.published import Outcome, verdict_of
+from wattle.study import papers
+from wattle.study.published import Outcome, not_here, verdict_of  # noqa: F401 (published.toml names it)
 from wattle.study.versions.analysis import Analysis
-from wattle.study.versions.judges import not_here  # noqa: F401 (published.toml names it)
 
 
 def right(a: Analysis) -> Outcome:
@@ -13,6 +12,6 @@ def right(a: Analysis) -> Outcome:
     return Outcome(f"{runs - a.wrong} of {runs} runs", verdict_of(a.wrong == 0))
 
 
-PAPERS = published.read(__file__)
+PAPERS = papers.read(__file__)
 ROWS = PAPERS.figures(globals())
 BARS = PAPERS.bars(globals())

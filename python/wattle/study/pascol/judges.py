@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from wattle.study import published
+from wattle.study import papers
 from wattle.study.published import NotTestable, Outcome, Verdict, needed, verdict_of
 from wattle.study.stats import Center, center
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
 from wattle.text import units
 
 RING = "ring"
-PAPERS = published.read(__file__)
+PAPERS = papers.read(__file__)
 OPS: dict[str, int] = PAPERS.values["crossover"]  # bytes from which sleeping with scaling wins
 NEAR = 0.05  # relative to polling's latency: "less than 5% difference"
 CONVERGED = 1 + NEAR

@@ -21,7 +21,7 @@ from wattle.html.figures import (
 )
 from wattle.study.medians import by_unit, hover_lines
 from wattle.study.patterns.analysis import IMPACT_METRICS, METRICS, TRANSFORMATIONS, Analysis
-from wattle.study.patterns.judges import marks
+from wattle.study.patterns.judges import PAPERS
 from wattle.study.stats import Center
 from wattle.text import units
 from wattle.text.units import in_unit
@@ -124,8 +124,8 @@ def _published(a: Analysis, name: str, metric: str) -> list[Trace]:
     if not a.fragments:
         return []
     end = a.fragments[-1]
-    found = [m for m in marks(name, metric) if m.first <= end]
-    return [published_band(m.first, min(m.last, end), m.lo, m.hi, m.words) for m in found]
+    found = [m for m in PAPERS.marks if (m["change"], m["metric"]) == (name, metric) and m["first"] <= end]
+    return [published_band(m["first"], min(m["last"], end), m["lo"], m["hi"], m["words"]) for m in found]
 
 
 def _saving_figure(a: Analysis, name: str, metric: str, counts: Sequence[int], traces: list[Trace]) -> Figure:

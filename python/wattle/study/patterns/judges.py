@@ -5,13 +5,12 @@ from __future__ import annotations
 import operator
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
-from wattle.study import published
+from wattle.study import papers
 from wattle.study.patterns import reasons
 from wattle.study.patterns.analysis import METRICS, PAPER_PAYLOAD, TRANSFORMATIONS, Analysis
-from wattle.study.published import MODELLED, NotTestable, Outcome, Verdict, enough, needed, verdict_of
+from wattle.study.published import MODELLED, NotTestable, Outcome, Verdict, enough, needed, not_here, verdict_of  # noqa: F401
 from wattle.study.stats import Center, trend
 from wattle.text import units
 from wattle.text.provenance import Joules, Provenance, amount, total
@@ -259,12 +258,7 @@ def falling_bandwidth(a: Analysis) -> Outcome:
     return _outcome(a, "bandwidth", ours, holds, reasons.call_rate(a))
 
 
-# ---- statements that cannot be compared ----
-
-
-def payload(a: Analysis) -> Outcome:
-    raise NotTestable("the text gives no number for this transformation and its plot is lost; ours are in the figure")
-
+# ---- the idle draw ----
 
 PAPER_NODE, SOCKETS, CORES = "sandybridge-e5-2670", 2, 8  # the profile of the papers' node; cores of a socket
 
@@ -293,22 +287,5 @@ def _watts(figure: Joules) -> str:
 
 # ---- rows ----
 
-PAPERS = published.read(__file__)
+PAPERS = papers.read(__file__)
 ROWS = PAPERS.figures(globals())
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A published saving in a figure: from lo to hi percent, over these fragment counts. lo = hi is a line."""
-
-    first: float
-    last: float  # infinite: to the largest fragment count
-    lo: float
-    hi: float
-    words: str
-
-
-def marks(change: str, metric: str) -> list[Mark]:
-    """Published numbers to draw beside ours."""
-    found = (m for m in PAPERS.marks if (m["change"], m["metric"]) == (change, metric))
-    return [Mark(*m["fragments"], *m["percent"], m["words"]) for m in found]

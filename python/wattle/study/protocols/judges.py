@@ -6,11 +6,10 @@ calls (equation 7.1).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 
 from wattle.sim import cluster as clusters
-from wattle.study import published
+from wattle.study import papers
 from wattle.study.protocols.configurations import (
     ALL,
     CALLED,
@@ -148,33 +147,33 @@ def _outcome(a: Analysis, ours: str, holds: bool, why: str = "") -> Outcome:
     return Outcome(ours, verdict, (why,) if why and verdict is Verdict.DIFFERS else (), a.provenance)
 
 
-def peak_of(a: Analysis, of: str, published: float) -> Outcome:
+def peak_of(a: Analysis, of: str, value: float) -> Outcome:
     _of_sockets(a, CALLED[of])
-    point, value = _peak(a, CALLED[of])
+    point, most = _peak(a, CALLED[of])
     receiver = a.like(point, who="receiver")
     last = a.center("seconds", receiver)
     watts = [power(a, point, who, metric) for who in ("sender", "receiver") for metric in ("cpu", "dram")]
     drawn = sum(w for w in watts if w is not None)
-    rate = published * drawn
+    rate = value * drawn
     here = "" if last is None else f" Here it is {units.size((point.x or 0) / last.median)}/s."
     why = f"At the {drawn:.0f} W of both sockets the published figure is a bandwidth of {units.size(rate)}/s.{here}"
     if a.simulated and CALLED[of] in (IB_EAGER, IB_RENDEZVOUS):
         why = f"{why} {OTHER_NETWORK}"
-    return _outcome(a, f"{per_joule(value)}, {_at(point)}", published / 2 <= value <= published * 2, why)
+    return _outcome(a, f"{per_joule(most)}, {_at(point)}", value / 2 <= most <= value * 2, why)
 
 
-def pays_since(a: Analysis, of: str, published: int) -> Outcome:
+def pays_since(a: Analysis, of: str, value: int) -> Outcome:
     efficiencies(a, CALLED[of])
     since = needed(pays_from(a, CALLED[of]), "joules are not known here")
     top = _peak(a, CALLED[of])[1]
-    at = [v for p, v in efficiencies(a, CALLED[of]).items() if bytes_of(p) == published]
+    at = [v for p, v in efficiencies(a, CALLED[of]).items() if bytes_of(p) == value]
     why = (
-        f"Messages of {units.size(published)} reach {max(at) / top:.0%} of the best here: up to the size where "
+        f"Messages of {units.size(value)} reach {max(at) / top:.0%} of the best here: up to the size where "
         "the bytes take longer than the calls, a message costs the same at any size."
         if at
         else ""
     )
-    return _outcome(a, units.size(since), published / STEP <= since <= published * STEP, why)
+    return _outcome(a, units.size(since), value / STEP <= since <= value * STEP, why)
 
 
 def highest(a: Analysis) -> Outcome:
@@ -205,15 +204,16 @@ def _bandwidths(a: Analysis) -> str:
     return " and ".join(found)
 
 
-def _ratio(a: Analysis, pairs: Iterable[tuple[Configuration, Configuration]], published: float, why: str) -> Outcome:
+def largest_ratio(a: Analysis, of: str, value: float) -> Outcome:
     there = present(a)
+    pairs, why = RATIOS[of]
     both = [pair for pair in pairs if set(pair) <= set(there)]
     if not both:
         raise NotTestable("no two of these transports and protocols were measured here")
     found = [(*_largest_ratio(a, over, under), over.name) for over, under in both]
     ratio, point, over = max(found, key=lambda one: one[0])
     ours = f"{ratio:.1f} times at most, {over}, {_at(point)}"
-    return _outcome(a, ours, published / 2 <= ratio <= published * 2, why)
+    return _outcome(a, ours, value / 2 <= ratio <= value * 2, why)
 
 
 def eager_saves(a: Analysis) -> Outcome:
@@ -297,7 +297,7 @@ def bulk_draws_less(a: Analysis) -> Outcome:
     return _outcome(a, f"{b:.2f} W against {s:.2f} W", s - b >= APART_W, IN_A_CALL)
 
 
-def example(a: Analysis, fragments: int, what: str, published: float, tolerance: float) -> Outcome:
+def example(a: Analysis, fragments: int, what: str, value: float, percent: float) -> Outcome:
     found = {
         c.name: v
         for c in (IB_EAGER, IB_RENDEZVOUS)
@@ -308,7 +308,7 @@ def example(a: Analysis, fragments: int, what: str, published: float, tolerance:
         raise NotTestable("InfiniBand was not measured here")
     unit = {"time": "s", "joules": "J", "watts": "W"}[what]
     ours = ", ".join(f"{name.split(', ')[1]} {si(v, unit)}" for name, v in found.items())
-    holds = any(abs(v / published - 1) <= tolerance for v in found.values())
+    holds = any(abs(v / value - 1) <= percent / 100 for v in found.values())
     why = (
         "In print a message of 512 B takes 5.8 µs and one of 16 KiB 10 µs; the simulated network (infiniband-fdr) "
         f"is assumed to need less CPU time. {OTHER_NETWORK}"
@@ -322,7 +322,7 @@ def _sent(a: Analysis, sender: Point, what: str) -> float | None:
     return power(a, sender, "sender") if what == "watts" else found.median if found else None
 
 
-def dropped(a: Analysis, what: str, published: float) -> Outcome:
+def dropped(a: Analysis, what: str, value: float) -> Outcome:
     saved = {}
     for c in (IB_EAGER, IB_RENDEZVOUS):
         many, few = (
@@ -336,7 +336,7 @@ def dropped(a: Analysis, what: str, published: float) -> Outcome:
         raise NotTestable("InfiniBand was not measured here")
     ours = ", ".join(f"{name} {units.percent(v)}" for name, v in saved.items())
     why = "An eager sender ends when its last message has left, and two copies of 16 KiB are most of that."
-    return _outcome(a, ours, any(abs(v - published) <= 3 for v in saved.values()), why)
+    return _outcome(a, ours, any(abs(v - value) <= 3 for v in saved.values()), why)
 
 
 DEAR = (
@@ -348,15 +348,10 @@ FAR = (
     "against InfiniBand's (0.3 us). A factor of 760 needs TCP messages that take a millisecond, as where small "
     "ones are held back until others are acknowledged; simulated TCP holds none back."
 )
-
-
-def eager_over_rendezvous(a: Analysis, published: float) -> Outcome:
-    return _ratio(a, ((TCP_EAGER, TCP_RENDEZVOUS), (IB_EAGER, IB_RENDEZVOUS)), published, DEAR)
-
-
-def infiniband_over_tcp(a: Analysis, published: float) -> Outcome:
-    pairs = ((IB_EAGER, TCP_EAGER), (IB_RENDEZVOUS, TCP_RENDEZVOUS), (IB_EAGER, TCP_RENDEZVOUS))
-    return _ratio(a, pairs, published, FAR)
+RATIOS = {  # (over, under), and why they differ here
+    "eager": (((TCP_EAGER, TCP_RENDEZVOUS), (IB_EAGER, IB_RENDEZVOUS)), DEAR),
+    "InfiniBand": (((IB_EAGER, TCP_EAGER), (IB_RENDEZVOUS, TCP_RENDEZVOUS), (IB_EAGER, TCP_RENDEZVOUS)), FAR),
+}
 
 
 # ---- power of the memory ----
@@ -445,4 +440,4 @@ def pinning(a: Analysis) -> Outcome:
     raise NotTestable(f"{names} registers no memory, so there is no cost of pinning")
 
 
-ROWS = published.read(__file__).figures(globals())
+ROWS = papers.read(__file__).figures(globals())

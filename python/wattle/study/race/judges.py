@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from statistics import fmean
 
 from wattle.clocks.clusters import cluster
-from wattle.study import published
+from wattle.study import papers
 from wattle.study.published import NotTestable, Outcome, Verdict, needed, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.text import units
@@ -264,4 +264,4 @@ def compute_time(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(falls and seconds[-1] <= (1 - APART / 100) * seconds[0]))
 
 
-ROWS = published.read(__file__).figures(globals())
+ROWS = papers.read(__file__).figures(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from wattle.study import energy, published
+from wattle.study import energy, papers
 from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.stats import center
 from wattle.study.sweep.analysis import Analysis, Point
@@ -194,4 +194,4 @@ def planes(a: Analysis) -> Outcome:
     return _explained(a, found, "agent")
 
 
-ROWS = published.read(__file__).figures(globals())
+ROWS = papers.read(__file__).figures(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from wattle.study import published
+from wattle.study import papers
 from wattle.study.published import NotTestable, Outcome, needed, verdict_of
 from wattle.study.stats import Center, trend
 from wattle.study.sweep.analysis import ONLY_RECORDS, Analysis, Point
@@ -164,6 +164,6 @@ def leaves_short_alone(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(holds))
 
 
-PAPERS = published.read(__file__)
+PAPERS = papers.read(__file__)
 ROWS = PAPERS.figures(globals())
 BARS = PAPERS.bars(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wattle.study import published
+from wattle.study import papers
 from wattle.study.published import NotTestable, Outcome, verdict_of
 from wattle.study.versions.analysis import Analysis
 from wattle.study.versions.judges import (
@@ -85,6 +85,6 @@ def varies_with_few(a: Analysis) -> Outcome:
     return Outcome(f"middle half over the median: {ours}", verdict_of(holds), why)
 
 
-PAPERS = published.read(__file__)
+PAPERS = papers.read(__file__)
 ROWS = PAPERS.figures(globals())
 BARS = PAPERS.bars(globals())

@@ -88,8 +88,3 @@ def asleep(a: Analysis, versions: Sequence[str], most: float) -> Outcome:
         raise NotTestable("no job was held back")
     ours = ", ".join(f"{h.version} {h.share * 100:.2g} % at {h.pes} PEs" for h in held)
     return Outcome(ours, verdict_of(all(h.share <= most for h in held)))
-
-
-def not_here(a: Analysis, reason: str) -> Outcome:
-    """A statement that no study of this kind can test, with the reason."""
-    return Outcome("-", Verdict.NOT_TESTABLE, (reason,), "unavailable")
