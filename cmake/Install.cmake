@@ -11,6 +11,7 @@ endfunction()
 wattle_wrapper(oshcc C OSHCC_CC cc mpicc mpicc.openmpi mpicc.mpich)
 wattle_wrapper(oshc++ C++ OSHCXX_CXX c++ mpicxx mpicxx.openmpi mpicxx.mpich)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/oshfort.in ${CMAKE_BINARY_DIR}/bin/oshfort COPYONLY ${executable})
+configure_file(${CMAKE_SOURCE_DIR}/src/power/sensor/wattle_redfish.py ${CMAKE_BINARY_DIR}/bin/wattle-redfish COPYONLY ${executable})
 foreach(name oshcxx oshCC) # Open MPI's names too: a Makefile that calls them must not find another library's in PATH
   file(CREATE_LINK oshc++ ${CMAKE_BINARY_DIR}/bin/${name} SYMBOLIC)
 endforeach()
@@ -38,7 +39,7 @@ install(TARGETS oshrun wattle-info wattle-meter wattle-profiles wattle-calibrate
   RUNTIME DESTINATION bin)
 set(wrappers oshcc oshc++ oshcxx oshCC oshfort)
 list(TRANSFORM wrappers PREPEND ${CMAKE_BINARY_DIR}/bin/)
-install(PROGRAMS ${wrappers} DESTINATION bin)
+install(PROGRAMS ${wrappers} ${CMAKE_BINARY_DIR}/bin/wattle-redfish DESTINATION bin)
 # oshrun puts this folder into the search path of programs (src/launch/runtime_path.h). A wheel would have copies in place of the links, which
 # find no modules beside them, so it has no such folder.
 if(NOT SKBUILD)

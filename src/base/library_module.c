@@ -34,15 +34,20 @@ static const struct {
     {"machine-yaml", "wtl_machine_parse", "machine profiles in files", "libcyaml1", "libcyaml-dev", "libcyaml"},
 };
 
-void wtl_library_module_path(const char *name, char *path, size_t size)
+void wtl_library_path(const char *before, const char *name, const char *after, char *path, size_t size)
 {
   char real[PATH_MAX];
   Dl_info here;
-  const char *file = dladdr((void *)(uintptr_t)wtl_library_module_path, &here) ? here.dli_fname : NULL;
+  const char *file = dladdr((void *)(uintptr_t)wtl_library_path, &here) ? here.dli_fname : NULL;
   /* The loader may have found the library by a link in another folder (PREFIX/lib/wattle/runtime). */
   if (file && realpath(file, real)) file = real;
   const char *slash = file ? strrchr(file, '/') : NULL;
-  snprintf(path, size, "%.*slibwattle-%s.so", slash ? (int)(slash - file) + 1 : 0, slash ? file : "", name);
+  snprintf(path, size, "%.*s%s%s%s", slash ? (int)(slash - file) + 1 : 0, slash ? file : "", before, name, after);
+}
+
+void wtl_library_module_path(const char *name, char *path, size_t size)
+{
+  wtl_library_path("libwattle-", name, ".so", path, size);
 }
 
 void *wtl_library_module_load(const char *name, char *error, size_t size)

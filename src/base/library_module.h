@@ -12,6 +12,9 @@
 
 #include <stddef.h>
 
+/* Writes the folder of libwattle, and these three parts of a name. */
+void wtl_library_path(const char *before, const char *name, const char *after, char *path, size_t size);
+
 /* Writes the path of the module libwattle-NAME.so, which lies in the folder of libwattle. */
 void wtl_library_module_path(const char *name, char *path, size_t size);
 

@@ -13,8 +13,8 @@
 #endif
 
 #include "base/hash.h"
-#include "base/json_read.h"
 #include "base/regular_file.h"
+#include "os/locale.h"
 
 const char *const wtl_price_names[WTL_PRICES] = {
     [WTL_PRICE_SPIN_OTHER] = "spin_other",
@@ -89,6 +89,13 @@ static uint64_t hash(uint64_t h, const char *text)
   return wtl_hash(h, text, strlen(text) + 1); /* with the NUL at the end */
 }
 
+static uint64_t key_of(const wtl_prices_machine *machine)
+{
+  char cores[16];
+  snprintf(cores, sizeof cores, "%d", machine->cores);
+  return hash(hash(hash(0xcbf29ce484222325u, machine->cpu), machine->kernel), cores);
+}
+
 /* Replaces all but letters, digits, '.', '-' and '_', so that the name is one component of a path. */
 static void plain_host(const char *host, char *out, size_t size)
 {
@@ -102,16 +109,14 @@ bool wtl_prices_file(const wtl_prices_machine *machine, char *file, size_t size,
 {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   bool has_cache = cache && *cache == '/'; /* the XDG specification: relative paths are ignored */
-  char cores[16], host[65];
+  char host[65];
   file[0] = '\0';
   if (!has_cache && !(home && *home == '/'))
     return snprintf(why, why_size, "there is no cache folder: neither XDG_CACHE_HOME nor HOME is an absolute path"),
            false;
-  snprintf(cores, sizeof cores, "%d", machine->cores);
   plain_host(machine->host, host, sizeof host);
-  uint64_t key = hash(hash(hash(0xcbf29ce484222325u, machine->cpu), machine->kernel), cores);
   int n = snprintf(file, size, "%s%s/wattle/prices-%s-%016llx.json", has_cache ? cache : home,
-                   has_cache ? "" : "/.cache", host, (unsigned long long)key);
+                   has_cache ? "" : "/.cache", host, (unsigned long long)key_of(machine));
   if (n < (int)size) return true;
   file[0] = '\0';
   return snprintf(why, why_size, "the path of the cache folder is too long"), false;
@@ -119,49 +124,33 @@ bool wtl_prices_file(const wtl_prices_machine *machine, char *file, size_t size,
 
 /* ---- the file ---- */
 
-typedef struct collected {
-  wtl_prices *prices;
-  double schema, cores;
-  char kind[32], cpu[WTL_JSON_TEXT], kernel[WTL_JSON_TEXT];
-} collected;
+/* The member of the JSON that programs read: its name, the format, the machine's key, then NAME.BESIDE=SECONDS. */
+static const char member[] = "\"for_programs\"", format[] = "prices 1";
 
-static void keep_text(const wtl_json_leaf *leaf, const char *path, char *to, size_t size)
+void wtl_prices_print(FILE *out, const wtl_prices *p, const wtl_prices_machine *machine)
 {
-  if (leaf->kind == WTL_JSON_IS_TEXT && strcmp(leaf->path, path) == 0) snprintf(to, size, "%s", leaf->text);
+  WTL_LOCALE_APART;
+  fprintf(out, "%s:\"%s %016llx", member, format, (unsigned long long)key_of(machine));
+  for (int i = 0; i < WTL_PRICES; i++)
+    for (int k = 0; k < WTL_BESIDES; k++)
+      if (!isnan(p->median_s[i][k]))
+        fprintf(out, " %s.%s=%.9g", wtl_price_names[i], wtl_price_besides[k], p->median_s[i][k]);
+  fputc('"', out);
 }
 
-/* The index of the name at the start of the path, and its length with the point; -1: none of them. */
-static int name_at(const char *path, const char *const *names, int count, size_t *length)
+/* Takes a word NAME.BESIDE=SECONDS; a name that this version does not know is skipped. */
+static void take_price(wtl_prices *p, char *word)
 {
-  *length = strcspn(path, ".");
-  for (int i = 0; path[*length] && i < count; i++)
-    if (strncmp(path, names[i], *length) == 0 && !names[i][*length]) return ++*length, i;
-  return -1;
-}
-
-/* "prices.NAME.BESIDE.median_s" */
-static double *price_at(wtl_prices *p, const char *path)
-{
-  static const char *const start[] = {"prices"};
-  size_t length;
-  if (name_at(path, start, 1, &length) < 0) return NULL;
-  int price = name_at(path += length, wtl_price_names, WTL_PRICES, &length);
-  if (price < 0) return NULL;
-  int beside = name_at(path += length, wtl_price_besides, WTL_BESIDES, &length);
-  return beside >= 0 && strcmp(path + length, "median_s") == 0 ? &p->median_s[price][beside] : NULL;
-}
-
-static void collect(void *arg, const wtl_json_leaf *leaf)
-{
-  collected *c = arg;
-  keep_text(leaf, "kind", c->kind, sizeof c->kind);
-  keep_text(leaf, "machine.cpu", c->cpu, sizeof c->cpu);
-  keep_text(leaf, "machine.kernel", c->kernel, sizeof c->kernel);
-  if (leaf->kind != WTL_JSON_IS_NUMBER) return;
-  if (strcmp(leaf->path, "schema") == 0) c->schema = leaf->number;
-  if (strcmp(leaf->path, "machine.cores") == 0) c->cores = leaf->number;
-  double *price = price_at(c->prices, leaf->path);
-  if (price && leaf->number >= least_s && leaf->number <= most_s) *price = leaf->number;
+  WTL_LOCALE_APART;
+  char *value = strchr(word, '='), *beside = strchr(word, '.'), *end;
+  if (!value || !beside || beside > value) return;
+  *value++ = *beside++ = '\0';
+  double seconds = strtod(value, &end);
+  if (end == value || *end || !(seconds >= least_s && seconds <= most_s)) return;
+  for (int i = 0; i < WTL_PRICES; i++)
+    for (int k = 0; k < WTL_BESIDES; k++)
+      if (strcmp(word, wtl_price_names[i]) == 0 && strcmp(beside, wtl_price_besides[k]) == 0)
+        p->median_s[i][k] = seconds;
 }
 
 static void forget(wtl_prices *p)
@@ -185,28 +174,30 @@ static bool refuse(wtl_prices *p, const char *reason)
   return false;
 }
 
-static bool is_of(const collected *c, const wtl_prices_machine *m, wtl_prices *p)
+/* Reads the line for programs. `text` is changed. */
+static bool take_line(wtl_prices *p, char *text, const wtl_prices_machine *machine)
 {
-  if (c->schema != WTL_PRICES_SCHEMA || strcmp(c->kind, "prices") != 0)
+  char key[32], *line = strstr(text, member), *save;
+  if (line) line += sizeof member - 1, line += strspn(line, ": \"");
+  size_t n = line ? strcspn(line, "\"\\\n") : 0;
+  if (!line || line[n] != '"' || strncmp(line, format, sizeof format - 1) != 0)
     return refuse(p, "is not a file of prices that this version reads");
-  if (strcmp(c->cpu, m->cpu) != 0 || strcmp(c->kernel, m->kernel) != 0 || c->cores != m->cores)
-    return refuse(p, "was measured on another CPU, kernel or number of cores");
-  return true;
+  line[n] = '\0';
+  snprintf(key, sizeof key, "%016llx", (unsigned long long)key_of(machine));
+  const char *found = strtok_r(line + sizeof format - 1, " ", &save);
+  if (!found || strcmp(found, key) != 0) return refuse(p, "was measured on another CPU, kernel or number of cores");
+  for (char *word; (word = strtok_r(NULL, " ", &save));) take_price(p, word);
+  return has_any(p) || refuse(p, "has no prices in it");
 }
 
 static bool read_file(wtl_prices *p, const wtl_prices_machine *machine)
 {
-  collected c = {.prices = p};
   size_t length;
-  char reason[128];
   const char *why;
   char *text = wtl_regular_file_read(p->file, MOST_BYTES, &length, &why);
-  if (!text) return refuse(p, why);
-  const char *wrong = wtl_json_read(text, length, collect, &c);
+  bool good = text ? take_line(p, text, machine) : refuse(p, why);
   free(text);
-  snprintf(reason, sizeof reason, "is not JSON: %s", wrong ? wrong : "");
-  if (wrong) return refuse(p, reason);
-  return is_of(&c, machine, p) && (has_any(p) || refuse(p, "has no prices in it"));
+  return good;
 }
 
 void wtl_prices_read(const wtl_settings *settings, wtl_prices *p)

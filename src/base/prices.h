@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/settings.h"
 
@@ -65,6 +66,9 @@ bool wtl_prices_file(const wtl_prices_machine *machine, char *file, size_t size,
 /* Reads the file of the setting WATTLE_PRICES: this machine's file (auto), another one (a path), or none. Costs a few
  * system calls and about 50 us. A failure only clears p->known. */
 void wtl_prices_read(const wtl_settings *settings, wtl_prices *p);
+
+/* Prints the member of the file that wtl_prices_read reads: "for_programs":"...". */
+void wtl_prices_print(FILE *out, const wtl_prices *p, const wtl_prices_machine *machine);
 
 /* The first cost of a sleep and a wake-up for learning, in seconds; NaN if unknown. `crowded`: more PEs than cores, so
  * the waker runs on the sleeper's core. `far`: sleepers wait in epoll. */

@@ -57,7 +57,7 @@ static bool read_options(int argc, char **argv, options *o)
 
 /* ---- output ---- */
 
-static void print_machine(void)
+static wtl_prices_machine print_machine(void)
 {
   wtl_prices_machine m;
   char file[512], why[256];
@@ -71,6 +71,7 @@ static void print_machine(void)
   bool good = wtl_prices_file(&m, file, sizeof file, why, sizeof why);
   wtl_json_text_field(stdout, "file", good ? file : NULL, 0);
   wtl_json_text_field(stdout, "no_file", good ? NULL : why, 0);
+  return m;
 }
 
 static void print_where(const wtl_settings *settings)
@@ -127,7 +128,8 @@ static void measure_one(const bench *b, const measurement *m, enum wtl_price_bes
   if (out->n == 0 && !out->why[0]) samples_lack(out, "its time was used up by other prices");
 }
 
-static void measure_and_print(const bench *b, const options *o)
+/* `known` receives the medians. */
+static void measure_and_print(const bench *b, const options *o, wtl_prices *known)
 {
   static samples out;
   int done = 0;
@@ -147,6 +149,7 @@ static void measure_and_print(const bench *b, const options *o)
       else
         out.n = 0, out.why[0] = '\0';
       print_samples(&out, applies, wtl_price_besides[beside]);
+      known->median_s[m->price][beside] = out.n ? samples_summary(&out).median : NAN;
     }
     putchar('}');
   }
@@ -176,12 +179,15 @@ static void print_load(const load *before, const load *after)
 static void measure_all(bench *b, const options *o)
 {
   load before = load_now(), after;
+  wtl_prices known;
   printf("{\"schema\":%d,\"kind\":\"prices\",", WTL_PRICES_SCHEMA);
-  print_machine();
+  wtl_prices_machine machine = print_machine();
   print_how(b);
-  measure_and_print(b, o);
+  measure_and_print(b, o, &known);
   after = load_now();
   print_load(&before, &after);
+  fputs(",\n", stdout);
+  wtl_prices_print(stdout, &known, &machine);
   fputs("}\n", stdout);
 }
 

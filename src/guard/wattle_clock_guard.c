@@ -15,7 +15,6 @@
  * The guard holds nothing else of the job: no memory, no other file, no terminal, no directory.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
@@ -60,8 +59,6 @@ static void into_background(void)
   setsid(); /* launchers end their jobs by session or group */
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) signal(ends[i], SIG_IGN);
   if (chdir("/") != 0) _exit(1);
-  int null = open("/dev/null", O_RDWR);
-  for (int fd = 0; fd < 3 && null >= 0; fd++) dup2(null, fd); /* an open pipe would keep the launcher waiting */
 }
 
 /* Closes all descriptors from 3 on except those in `keep`. */

@@ -37,15 +37,21 @@ static void read_with(const char *setting)
 /* A file of this machine's, with one price. */
 static const char *document(const char *price, const char *value, int more_cores)
 {
-  static char text[2048];
+  static char text[2048], *line;
+  static wtl_prices none;
+  size_t length;
   wtl_prices_machine m;
   wtl_prices_this_machine(&m);
-  snprintf(text, sizeof text,
-           "{\"schema\": %d, \"kind\": \"prices\", \"machine\": {\"host\": \"another\", \"cpu\": \"%s\", \"kernel\": "
-           "\"%s\", "
-           "\"cores\": %d}, \"prices\": {\"%s\": {\"what\": \"x\", \"idle\": {\"median_s\": %s, \"samples\": 9}, "
-           "\"peer\": {\"why\": \"\"}}}}",
-           WTL_PRICES_SCHEMA, m.cpu, m.kernel, m.cores + more_cores, price, value);
+  m.cores += more_cores;
+  for (int i = 0; i < WTL_PRICES; i++)
+    for (int k = 0; k < WTL_BESIDES; k++) none.median_s[i][k] = NAN;
+  FILE *f = open_memstream(&line, &length);
+  wtl_prices_print(f, &none, &m);
+  fclose(f);
+  line[length - 1] = '\0'; /* the quotation mark */
+  snprintf(text, sizeof text, "{\"schema\": %d, \"kind\": \"prices\",\n %s x.idle=1e-6 %s.idle=%s\"}\n",
+           WTL_PRICES_SCHEMA, line, price, value);
+  free(line);
   return text;
 }
 
@@ -71,6 +77,25 @@ static void refused(const char *reason)
   for (int i = 0; i < WTL_PRICES; i++)
     for (int k = 0; k < WTL_BESIDES; k++) CHECK(isnan(p.median_s[i][k]));
   CHECK(isnan(wtl_prices_wake(&p, false, false)) && isnan(wtl_prices_wake(&p, true, true)));
+}
+
+static void the_line_that_is_printed_is_read(void)
+{
+  static wtl_prices printed;
+  wtl_prices_machine m;
+  begin();
+  for (int i = 0; i < WTL_PRICES; i++)
+    for (int k = 0; k < WTL_BESIDES; k++) printed.median_s[i][k] = 1e-9 * (1 + i + 100 * k);
+  wtl_prices_this_machine(&m);
+  FILE *f = fopen(path, "w");
+  CHECK(f != NULL);
+  wtl_prices_print(f, &printed, &m);
+  fclose(f);
+  read_with(path);
+  CHECK(p.known);
+  for (int i = 0; i < WTL_PRICES; i++)
+    for (int k = 0; k < WTL_BESIDES; k++) CHECK_NEAR(p.median_s[i][k], printed.median_s[i][k], 1e-16);
+  end();
 }
 
 static void the_file_that_is_named_gives_the_price_of_a_wakeup(void)
@@ -218,15 +243,15 @@ static void a_broken_huge_or_foreign_file_is_ignored(void)
   static char huge[128 << 10];
   const char *good = document("futex_other", "3e-5", 0);
   begin();
-  for (size_t n = 0; n < strlen(good); n++) {
+  for (size_t n = 0; n < strlen(good) - strlen("\"}\n"); n++) {
     put_bytes(good, n);
-    refused("is not JSON");
+    refused("this version reads");
   }
   memset(huge, ' ', sizeof huge);
   memcpy(huge, good, strlen(good));
   put_bytes(huge, sizeof huge);
   refused("too large");
-  put("{\"schema\": 99, \"kind\": \"prices\"}");
+  put("{\"schema\": 1, \"for_programs\": \"prices 99 0\"}");
   refused("this version reads");
   put("{\"schema\": 1, \"kind\": \"run\"}");
   refused("this version reads");
@@ -247,8 +272,8 @@ static void prices_that_cannot_be_are_none(void)
   end();
 }
 
-TESTS(TEST(the_file_that_is_named_gives_the_price_of_a_wakeup), TEST(every_price_is_read_by_its_whole_name),
-      TEST(sleepers_in_epoll_and_crowded_cores_have_prices_of_their_own),
+TESTS(TEST(the_line_that_is_printed_is_read), TEST(the_file_that_is_named_gives_the_price_of_a_wakeup),
+      TEST(every_price_is_read_by_its_whole_name), TEST(sleepers_in_epoll_and_crowded_cores_have_prices_of_their_own),
       TEST(a_turn_of_a_yielding_thread_is_one_switch), TEST(none_reads_nothing),
       TEST(auto_takes_this_machines_file_from_the_cache), TEST(without_a_cache_folder_the_reason_says_so),
       TEST(prices_of_another_machine_are_not_used), TEST(a_file_that_is_not_there_or_no_regular_file_is_ignored),

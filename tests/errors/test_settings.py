@@ -140,7 +140,7 @@ def test_right_values_are_taken(name: str, value: str) -> None:
 def test_a_file_of_prices_that_cannot_be_used_is_reported_once_and_harms_nothing(tmp_path: Path) -> None:
     broken = tmp_path / "prices.json"
     broken.write_text("{")
-    for path, reason in ((tmp_path / "none.json", "No such file"), (broken, "is not JSON")):
+    for path, reason in ((tmp_path / "none.json", "No such file"), (broken, "is not a file of prices")):
         result = oshrun(2, "boot", env={"WATTLE_PRICES": str(path), "WATTLE_WAIT": "adaptive"})
         assert result.code == 0 and len(result.said) == 1, result
         assert "WATTLE_PRICES" in result.said[0] and str(path) in result.said[0] and reason in result.said[0], result

@@ -1,128 +1,104 @@
 /*
  * knob_guard.c - starts wattle-clock-guard (src/guard), which outlives this process and restores the clocks.
  *
- * The guard is a program of its own and not a fork, so it keeps no memory of this process. It daemonizes itself, so a
- * wait() of the program never returns its status. It reports that it is ready before any clock is set.
+ * The guard reports that it is ready before any clock is set.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/helper_program.h"
+#include "os/locale.h"
 #include "power/knob/knob_kind.h"
 #include "power/knob/knob_saved.h"
 
-/* The guard is installed relative to the library: PREFIX/lib/libwattle.so, PREFIX/bin/wattle-clock-guard. */
-static bool guard_path(char *path, size_t size)
+/* The guard's arguments, each ended by NUL, and the descriptors that it inherits. */
+typedef struct arguments {
+  FILE *f;
+  char *text;
+  size_t length, n_words;
+  int *kept;
+  size_t n_kept;
+} arguments;
+
+/* Adds one argument, with the descriptor that it names (-1: none). */
+static void add(arguments *a, int fd, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void add(arguments *a, int fd, const char *format, ...)
 {
-  static const char marker;
-  char library[PATH_MAX];
-  Dl_info here;
-  if (!dladdr(&marker, &here) || !here.dli_fname || !realpath(here.dli_fname, library)) return false;
-  int n = snprintf(path, size, "%.*s/../bin/wattle-clock-guard", (int)(strrchr(library, '/') - library), library);
-  return n > 0 && (size_t)n < size;
+  WTL_LOCALE_APART;
+  va_list words;
+  va_start(words, format);
+  vfprintf(a->f, format, words);
+  va_end(words);
+  fputc('\0', a->f);
+  a->n_words++;
+  if (fd >= 0) a->kept[a->n_kept++] = fd;
 }
 
-/* The arguments of the guard: the processes to wait for, then the files and the values to restore. */
-typedef struct words {
-  char **word;
-  size_t n, capacity;
-  bool failed;
-} words;
-
-static void add_word(words *w, const char *format, long number, const char *text)
+/* The processes, the files, and the guard's ends of the two pipes. */
+static bool make_arguments(arguments *a, const char *path, const wtl_knob *k, const pid_t *pids, size_t n, int stop,
+                           int ready)
 {
-  char word[4200];
-  snprintf(word, sizeof word, format, number, text);
-  if (w->n + 2 > w->capacity) {
-    size_t capacity = w->capacity ? 2 * w->capacity : 64;
-    char **grown = realloc(w->word, capacity * sizeof *grown);
-    if (!grown) {
-      w->failed = true;
-      return;
-    }
-    w->word = grown;
-    w->capacity = capacity;
-  }
-  if (!(w->word[w->n] = strdup(word))) w->failed = true;
-  w->word[w->failed ? w->n : ++w->n] = NULL;
+  size_t most = 4; /* the pipes, the saved file and the claims */
+  for (size_t d = 0; d < k->n_domains; d++) most += k->domain[d].n_files;
+  a->kept = malloc(most * sizeof *a->kept);
+  a->f = open_memstream(&a->text, &a->length);
+  if (!a->kept || !a->f) return false;
+  add(a, -1, "%s", path);
+  add(a, stop, "%d", stop);
+  add(a, ready, "%d", ready);
+  for (size_t i = 0; i < n; i++) add(a, -1, "pid=%ld", (long)pids[i]);
+  if (k->saved) add(a, -1, "saved=%s", k->saved);
+  if (k->saved) add(a, k->saved_fd, "saved-file=%d", k->saved_fd);
+  if (k->claims.file >= 0) add(a, k->claims.file, "claims=%d", k->claims.file);
+  for (size_t d = 0; d < k->n_domains; d++)
+    for (size_t i = 0; i < k->domain[d].n_files && k->domain[d].claimed; i++)
+      add(a, k->domain[d].file[i].fd, "%d=%s", k->domain[d].file[i].fd, k->domain[d].file[i].found);
+  return fflush(a->f) == 0 && !ferror(a->f);
 }
 
-static void free_words(words *w)
-{
-  for (size_t i = 0; i < w->n; i++) free(w->word[i]);
-  free(w->word);
-}
-
-/*
- * Starts the guard and waits until it is ready. Our copy of its pipe end is closed first, so reading ends if the guard
- * dies.
- */
-static int start(const char *path, words *w, posix_spawn_file_actions_t *files, int ready[2])
+static int start(const arguments *a)
 {
   static char *const environment[] = {NULL};
-  pid_t pid;
-  char message = 0;
-  int status, error = posix_spawn(&pid, path, files, NULL, w->word, environment);
-  if (error) return error;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {} /* it has put itself into the background */
-  close(ready[1]);
-  ready[1] = -1;
-  ssize_t n = read(ready[0], &message, 1);
-  return n == 1 && message == 'r' ? 0 : ECHILD;
+  char **words = malloc((a->n_words + 1) * sizeof *words), *at = a->text;
+  if (!words) return ENOMEM;
+  for (size_t i = 0; i < a->n_words; i++, at += strlen(at) + 1) words[i] = at;
+  words[a->n_words] = NULL;
+  int error = wtl_helper_start(words, environment, a->kept, a->n_kept);
+  free(words);
+  return error;
 }
 
-/* Prepares the arguments: the processes, the files, and the guard's ends of the two pipes. */
-static void prepare(const wtl_knob *k, const pid_t *pids, size_t n, int stop, int ready, words *w,
-                    posix_spawn_file_actions_t *files)
+/* Starts the guard and waits until it is ready. Our copy of its end is closed first, so reading ends if it dies. */
+static int start_ready(const arguments *a, int ready[2])
 {
-  posix_spawn_file_actions_init(files);
-  posix_spawn_file_actions_adddup2(files, stop, stop); /* dup2 onto itself keeps it open in the guard */
-  posix_spawn_file_actions_adddup2(files, ready, ready);
-  add_word(w, "wattle-clock-guard%.0ld%s", 0, "");
-  add_word(w, "%ld%s", stop, "");
-  add_word(w, "%ld%s", ready, "");
-  for (size_t i = 0; i < n; i++) add_word(w, "pid=%ld%s", (long)pids[i], "");
-  if (k->saved) {
-    add_word(w, "saved=%.0ld%s", 0, k->saved);
-    add_word(w, "saved-file=%ld%s", k->saved_fd, "");
-    posix_spawn_file_actions_adddup2(files, k->saved_fd, k->saved_fd);
-  }
-  if (k->claims.file >= 0) {
-    add_word(w, "claims=%ld%s", k->claims.file, "");
-    posix_spawn_file_actions_adddup2(files, k->claims.file, k->claims.file);
-  }
-  for (size_t d = 0; d < k->n_domains; d++) {
-    const wtl_knob_unit *domain = &k->domain[d];
-    for (size_t i = 0; i < domain->n_files && domain->claimed; i++) {
-      posix_spawn_file_actions_adddup2(files, domain->file[i].fd, domain->file[i].fd);
-      add_word(w, "%ld=%s", domain->file[i].fd, domain->file[i].found);
-    }
-  }
+  char message = 0;
+  int error = start(a);
+  close(ready[1]);
+  ready[1] = -1;
+  while (!error && read(ready[0], &message, 1) < 0 && errno == EINTR) {}
+  return error || message == 'r' ? error : ECHILD;
 }
 
 int wtl_knob_guard(wtl_knob *k, const pid_t *pids, size_t n)
 {
-  char path[4096];
-  words w = {0};
+  char path[WTL_HELPER_PATH];
+  arguments a = {0};
   int stop[2] = {-1, -1}, ready[2] = {-1, -1}, error = 0;
-  posix_spawn_file_actions_t files;
   if (!k->kind->acts || !k->kind->value) return 0; /* it changes no file that outlives the process */
-  if (!guard_path(path, sizeof path)) return ENOENT;
+  wtl_helper_path("wattle-clock-guard", path);
   wtl_knob_save(k);
-  if (pipe2(stop, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) error = errno;
-  if (!error) {
-    prepare(k, pids, n, stop[0], ready[1], &w, &files);
-    error = w.failed ? ENOMEM : start(path, &w, &files, ready);
-    posix_spawn_file_actions_destroy(&files);
-  }
-  free_words(&w);
+  if (pipe2(stop, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0)
+    error = errno;
+  else
+    error = make_arguments(&a, path, k, pids, n, stop[0], ready[1]) ? start_ready(&a, ready) : ENOMEM;
+  if (a.f) fclose(a.f);
+  free(a.text);
+  free(a.kept);
   k->guard = error ? -1 : stop[1];
   const int ends[] = {stop[0], error ? stop[1] : -1, ready[0], ready[1]};
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
