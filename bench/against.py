@@ -13,6 +13,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,28 +21,16 @@ sys.path[:0] = [str(ROOT), str(ROOT / "python")]
 
 from wattle.base import files  # noqa: E402
 from wattle.record import manifest  # noqa: E402
-from wattle.text import tables  # noqa: E402
 from wattle.text.console import json_text, note, out, progress  # noqa: E402
 from wattle.text.tables import Table  # noqa: E402
 
-from bench.held import take  # noqa: E402
-from bench.jobs import (  # noqa: E402
-    FLAGS,
-    OUT,
-    BenchError,
-    Figures,
-    Side,
-    Toolchain,
-    alternate,
-    build,
-    crowded,
-    own_oshcc,
-    pinned,
-)
+from bench import memory  # noqa: E402
+from bench.jobs import FLAGS, OUT, BenchError, Launch, Side, Toolchain, crowded, part_of_home, pinned  # noqa: E402
 from bench.messages import ONE_WAY, RATE, REPLY, arguments  # noqa: E402
-from bench.one_node import ROWS, without_bars  # noqa: E402
-from bench.pairs import Row, as_data, between, compare  # noqa: E402
-from bench.show import comparison_table, section  # noqa: E402
+from bench.one_node import ROWS  # noqa: E402
+from bench.pairs import Row, between, compare, without_bars  # noqa: E402
+from bench.part import Part  # noqa: E402
+from bench.show import columns, section  # noqa: E402
 
 HERE = "here"  # name of the side of this tree
 HELD_PES = (64, 192)
@@ -51,7 +40,7 @@ MESSAGES = [
     Row(RATE, "AM 8 B, each of a stream"),
     Row("ring/put/8/1/2", "token by puts, one way"),
 ]
-HELD_KINDS = ("anonymous", "shared", "page_tables")
+HELD_KINDS = memory.FITTED[memory.CONTROL]
 
 
 def resolved(revision: str) -> str:
@@ -93,31 +82,9 @@ def build_revision(commit: str) -> Path:
     return folder / "build" / "release" / "bin" / "oshcc"
 
 
-def of_both(tools: Toolchain, there: str, source: str) -> dict[str, Path]:
-    """A program of bench/ by the name of its side. Raises BenchError if a side cannot compile it."""
-    assert tools.peer
-    return {
-        name: build(compiler, source, name, ("-lm",)) for name, compiler in ((HERE, tools.own), (there, tools.peer))
-    }
-
-
-def rounds_of(tools: Toolchain, there: str, source: str, words: list[str], n: int) -> list[list[Figures]]:
-    """Runs of a program of bench/ on two PEs of this node, both sides alternately."""
-    sides = [Side(name, program, pinned(2)) for name, program in of_both(tools, there, source).items()]
-    with progress(source, n * 2) as steps:
-        return alternate(sides, n, words, steps.advance)
-
-
-def memory(programs: dict[str, Path], rounds: int, sizes: tuple[int, ...]) -> list[dict]:
-    """Memory of jobs of each size that wait after a barrier, both sides alternately."""
-    found = []
-    with progress("memory", rounds * len(sizes) * len(programs)) as steps:
-        for _ in range(rounds):
-            for pes in sizes:
-                for name, program in programs.items():
-                    found.append(take(Side(name, program, crowded(pes)), pes, lambda now: steps.advance(0, now)))
-                    steps.advance()
-    return found
+def sides(tools: Toolchain, there: str, source: str, launch: Launch) -> list[Side]:
+    """A program of bench/ of this tree and of the other revision. Raises BenchError if one cannot compile it."""
+    return [replace(side, name=name) for side, name in zip(tools.sides(source, launch), (HERE, there), strict=True)]
 
 
 def memory_of(samples: list[dict], side: str, pes: int) -> float:
@@ -128,10 +95,7 @@ def memory_of(samples: list[dict], side: str, pes: int) -> float:
 
 def memory_table(samples: list[dict], there: str) -> Table:
     """Private, shared and page tables of a PE by number of PEs."""
-    table = tables.table()
-    table.add_column("memory of a PE")
-    for name in (HERE, there, "ratio"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = columns("memory of a PE", HERE, there, "ratio")
     for pes in sorted({s["pes"] for s in samples}):
         ours, theirs = memory_of(samples, HERE, pes), memory_of(samples, there, pes)
         table.add_row(f"{pes} PEs", f"{ours / 1024:.0f} KiB", f"{theirs / 1024:.0f} KiB", f"{ours / theirs:.2f}")
@@ -157,16 +121,16 @@ def measure(options: argparse.Namespace) -> dict:
     """Builds the other revision, measures both and prints two tables. Returns the figures with their samples."""
     commit = resolved(options.revision)
     there = commit[:9]
-    tools = Toolchain(own_oshcc(), build_revision(commit), there)
-    rounds = rounds_of(tools, there, "micro.c", [], options.pairs)
-    messages = rounds_of(tools, there, "am.c", arguments("ring,uni", 8, 1e-3), options.pairs)
+    tools = Toolchain(part_of_home("bin/oshcc"), build_revision(commit), there)
+    part = Part(options, tools)
+    rounds = part.rounds("micro.c", sides(tools, there, "micro.c", pinned(2)))
+    messages = part.rounds("am.c", sides(tools, there, "am.c", pinned(2)), arguments("ring,uni", 8, 1e-3))
     rows = compare(without_bars(ROWS), between(rounds, 0, 1)) + compare(MESSAGES, between(messages, 0, 1))
-    section(
-        f"One node, 2 PEs: this tree over {options.revision}; below 1: this tree is faster",
-        comparison_table(HERE, there, rows, best=True),
-    )
+    title = f"One node, 2 PEs: this tree over {options.revision}; below 1: this tree is faster"
+    part.show(title, (HERE, there), rows, best=True)
     sizes = HELD_PES[:1] if options.quick else HELD_PES
-    samples = memory(of_both(tools, there, "empty.c"), 1 if options.quick else 2, sizes)
+    plan = [(side, pes) for pes in sizes for side in sides(tools, there, "empty.c", crowded(pes))]
+    samples = memory.sample("memory", plan, 1 if options.quick else 2)
     section("Memory: private, shared and page tables", memory_table(samples, there))
     return {
         "started": manifest.now(),
@@ -174,7 +138,7 @@ def measure(options: argparse.Namespace) -> dict:
         "revision": commit,
         "flags": FLAGS,
         "pairs": options.pairs,
-        "rows": as_data(rows),
+        "rows": part.found["rows"],
         "memory": samples,
         "raw": {"rounds": rounds, "messages": messages},
     }

@@ -4,21 +4,20 @@ nodes.
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from wattle.machine.nodes import Nodes, unavailable
-from wattle.text.console import out, progress
+from wattle.machine.nodes import Nodes
+from wattle.text.console import out
 
-from bench import learned, schemes, two_nodes, verdicts
-from bench.jobs import ROOT, Figures, Side, Toolchain, across, alternate, build, crowded, pinned
-from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, own_table, say_skipped, section
+from bench import learned, schemes
+from bench.jobs import Launch, Rounds, Side, across, build, crowded, home, pinned
+from bench.pairs import Row, between
+from bench.part import Part
+from bench.show import say_skipped
+from bench.two_nodes import PEER_ENV
 
 COMPILER = "mpicc.openmpi"
 PEER_LIBRARY = "libarmci-openmpi.a"
@@ -45,7 +44,6 @@ FAR_ROWS = [
     Row("gets", "GetS 64 x 512 B"),
     Row("acc1_fence", "Acc 64 KiB of doubles + fence", bar=0.5),
 ]
-FAR = [row.key for row in FAR_ROWS]
 TIME_BAR, CPU_BAR = 0.95, 0.8
 
 
@@ -69,10 +67,6 @@ class Libraries:
     peer: tuple[str, ...] | None
 
 
-def home() -> Path:
-    return Path(os.environ.get("WATTLE_HOME") or ROOT / "build" / "release")
-
-
 def libraries() -> Libraries:
     lib = home() / "lib"
     own = (f"-I{home() / 'include'}", f"-L{lib}", f"-Wl,-rpath,{lib}", "-larmci")
@@ -85,90 +79,82 @@ def is_there(library: str) -> bool:
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip() != library
 
 
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
+def run(part: Part) -> None:
+    """Runs the section."""
     found = libraries()
-    result: dict = {"bars": [], "raw": {}}
     if not found.peer:
         say_skipped("No ARMCI to compare with: Debian's libarmci-mpi-dev is not installed")
-    on_node(options, found, result)
+    on_node(part, found)
     if is_there(ARRAYS):
-        arrays(options, found, result)
+        arrays(part, found)
     else:
         say_skipped("Global Arrays: skipped, Debian's libglobalarrays-dev is not installed")
-    if reason := unavailable():
-        say_skipped(f"ARMCI on two nodes: skipped, {reason}")
-    else:
+    if part.has_nodes("ARMCI on two nodes"):
         with Nodes(2) as nodes:
-            between_nodes(options, found, result, nodes)
-        schemes.run(options, result)
-        learned.run(options, result)
-    return result
+            sides = sides_of("armci.c", found, across(nodes, 1), peer_env=PEER_ENV)
+            rounds = part.rounds("ARMCI, two nodes", sides, [row.key for row in FAR_ROWS])
+        show(part, "ARMCI on two nodes", FAR_ROWS, rounds, "nodes")
+        part.found["peer_settings"] = PEER_ENV
+        schemes.run(part)
+        learned.run(part)
 
 
-def sides_of(source: str, found: Libraries, launch: Callable[[list[str]], list[str]], **more: object) -> list[Side]:
-    """Wattle's side and, where it is installed, the peer's. `below`: libraries after the ARMCI. `peer_env`: the peer's
-    settings.
+def sides_of(
+    source: str,
+    found: Libraries,
+    launch: Launch,
+    above: tuple[str, ...] = (),
+    below: tuple[str, ...] = (),
+    peer_env: dict[str, str] | None = None,
+) -> list[Side]:
+    """Wattle's side and, where it is installed, the peer's. `above`, `below`: libraries before and after the ARMCI.
+    `peer_env`: the peer's settings.
     """
-    below, peer_env = more.get("below", ()), more.get("peer_env", {})
-    above = more.get("above", ())
     sides = [Side("Wattle", build(COMPILER, source, "wattle", (*above, *found.own, *below)), launch)]
     if found.peer:
         program = build(COMPILER, source, "peer", (*above, *found.peer, *below))
-        sides.append(Side("armci-mpi", program, launch, dict(peer_env)))
+        sides.append(Side("armci-mpi", program, launch, peer_env or {}))
     return sides
 
 
-def show(title: str, rows: list[Row], rounds: list[list[Figures]], name: str, result: dict) -> None:
+def show(part: Part, title: str, rows: list[Row], rounds: Rounds, name: str) -> None:
     """Prints the table of a comparison, or of Wattle alone, and adds it to the file."""
-    result["raw"][name] = rounds
+    part.found["raw"][name] = rounds
     if len(rounds[0]) < 2:
-        section(f"{title}, Wattle alone", own_table(rows, [r[0] for r in rounds]))
+        part.alone(f"{title}, Wattle alone", rows, [r[0] for r in rounds])
         return
-    compared = compare(rows, between(rounds, 0, 1))
-    section(title, comparison_table("Wattle", "armci-mpi", compared))
-    result[f"rows_{name}"] = as_data(compared)
-    result["bars"] += verdicts.of_comparisons(title, "armci-mpi", compared)
+    part.compared(title, ("Wattle", "armci-mpi"), rows, between(rounds, 0, 1), keep=f"rows_{name}", promise=title)
 
 
-def on_node(options: argparse.Namespace, found: Libraries, result: dict) -> None:
+def on_node(part: Part, found: Libraries) -> None:
+    title = "ARMCI on one node"
     sides = sides_of("armci.c", found, pinned(2))
-    loop = Side("Wattle", sides[0].program, pinned(2))
-    with progress("ARMCI", options.pairs * (len(sides) + 1)) as steps:
-        rounds = alternate(sides, options.pairs, [row.key for row in ROWS], steps.advance)
-        loops = alternate([loop], options.pairs, ["acc1", "daxpy1", "acc2", "daxpy2"], steps.advance)
-    show("ARMCI on one node", ROWS, rounds, "node", result)
-    compared = compare(AGAINST_LOOP, between(loops, 0, 0))
-    section("Accumulate and a plain loop over the same memory", comparison_table("Acc", "loop", compared))
-    result["rows_loop"] = as_data(compared)
-    result["bars"] += verdicts.of_comparisons("ARMCI on one node", "a plain loop", compared)
-    result["raw"]["loop"] = loops
+    show(part, title, ROWS, part.rounds("ARMCI", sides, [row.key for row in ROWS]), "node")
+    loops = part.rounds("ARMCI and loops", sides[:1], ["acc1", "daxpy1", "acc2", "daxpy2"])
+    part.found["raw"]["loop"] = loops
+    part.compared(
+        "Accumulate and a plain loop over the same memory",
+        ("Acc", "loop"),
+        AGAINST_LOOP,
+        between(loops, 0, 0),
+        keep="rows_loop",
+        promise=title,
+        other="a plain loop",
+    )
 
 
-def between_nodes(options: argparse.Namespace, found: Libraries, result: dict, nodes: Nodes) -> None:
-    sides = sides_of("armci.c", found, across(nodes, 1), peer_env=PEER_ENV)
-    with progress("ARMCI, two nodes", options.pairs * len(sides)) as steps:
-        rounds = alternate(sides, options.pairs, FAR, steps.advance)
-    show("ARMCI on two nodes", FAR_ROWS, rounds, "nodes", result)
-    result["peer_settings"] = PEER_ENV
-
-
-PEER_ENV = two_nodes.PEER_ENV
-
-
-def arrays(options: argparse.Namespace, found: Libraries, result: dict) -> None:
+def arrays(part: Part, found: Libraries) -> None:
     for n in (2, 4):
         launch = pinned(n) if n <= len(os.sched_getaffinity(0)) else crowded(n)
         sides = sides_of("arrays.c", found, launch, above=("-lga-openmpi",), below=BELOW_ARRAYS)
-        with progress(f"Global Arrays, {n} ranks", options.pairs * len(sides)) as steps:
-            rounds = alternate(sides, options.pairs, [], steps.advance)
         title = f"Global Arrays, {n} ranks"
-        show(title, array_rows(n), rounds, f"arrays_{n}", result)
+        rounds = part.rounds(title, sides)
+        show(part, title, array_rows(n), rounds, f"arrays_{n}")
         out.print(f"sums: {same_sums(rounds)}")
         out.print()
 
 
-def same_sums(rounds: list[list[Figures]]) -> str:
+def same_sums(rounds: Rounds) -> str:
     """Whether the results of the programs are the same with both libraries."""
     worst = 0.0
     for key in ("dgemm_sum", "jacobi_sum", "idle_sum"):

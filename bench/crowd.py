@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
-from wattle.text.console import progress
-
-from bench import verdicts
-from bench.jobs import Side, Toolchain, alternate, stacked
-from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, own_table, section
+from bench.jobs import stacked
+from bench.pairs import Row, between, compare
+from bench.part import Part
 
 PES = (8, 16, 32)
 # The fastest settings of Debian's OSHMEM 4.1.4 here: without yielding, or unbound, it was slower.
@@ -28,20 +23,15 @@ def rows_of(pes: int) -> list[Row]:
     ]
 
 
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
-    ours, theirs = tools.ours("micro.c"), tools.theirs("micro.c")
-    rounds = {}
-    with progress("more PEs than cores", options.pairs * (2 if theirs else 1) * len(PES)) as steps:
+def run(part: Part) -> None:
+    """Runs the section."""
+    sides = {pes: part.tools.sides("micro.c", stacked(pes), PEER_ENV) for pes in PES}
+    rounds = {pes: part.rounds(f"{pes} PEs", of, ["crowd"]) for pes, of in sides.items()}
+    part.found |= {"peer_settings": PEER_ENV, "raw": {"rounds": rounds}}
+    if not part.tools.peer:
         for pes in PES:
-            peer = [Side("peer", theirs, stacked(pes), PEER_ENV)] if theirs else []
-            sides = [Side("Wattle", ours, stacked(pes)), *peer]
-            rounds[pes] = alternate(sides, options.pairs, ["crowd"], steps.advance)
-    result: dict = {"peer_settings": PEER_ENV, "raw": {"rounds": rounds}}
-    if not theirs:
-        for pes in PES:
-            section(f"{pes} PEs, Wattle alone (no peer)", own_table(rows_of(pes), [r[0] for r in rounds[pes]]))
-        return result
-    rows = [c for pes in PES for c in compare(rows_of(pes), between(rounds[pes], 0, 1))]
-    section("More PEs than cores: Wattle and its peer, which yields", comparison_table("Wattle", "peer", rows))
-    return result | {"rows": as_data(rows), "bars": verdicts.of_comparisons("more PEs than cores", "peer", rows)}
+            part.alone(f"{pes} PEs, Wattle alone (no peer)", rows_of(pes), [r[0] for r in rounds[pes]])
+        return
+    found = [c for pes in PES for c in compare(rows_of(pes), between(rounds[pes], 0, 1))]
+    title = "More PEs than cores: Wattle and its peer, which yields"
+    part.show(title, ("Wattle", "peer"), found, promise="more PEs than cores")

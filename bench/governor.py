@@ -4,24 +4,17 @@ without it.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import re
 import statistics
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle.text.console import progress
-
-from bench import verdicts
-from bench.jobs import OTHERS, ROOT, BenchError, Figures, Launch, Side, Toolchain, alternate, pinned
+from bench.jobs import OTHERS, ROOT, BenchError, Figures, Launch, Side, home, pinned
 from bench.load import Watch
-from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, section
+from bench.pairs import Row, between, compare
+from bench.part import Part
 
-SECTION = "The governor, recording"
 BAR = 1.01
 GOVERNED = {"WATTLE_GOVERN": "energy", "WATTLE_KNOB": "record"}
 SAID = re.compile(r": ([\d.]+) s,")  # the line in which an example prints its own time
@@ -56,20 +49,13 @@ class Program(Side):
 
     def run(self, *arguments: str) -> Figures:
         watch = Watch()
-        command = self.command(*arguments)
-        done = subprocess.run(
-            command, env=self.environment(), capture_output=True, text=True, timeout=300, check=False, cwd=ROOT
-        )
-        samples = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        _, output = self.output(*arguments, folder=ROOT)
+        samples = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
         seconds = [s["seconds"] for s in samples if s.get("kind") == "sample"]
-        seconds += [float(s) for s in SAID.findall(done.stdout)]
-        if done.returncode or not seconds:
-            raise BenchError(f"{self.program.name} ended with exit code {done.returncode}\n{done.stderr.strip()}")
+        seconds += [float(s) for s in SAID.findall(output)]
+        if not seconds:
+            raise BenchError(f"{self.program.name} printed no time:\n{output.strip()}")
         return {self.program.name: statistics.median(seconds), OTHERS: watch.others()}
-
-
-def home() -> Path:
-    return Path(os.environ.get("WATTLE_HOME") or ROOT / "build" / "release")
 
 
 def two_sides(kind: type[Side], program: Path, launch: Launch) -> list[Side]:
@@ -77,24 +63,16 @@ def two_sides(kind: type[Side], program: Path, launch: Launch) -> list[Side]:
     return [kind("governed", program, launch, GOVERNED), kind("off", program, launch)]
 
 
-def programs() -> dict[Path, list[str]]:
-    """The compared programs other than the regions, with their arguments."""
-    examples = {home() / "bin/examples" / name: words for name, words in EXAMPLES.items()}
-    return examples | {home() / "lib/wattle/apps" / name: ["--json", *words] for name, words in APPS.items()}
-
-
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
-    todo, launch = programs(), pinned(2)
-    raw: dict = {}
-    with progress("The governor's cost", (1 + len(todo)) * 2 * options.pairs) as steps:
-        raw["regions"] = alternate(two_sides(Side, tools.ours("regions.c"), launch), options.pairs, [], steps.advance)
-        for program, words in todo.items():
-            sides = two_sides(Program, program, launch)
-            raw[program.name] = alternate(sides, options.pairs, words, steps.advance)
+def run(part: Part) -> None:
+    """Runs the section."""
+    programs = {home() / "bin/examples" / name: words for name, words in EXAMPLES.items()}
+    programs |= {home() / "lib/wattle/apps" / name: ["--json", *words] for name, words in APPS.items()}
+    launch, raw = pinned(2), part.found["raw"]
+    raw["regions"] = part.rounds("regions", two_sides(Side, part.tools.ours("regions.c"), launch))
     rows = compare(REGIONS, between(raw["regions"], 0, 1))
-    for program in todo:
-        rows += compare([Row(program.name, program.name, bar=BAR)], between(raw[program.name], 0, 1))
+    for program, words in programs.items():
+        name = program.name
+        raw[name] = part.rounds(name, two_sides(Program, program, launch), words)
+        rows += compare([Row(name, name, bar=BAR)], between(raw[name], 0, 1))
     title = "Two PEs with the governor (energy, knob record), and without"
-    section(title, comparison_table("governed", "off", rows, best=True))
-    return {"rows": as_data(rows), "bars": verdicts.of_comparisons(SECTION, "off", rows), "raw": raw}
+    part.show(title, ("governed", "off"), rows, promise="The governor, recording", best=True)

@@ -100,6 +100,10 @@ class Held:
     def launcher(self) -> int:
         return self._job.pid
 
+    def memory(self) -> list[Footprint]:
+        """The present memory of each process of the job, without the launcher's."""
+        return [footprint(pid) for pe in self.pids for pid in with_children(pe)]
+
     def _read_until_met(self, deadline: float) -> None:
         assert self._job.stdout
         pipe, rest = self._job.stdout.fileno(), b""
@@ -160,14 +164,12 @@ class Held:
 def take(side: Side, pes: int, tick: Callable[[str], None]) -> dict:
     """Starts a job, measures its memory and releases it. Returns memory and times as raw data."""
     with Held(side, pes, tick) as held:
-        parts = [footprint(pid) for pe in held.pids for pid in with_children(pe)]
-        total = sum(parts, Footprint())
-        launcher = footprint(held.launcher)
+        parts, launcher = held.memory(), footprint(held.launcher)
     return {
         "side": side.name,
         "pes": pes,
         "processes": len(parts),
-        "total": vars(total),
+        "total": vars(sum(parts, Footprint())),
         "launcher": vars(launcher),
         "start_s": held.start_s,
         "finish_s": held.finish_s,

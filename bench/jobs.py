@@ -30,6 +30,7 @@ COMMON_ENV = {
 BEST = "best:"  # prefix of a row's key: the best batch of the run instead of the median one
 OTHERS = "others"  # the row of the share of the machine's CPU time that other processes used
 Figures = dict[str, float]  # row -> seconds (or CPU seconds), from one run
+Rounds = list[list[Figures]]  # the runs of alternating sides, by round
 Launch = Callable[[list[str]], list[str]]  # options of mpirun, a program and its arguments -> the whole command line
 
 
@@ -37,28 +38,31 @@ class BenchError(Exception):
     """An error that ends a section, or the benchmark before its first one, with a message for the user."""
 
 
+def here(pes: int, *options: str) -> Launch:
+    """A launch on this machine."""
+    return lambda words: ["mpirun", "-q", *options, "-n", str(pes), *words]
+
+
 def pinned(pes: int) -> Launch:
     """A launch on this machine, with each PE on its own core."""
-    return lambda words: ["mpirun", "-q", "--bind-to", "core", "--map-by", "core", "-n", str(pes), *words]
+    return here(pes, "--bind-to", "core", "--map-by", "core")
 
 
 def crowded(pes: int) -> Launch:
     """A launch on this machine with any number of PEs, which are not bound."""
-    return lambda words: ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-n", str(pes), *words]
+    return here(pes, "--oversubscribe", "--bind-to", "none")
 
 
 def stacked(pes: int) -> Launch:
     """A launch on this machine with any number of PEs, which are bound to its cores one after the other."""
-    places = ["--map-by", "core:OVERSUBSCRIBE", "--bind-to", "core:overload-allowed"]
-    return lambda words: ["mpirun", "-q", *places, "-n", str(pes), *words]
+    return here(pes, "--map-by", "core:OVERSUBSCRIBE", "--bind-to", "core:overload-allowed")
 
 
 def one_apart(pes: int) -> Launch:
     """A launch on this machine, with PE 0 on the first core and all others together on the second."""
     first, second = sorted(os.sched_getaffinity(0))[:2]
     place = f'exec taskset -c $([ "$PMIX_RANK" = 0 ] && echo {first} || echo {second}) "$@"'
-    start = ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-n", str(pes)]
-    return lambda words: [*start, *split_options(words, ["sh", "-c", place, "place"])]
+    return lambda words: crowded(pes)(split_options(words, ["sh", "-c", place, "place"]))
 
 
 def split_options(words: list[str], between: list[str]) -> list[str]:
@@ -108,12 +112,13 @@ class Side:
         """The environment of the job, without a profile, whose writing would be measured too."""
         return {k: v for k, v in os.environ.items() if k != "WATTLE_PROFILE_DIR"} | COMMON_ENV | self.env
 
-    def lines(self, *arguments: str, timeout: float = 300) -> tuple[float, list[dict]]:
-        """One run: seconds from the launcher's start to its end, and the JSON lines that its PEs printed."""
+    def output(self, *arguments: str, timeout: float = 300, folder: str | Path | None = None) -> tuple[float, str]:
+        """One run: seconds from the launcher's start to its end, and its output. `folder`: its working directory."""
         started = time.monotonic()
         with subprocess.Popen(
             self.command(*arguments),
             env=self.environment(),
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -129,6 +134,11 @@ class Side:
         if job.returncode:
             words = (errors or output).strip()
             raise BenchError(f"{self.name}: {self.program.name} ended with exit code {job.returncode}\n{words}")
+        return wall, output
+
+    def lines(self, *arguments: str) -> tuple[float, list[dict]]:
+        """One run: its seconds, and the JSON lines that its PEs printed."""
+        wall, output = self.output(*arguments)
         return wall, [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
     def run(self, *arguments: str) -> Figures:
@@ -150,7 +160,7 @@ def figures_of(line: dict) -> Figures:
     return {line["row"]: line["median_s"]} | best
 
 
-def alternate(sides: list[Side], n: int, arguments: list[str], tick: Callable[[], None]) -> list[list[Figures]]:
+def alternate(sides: list[Side], n: int, arguments: list[str], tick: Callable[[], None]) -> Rounds:
     """Runs all sides alternately, n times. The side that begins changes from round to round."""
     rounds = []
     for i in range(n):
@@ -181,12 +191,18 @@ class Toolchain:
         """The same program built against the peer; None where there is none."""
         return build(self.peer, source, "peer") if self.peer else None
 
+    def sides(self, source: str, launch: Launch, peer_env: dict[str, str] | None = None) -> list[Side]:
+        """Wattle and, where there is one, the peer with its settings."""
+        theirs = self.theirs(source)
+        peer = [Side("peer", theirs, launch, peer_env or {})] if theirs else []
+        return [Side("Wattle", self.ours(source), launch), *peer]
+
 
 def build(compiler: Path | str, source: str, name: str, libraries: tuple[str, ...] = ()) -> Path:
     """Compiles a program of bench/. Raises BenchError."""
     files.make_folder(OUT)
     program = OUT / f"{Path(source).stem}-{name}"
-    command = [str(compiler), *FLAGS, str(ROOT / "bench" / source), "-o", str(program), *libraries]
+    command = [str(compiler), *FLAGS, str(ROOT / "bench" / source), "-o", str(program), *libraries, "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BenchError(f"{' '.join(command)} failed:\n{done.stderr.strip()}")
@@ -201,13 +217,17 @@ def build_alone() -> Path:
     return build("cc", "alone.c", "pmix", tuple(done.stdout.split()))
 
 
-def own_oshcc() -> Path:
-    """Wattle's compiler wrapper: under WATTLE_HOME, else in the repository's build. Raises BenchError."""
-    home = Path(os.environ.get("WATTLE_HOME") or ROOT / "build" / "release")
-    oshcc = home / "bin" / "oshcc"
-    if not oshcc.exists():
-        raise BenchError(f"{oshcc} is missing; run `make build`, or set WATTLE_HOME to an installation or a build tree")
-    return oshcc
+def home() -> Path:
+    """Wattle's installation or build tree: WATTLE_HOME, else the repository's build."""
+    return Path(os.environ.get("WATTLE_HOME") or ROOT / "build" / "release")
+
+
+def part_of_home(name: str) -> Path:
+    """A file of Wattle's installation. Raises BenchError where it is missing."""
+    file = home() / name
+    if not file.exists():
+        raise BenchError(f"{file} is missing; run `make build`, or set WATTLE_HOME to an installation or a build tree")
+    return file
 
 
 def peer_oshcc() -> tuple[Path | None, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 
@@ -10,11 +9,12 @@ from wattle.machine.nodes import Nodes
 from wattle.record import profile
 from wattle.report.bench_file import Bar
 from wattle.text import units
-from wattle.text.console import progress
 
-from bench.jobs import OTHERS, Figures, across, alternate
-from bench.pairs import DISTURBED, FEWEST, quartiles
-from bench.schemes import ASLEEP, AWARE, NODES, OPS, POLLING, Rings, program
+from bench import verdicts
+from bench.jobs import Figures, Rounds, across
+from bench.pairs import FEWEST, disturbed_rounds, quartiles
+from bench.part import Part
+from bench.schemes import ASLEEP, AWARE, NODES, OPS, POLLING, Rings, program, rings
 from bench.show import section, side_table
 
 RATES = ("100mbit", "1gbit", "10gbit")
@@ -67,50 +67,37 @@ def learn(nodes: Nodes) -> dict[str, int]:
         return profile.load(Path(folder), NODES).pes[0].thresholds or {}
 
 
-def run(options: argparse.Namespace, result: dict) -> None:
-    """Runs the comparison and prints it. Adds its part of the file to `result`."""
-    bars, raw = [], {}
-    with progress("ARMCI, thresholds", len(RATES) * (2 * ROUNDS + 1)) as steps:
-        for rate in RATES:
-            with Nodes(NODES, rate) as nodes:
-                sides = [
-                    Rings(name, program(), across(nodes, 1), env, SIZES, repeats=1)
-                    for name, env in (("polling", POLLING), ("asleep", ASLEEP))
-                ]
-                rounds = alternate(list(sides), ROUNDS, [], steps.advance)
-                learned = learn(nodes)
-                steps.advance()
-            raw[rate] = {"rounds": rounds, "learned": learned}
-            bars += bars_of(rate, rounds, learned, options.pairs >= FEWEST)
+def run(part: Part) -> None:
+    """Runs the comparison."""
+    bars: list[Bar] = []
+    raw = part.found["raw"]["learned"] = {}
+    for rate in RATES:
+        with Nodes(NODES, rate) as nodes:
+            sides = rings(nodes, SIZES, {"polling": POLLING, "asleep": ASLEEP}, 1)
+            rounds = part.rounds(f"ARMCI, thresholds, {rate}", sides, (), ROUNDS)
+            learned = learn(nodes)
+        raw[rate] = {"rounds": rounds, "learned": learned}
+        bars += bars_of(rate, rounds, learned, part.options.pairs >= FEWEST)
     section("Learned thresholds and measured crossovers", side_table(bars, "learned", "measured", "apart"))
-    result["bars"] += bars
-    result["raw"]["learned"] = raw
+    part.bars += bars
 
 
-def bars_of(rate: str, rounds: list[list[Figures]], learned: dict[str, int], judged: bool) -> list[Bar]:
+def bars_of(rate: str, rounds: Rounds, learned: dict[str, int], judged: bool) -> list[Bar]:
     polling, asleep = ([r[side] for r in rounds] for side in (0, 1))
-    disturbed = any(figures[OTHERS] > DISTURBED for both in rounds for figures in both)
     bars = []
     for op, words in OPS.items():
-        own = learned[op]
         places = crossovers(polling, asleep, op)
-        apart = min(factor(own, place) for place in places)
         bars.append(
-            Bar(
+            verdicts.bar(
+                min(factor(learned[op], place) for place in places),
+                FACTOR_BAR,
+                judged,
                 section="ARMCI, thresholds",
                 label=f"{words}, link of {rate}",
                 other_name="measured",
-                ours=units.size(own),
+                ours=units.size(learned[op]),
                 other=span(places),
-                value=apart,
-                low=apart,
-                high=apart,
-                best=None,
-                bar=FACTOR_BAR,
-                verdict="" if not judged else "met" if apart <= FACTOR_BAR else "not met",
-                beyond=max(0.0, apart / FACTOR_BAR - 1),
-                no_slower=None,
-                disturbed=disturbed,
+                disturbed=disturbed_rounds(rounds) > 0,
             )
         )
     return bars

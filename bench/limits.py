@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import statistics
@@ -11,14 +10,14 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 
-from wattle.machine.nodes import SUBNET, Nodes, unavailable
-from wattle.text import tables
+from wattle.machine.nodes import SUBNET, Nodes
 from wattle.text.console import progress
 from wattle.text.tables import Table
 
-from bench.jobs import BenchError, Side, Toolchain, build, end
+from bench.jobs import BenchError, Side, build, end
 from bench.pairs import Row
-from bench.show import say_skipped, shown
+from bench.part import Limit, Part
+from bench.show import columns, say_skipped, shown
 
 PORT = 17417
 PATIENCE_S = 60
@@ -28,22 +27,18 @@ NEAR, FAR = "one node", "two nodes"
 ITERATIONS = {NEAR: 20000, FAR: 2000}
 TRANSPORTS = {NEAR: {}, FAR: {"UCX_TLS": "tcp,self"}}
 
-Limit = tuple[str, int, list[float]]  # label, bytes for a bandwidth, seconds of each run
 Place = Callable[[int, list[str]], list[str]]  # a command on core or node 0 or 1
 
 
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
-    rounds = 1 if options.quick else 5
-    found = measure(NEAR, here, "127.0.0.1", rounds)
-    if reason := unavailable():
-        say_skipped(f"Limits between nodes: skipped, {reason}")
-    else:
+def run(part: Part) -> None:
+    """Runs the section."""
+    rounds = 1 if part.options.quick else 5
+    part.limits += measure(NEAR, here, "127.0.0.1", rounds)
+    if part.has_nodes("Limits between nodes"):
         with Nodes(2) as nodes:
-            found += measure(FAR, lambda i, words: nodes.inside(i, *words), f"{SUBNET}.1", rounds)
+            part.limits += measure(FAR, lambda i, words: nodes.inside(i, *words), f"{SUBNET}.1", rounds)
     if not shutil.which(PERFTEST):
         say_skipped(f"{PERFTEST}: skipped, not found (Debian: apt install ucx-utils)")
-    return {"limits": found}
 
 
 def here(i: int, words: list[str]) -> list[str]:
@@ -163,9 +158,7 @@ def as_data(label: str, size: int, values: list[float]) -> dict:
 
 
 def table_of(found: list[dict]) -> Table:
-    table = tables.table()
-    table.add_column("limit")
-    table.add_column("median", justify="right")
+    table = columns("limit", "median")
     for limit in found:
         table.add_row(limit["label"], shown(Row("", limit["label"], limit["bytes"]), limit["median_s"]))
     return table

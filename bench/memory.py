@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy
-from wattle.machine.nodes import Nodes, unavailable
-from wattle.text import tables
-from wattle.text.console import note, out, progress
+from wattle.machine.nodes import Nodes
+from wattle.text.console import out, progress
 from wattle.text.tables import Table
 
 from bench.held import take
-from bench.jobs import Side, Toolchain, across, build_alone, crowded
-from bench.show import judged, section
+from bench.jobs import Side, across, build_alone, crowded
+from bench.part import Part
+from bench.show import columns, judged, section
 
 MIB = 1 << 20
 PE_BAR = 8 * MIB
@@ -84,9 +83,7 @@ def fits(samples: list[dict], side: str, kinds: tuple[str, ...]) -> list[Fit]:
 
 def size_table(samples: list[dict]) -> Table:
     """A table with one line for each side and size: KiB a PE by kind, and the time of the job."""
-    table = tables.table()
-    for name in ("", "PEs", "PSS", "private", "files", "shared", "page tables", "start", "finish"):
-        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    table = columns("", "PEs", "PSS", "private", "files", "shared", "page tables", "start", "finish")
     for side in dict.fromkeys(s["side"] for s in samples):
         for n in sizes_of(samples, side):
             kinds = ("pss", "anonymous", "files", "shared", "page_tables")
@@ -132,10 +129,7 @@ def growth(samples: list[dict], judge: bool) -> dict:
 
 def growth_table(data: dict) -> Table:
     """The bars as a table."""
-    table = tables.table()
-    table.add_column("", no_wrap=True)
-    for side in COMPARED:
-        table.add_column(side, justify="right", no_wrap=True)
+    table = columns("", *COMPARED)
     table.add_column("bar", no_wrap=True)
     bar = judged(f"{PE_BAR // MIB} MiB", data["verdicts"]["pss_per_pe"])
     table.add_row(f"PSS a PE, {data['pes']} PEs", *map(amount, data["pss_per_pe"].values()), bar)
@@ -148,35 +142,33 @@ def growth_table(data: dict) -> Table:
     return table
 
 
-def on_one_node(options: argparse.Namespace, tools: Toolchain) -> dict:
+def on_one_node(part: Part) -> dict:
     """Measures all sizes on this machine, all sides alternately."""
+    tools, quick = part.tools, part.options.quick
     programs = {"Wattle": tools.ours("empty.c"), "PMIx": build_alone(), "peer": tools.theirs("empty.c")}
     plan = [
         (Side(name, program, crowded(n)), n)
-        for n in (QUICK_PES if options.quick else PES)
+        for n in (QUICK_PES if quick else PES)
         for name, program in programs.items()
         if program and not (name == "peer" and n > PEER_MOST)
     ]
-    samples = sample("memory", plan, options.memory_rounds)
+    samples = sample("memory", plan, part.options.memory_rounds)
     most = sizes_of(samples, "Wattle")[-1]
     section("Memory, one node, empty program after one barrier, KiB a PE (medians)", size_table(samples))
     launcher = median_of(samples, "Wattle", most, "launcher", "pss")
     out.print(f"mpirun itself, not included: {amount(launcher)} at {most} PEs", style="faint")
     out.print()
-    data = growth(samples, judge=not options.quick)
+    data = growth(samples, judge=not quick)
     section("Memory, one node: an additional PE and a pair of PEs", growth_table(data))
     return {"samples": samples} | data
 
 
-def on_two_nodes(options: argparse.Namespace, tools: Toolchain) -> dict:
+def on_two_nodes(part: Part) -> dict:
     """Measures PEs on two nodes, which also have the network's memory. There is no bar."""
-    if reason := unavailable():
-        note(f"memory on two nodes is skipped: {reason}")
-        return {"skipped": reason}
-    programs = {"Wattle": tools.ours("empty.c"), "PMIx": build_alone()}
+    programs = {"Wattle": part.tools.ours("empty.c"), "PMIx": build_alone()}
     with Nodes(2) as nodes:
         plan = [(Side(name, program, across(nodes, n)), 2 * n) for n in PER_NODE for name, program in programs.items()]
-        samples = sample("memory, two nodes", plan, options.memory_rounds)
+        samples = sample("memory, two nodes", plan, part.options.memory_rounds)
     section("Memory, two nodes, empty program after one barrier, KiB a PE (medians)", size_table(samples))
     return {"samples": samples}
 
@@ -192,6 +184,8 @@ def sample(what: str, plan: list[tuple[Side, int]], rounds: int) -> list[dict]:
     return samples
 
 
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
-    return {"one_node": on_one_node(options, tools), "two_nodes": on_two_nodes(options, tools)}
+def run(part: Part) -> None:
+    """Runs the section."""
+    part.found = {"one_node": on_one_node(part)}
+    if part.has_nodes("Memory on two nodes", "two_nodes"):
+        part.found["two_nodes"] = on_two_nodes(part)

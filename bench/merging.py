@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import replace
 
 from wattle.machine.nodes import Nodes
-from wattle.text.console import progress
 
-from bench import verdicts
-from bench.jobs import Side, Toolchain, across, alternate
-from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, own_table, section
-from bench.two_nodes import PEER_ENV, on_two_nodes
+from bench.jobs import Side, across
+from bench.pairs import Row, between
+from bench.part import Part
+from bench.two_nodes import PEER_ENV
 
 OFF = {"WATTLE_MERGE": "off"}
 OPERATIONS, QUICK_OPERATIONS, ROUNDS = 10000, 1000, 5
@@ -40,38 +38,28 @@ BUFFERS = [
 ]
 
 
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
-    return on_two_nodes("Small operations together", measure, options, tools)
-
-
-def measure(options: argparse.Namespace, tools: Toolchain, nodes: Nodes) -> dict:
-    """Runs the section on existing nodes."""
-    launch = across(nodes, 1)
-    single, updates, theirs = tools.ours("micro.c"), tools.ours("updates.c"), tools.theirs("updates.c")
-    bursts = [Side("auto", single, launch), Side("off", single, launch, OFF)]
-    loops = [Side("auto", updates, launch), Side("off", updates, launch, OFF)]
-    peer = [Side("peer", theirs, launch, PEER_ENV)] if theirs else []
-    count = str(QUICK_OPERATIONS if options.quick else OPERATIONS)
-    with progress("merging", options.pairs * (len(bursts) + len(loops) + len(peer))) as steps:
-        of_bursts = alternate(bursts, options.pairs, ["far", "waiting"], steps.advance)
-        of_loops = alternate([*loops, *peer], options.pairs, [count, str(ROUNDS)], steps.advance)
-    one, many = compare(BURSTS, between(of_bursts, 0, 1)), compare(LOOPS, between(of_loops, 0, 1))
-    section("Two nodes: WATTLE_MERGE=auto and off", comparison_table("auto", "off", one, best=True))
-    section("Random words of two nodes: WATTLE_MERGE=auto and off", comparison_table("auto", "off", many, best=True))
-    ours = compare(BUFFERS, between(of_loops, 0, 0))
-    section("Plain loops and the program's own buffers", comparison_table("loop", "buffers", ours, best=True))
-    result = {
-        "rows": as_data(one),
-        "rows_loops": as_data(many),
-        "rows_buffers": as_data(ours),
-        "bars": verdicts.of_comparisons("merging", "WATTLE_MERGE=off", one)
-        + verdicts.of_comparisons("merging", "the program's own buffers", ours),
-        "raw": {"bursts": of_bursts, "loops": of_loops},
-    }
-    if not peer:
-        section("Random words, Wattle alone (no peer)", own_table(LOOPS, [r[0] for r in of_loops]))
-        return result
-    beside = compare(LOOPS, between(of_loops, 0, 2))
-    section("Random words: Wattle and its peer", comparison_table("Wattle", "peer", beside, best=True))
-    return result | {"rows_peer": as_data(beside)}
+def run(part: Part) -> None:
+    """Runs the section."""
+    if not part.has_nodes("Small operations together"):
+        return
+    with Nodes(2) as nodes:
+        launch = across(nodes, 1)
+        single = Side("auto", part.tools.ours("micro.c"), launch)
+        auto, *peer = part.tools.sides("updates.c", launch, PEER_ENV)
+        count = str(QUICK_OPERATIONS if part.options.quick else OPERATIONS)
+        bursts = part.rounds("bursts", [single, replace(single, name="off", env=OFF)], ["far", "waiting"])
+        loops = part.rounds("loops", [auto, replace(auto, name="off", env=OFF), *peer], [count, str(ROUNDS)])
+    part.found["raw"] = {"bursts": bursts, "loops": loops}
+    sides, promise, other = ("auto", "off"), "merging", "WATTLE_MERGE=off"
+    title = "Two nodes: WATTLE_MERGE=auto and off"
+    part.compared(title, sides, BURSTS, between(bursts, 0, 1), promise=promise, other=other, best=True)
+    title = "Random words of two nodes: WATTLE_MERGE=auto and off"
+    part.compared(title, sides, LOOPS, between(loops, 0, 1), keep="rows_loops", best=True)
+    title, sides, other = "Plain loops and the program's own buffers", ("loop", "buffers"), "the program's own buffers"
+    ours, keep = between(loops, 0, 0), "rows_buffers"
+    part.compared(title, sides, BUFFERS, ours, keep=keep, promise=promise, other=other, best=True)
+    if peer:
+        title, keep = "Random words: Wattle and its peer", "rows_peer"
+        part.compared(title, ("Wattle", "peer"), LOOPS, between(loops, 0, 2), keep=keep, best=True)
+    else:
+        part.alone("Random words, Wattle alone (no peer)", LOOPS, [r[0] for r in loops])

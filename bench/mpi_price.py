@@ -5,24 +5,20 @@ The applications and their input are those of tests/mpi/debian_programs.toml, of
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
 import tempfile
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from wattle.run.mpi import OVERSUBSCRIBED
-from wattle.text.console import progress
 
-from bench import verdicts
-from bench.jobs import COMMON_ENV, ROOT, BenchError, MissingInput, Side, Toolchain, alternate
-from bench.mpi import CLOSE, Application, MpiSide, installed, launcher, preloaded
-from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, say_skipped, section
+from bench.jobs import COMMON_ENV, ROOT, BenchError, MissingInput, Side
+from bench.mpi import CLOSE, SIDES, Application, installed, launcher, preloaded, with_library
+from bench.pairs import Row, between
+from bench.part import Part
+from bench.show import say_skipped
 
 SECTION = "Price of --mpi"
 TABLE = ROOT / "tests/mpi/debian_programs.toml"
@@ -43,63 +39,46 @@ LONGER: dict[str, tuple[str, str, str]] = {
 }
 
 
-@contextmanager
-def with_profile() -> Iterator[dict[str, str]]:
-    """The settings of `wattle run --mpi`: a profile is written, into a folder that is removed."""
-    with tempfile.TemporaryDirectory() as folder:
-        yield {**preloaded("openmpi"), "WATTLE_PROFILE_DIR": folder}
-
-
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
-    result: dict = {"rows": [], "bars": [], "raw": {}}
+def run(part: Part) -> None:
+    """Runs the section."""
     for mpi, name, program in installed("mpi.c"):
-        messages(options, result, mpi, name, program)
+        messages(part, mpi, name, program)
     for row in tomllib.loads(TABLE.read_text())["program"]:
         if row["name"] in LONGER:
             try:
-                application(options, result, row)
+                application(part, row)
             except MissingInput as error:
                 say_skipped(f"{row['name']}: skipped, {error}")
-    return result
 
 
-def messages(options: argparse.Namespace, result: dict, mpi: str, name: str, program: Path) -> None:
+def messages(part: Part, mpi: str, name: str, program: Path) -> None:
     """Short calls, one rank a core. There are more pairs, because runs differ by more than the bar."""
-    bound = ["--bind-to", "core"] if mpi == "openmpi" else ["-bind-to", "core"]
-    launch, pairs = launcher(mpi, 2, *bound), CLOSE * options.pairs
-    sides: list[Side] = [MpiSide("Wattle", program, launch, preloaded(mpi)), MpiSide("plain", program, launch)]
-    with progress(f"short calls, {name}", pairs * len(sides)) as steps:
-        rounds = alternate(sides, pairs, ["messages"], steps.advance)
-    rows = compare([Row(key, f"{words}, {name}", bar=BAR) for key, words in MESSAGES], between(rounds, 0, 1))
-    section(f"{name}: short calls, with Wattle's library and without", comparison_table("Wattle", "plain", rows))
-    result["rows"] += as_data(rows)
-    result["bars"] += verdicts.of_comparisons(SECTION, "plain", rows)
-    result["raw"][mpi] = rounds
+    sides = with_library(mpi, program)
+    rounds = part.rounds(f"short calls, {name}", sides, ["messages"], CLOSE * part.options.pairs)
+    part.found["raw"][mpi] = rounds
+    rows = [Row(key, f"{words}, {name}", bar=BAR) for key, words in MESSAGES]
+    title = f"{name}: short calls, with Wattle's library and without"
+    part.compared(title, SIDES, rows, between(rounds, 0, 1), promise=SECTION)
 
 
-def application(options: argparse.Namespace, result: dict, row: dict) -> None:
+def application(part: Part, row: dict) -> None:
     """An application of the table on two cores, with a profile and without Wattle."""
     name, (first, *arguments) = row["name"], row["run"].split()
     program = shutil.which(first)
     if not program or not shutil.which("mpirun.openmpi"):
         say_skipped(f"{name}: skipped, Debian's {row['packages'].split()[0]} or mpirun.openmpi is not installed")
         return
-    environment, launch = {**COMMON_ENV, **OVERSUBSCRIBED}, launcher("openmpi", 2, "--bind-to", "core")
-    with tempfile.TemporaryDirectory() as folder, with_profile() as profile:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as profile:
         _prepare(row, Path(folder))
-        words = (Path(program), launch)
+        own = {**OVERSUBSCRIBED, **preloaded("openmpi"), "WATTLE_PROFILE_DIR": profile}  # as `wattle run --mpi` has it
         sides: list[Side] = [
-            Application("Wattle", *words, {**environment, **profile}, tuple(arguments), Path(folder)),
-            Application("plain", *words, environment, tuple(arguments), Path(folder)),
+            Application(side, Path(program), launcher("openmpi", 2), dict(environment), folder=Path(folder))
+            for side, environment in zip(SIDES, (own, OVERSUBSCRIBED), strict=True)
         ]
-        with progress(name, options.pairs * len(sides)) as steps:
-            rounds = alternate(sides, options.pairs, [], steps.advance)
-    rows = compare([Row("job", f"{name}, 2 processes", bar=BAR), Row("cpu", "its CPU seconds")], between(rounds, 0, 1))
-    section(f"{name}, 2 processes: with `wattle run --mpi` and without", comparison_table("Wattle", "plain", rows))
-    result["rows"] += as_data(rows)
-    result["bars"] += verdicts.of_comparisons(SECTION, "plain", rows)
-    result["raw"][name] = rounds
+        rounds = part.found["raw"][name] = part.rounds(name, sides, arguments)
+    rows = [Row("job", f"{name}, 2 processes", bar=BAR), Row("cpu", "its CPU seconds")]
+    title = f"{name}, 2 processes: with `wattle run --mpi` and without"
+    part.compared(title, SIDES, rows, between(rounds, 0, 1), promise=SECTION)
 
 
 def _prepare(row: dict, folder: Path) -> None:

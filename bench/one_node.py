@@ -4,14 +4,11 @@ profile.
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import replace
 
-from wattle.text.console import progress
-
-from bench import verdicts
-from bench.jobs import Side, Toolchain, alternate, pinned
-from bench.pairs import Row, as_data, between, compare, one_sided
-from bench.show import comparison_table, own_table, section
+from bench.jobs import Rounds, pinned
+from bench.pairs import Row, between, one_sided, without_bars
+from bench.part import Limit, Part
 
 ROWS = [
     *one_sided("put_quiet", "put+quiet 8 B", bar=0.5),
@@ -44,25 +41,15 @@ COPY_BAR = 1 / 0.95  # ratio of times: 0.95 of the bandwidth
 HOP_BAR = 1.15
 
 
-def copied(test: str, label: str, size: int, bar: float | None = COPY_BAR) -> list[Row]:
+def copied(test: str, label: str, size: int, bar: float | None = COPY_BAR, to: str = "copy_there") -> list[Row]:
     """A put compared with memcpy of the same size to the same place, by batches that alternate in one process."""
-    targets = {"computing": "busy", "waiting": "waits"}
-    return [
-        Row(f"{test}/{size}/{target}", f"{label}, {does}", size, bar, against=f"copy_there/{size}/{target}")
-        for target, does in targets.items()
-    ]
+    return one_sided(test, label, size, bandwidth=True, bar=bar, against=to)
 
 
 def fenced(label: str, size: int) -> list[Row]:
     """A put compared with a copy and a full fence, the guarantee of quiet."""
-    return [
-        Row(
-            f"put_quiet/{size}/computing",
-            f"{label}, +fence",
-            size,
-            against=f"copy_fenced/{size}/computing",
-        )
-    ]
+    busy, _ = copied("put_quiet", label, size, None, "copy_fenced")
+    return [replace(busy, label=f"{label}, +fence")]
 
 
 LIMITS = [
@@ -90,45 +77,29 @@ PRICED = [
 PRICES = ("WATTLE_CHECK", "WATTLE_PROFILE")
 
 
-def without_bars(rows: list[Row]) -> list[Row]:
-    return [Row(row.key, row.label, row.bytes, against=row.against) for row in rows]
-
-
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
-    two = pinned(2)
-    ours = Side("Wattle", tools.ours("micro.c"), two)
-    theirs = tools.theirs("micro.c")
-    peer = [] if theirs is None else [Side("peer", theirs, two)]
-    without = [Side("off", ours.program, two, {setting: "off"}) for setting in PRICES]
-    sides = [ours, *without, *peer]
-    with progress("one node", options.pairs * len(sides)) as steps:
-        rounds = alternate(sides, options.pairs, [], steps.advance)
-
-    result: dict = {"rows": [], "prices": {}, "bars": []}
+def run(part: Part) -> None:
+    """Runs the section."""
+    ours, *peer = part.tools.sides("micro.c", pinned(2))
+    without = [replace(ours, name="off", env={setting: "off"}) for setting in PRICES]
+    rounds = part.rounds("one node", [ours, *without, *peer])
+    part.found["raw"] = {"rounds": rounds}
     if peer:
-        rows = compare(ROWS, between(rounds, 0, -1))
-        section("One node, 2 PEs: Wattle and its peer", comparison_table("Wattle", "peer", rows))
-        result["rows"] = as_data(rows)
-        result["bars"] += verdicts.of_comparisons("one node", "peer", rows)
+        title = "One node, 2 PEs: Wattle and its peer"
+        part.compared(title, ("Wattle", "peer"), ROWS, between(rounds, 0, -1), promise="one node")
     else:
-        section("One node, Wattle alone (no peer)", own_table(ROWS, [r[0] for r in rounds]))
-    limits = compare(LIMITS, between(rounds, 0, 0))
-    section("One node: Wattle and the machine, alternately in one process", comparison_table("Wattle", "limit", limits))
-    result["rows_limits"] = as_data(limits)
-    result["bars"] += verdicts.of_comparisons("one node: the machine's limits", "limit", limits)
+        part.alone("One node, Wattle alone (no peer)", ROWS, [r[0] for r in rounds])
+    title, promise = "One node: Wattle and the machine, alternately in one process", "one node: the machine's limits"
+    keep = "rows_limits"
+    part.compared(title, ("Wattle", "limit"), LIMITS, between(rounds, 0, 0), keep=keep, promise=promise)
     if peer:
-        same = compare(without_bars(LIMITS), between(rounds, -1, -1))
-        section("The same for the peer", comparison_table("peer", "limit", same))
-        result["rows_limits_peer"] = as_data(same)
+        own, keep = between(rounds, -1, -1), "rows_limits_peer"
+        part.compared("The same for the peer", ("peer", "limit"), without_bars(LIMITS), own, keep=keep)
     for i, name in enumerate(PRICES, start=1):
-        rows = compare(PRICED, between(rounds, 0, i))
-        section(f"Price of {name}", comparison_table("on", "off", rows))
-        result["prices"][name] = as_data(rows)
-    return result | {"limits": limits_of(rounds), "raw": {"rounds": rounds}}
+        part.compared(f"Price of {name}", ("on", "off"), PRICED, between(rounds, 0, i), under="prices", keep=name)
+    part.limits += limits_of(rounds)
 
 
-def limits_of(rounds: list[list[dict[str, float]]]) -> list[tuple[str, int, list[float]]]:
+def limits_of(rounds: Rounds) -> list[Limit]:
     """The machine's own figures: label, bytes for bandwidths, samples."""
     found = [("cache line to another core and back, half", "hop/8/both", 0)]
     found += [

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
-from bench.jobs import BEST, OTHERS, Figures
+from wattle.study.stats import center
+
+from bench.jobs import BEST, OTHERS, Figures, Rounds
 
 FEWEST = 7  # with fewer pairs, quartiles have no meaning and there is no verdict
 DISTURBED = 0.1  # share of the machine used by others, above which the run's pair counts as disturbed
@@ -26,19 +28,31 @@ class Row:
     against: str = ""
 
 
-def one_sided(test: str, label: str, size: int = 8, *, bandwidth: bool = False, bar: float | None = None) -> list[Row]:
-    """Two rows: the target computes, the target waits."""
-    shown = size if bandwidth else 0
+def without_bars(rows: Iterable[Row]) -> list[Row]:
+    return [replace(row, bar=None, lenient=None) for row in rows]
+
+
+def one_sided(
+    test: str, label: str, size: int = 8, *, bandwidth: bool = False, bar: float | None = None, against: str = ""
+) -> list[Row]:
+    """Two rows: the target computes, the target waits. `against`: another test of the same size and target."""
+    shown, other = size if bandwidth else 0, f"{against}/{size}/{{}}" if against else ""
     targets = {"computing": "busy", "waiting": "waits"}
-    return [Row(f"{test}/{size}/{target}", f"{label}, {does}", shown, bar) for target, does in targets.items()]
+    return [
+        Row(f"{test}/{size}/{target}", f"{label}, {does}", shown, bar, against=other.format(target))
+        for target, does in targets.items()
+    ]
 
 
 def quartiles(values: list[float]) -> tuple[float, float]:
     """The lower and the upper quartile; of one value, the value itself."""
-    if len(values) < 2:
-        return values[0], values[0]
-    cuts = statistics.quantiles(values, n=4, method="inclusive")
-    return cuts[0], cuts[2]
+    found = center(values)
+    return found.p25, found.p75
+
+
+def disturbed_rounds(rounds: Iterable[Iterable[Figures]]) -> int:
+    """The number of rounds, or pairs, in one of whose runs other work ran."""
+    return sum(max(figures.get(OTHERS, 0.0) for figures in runs) > DISTURBED for runs in rounds)
 
 
 @dataclass
@@ -92,36 +106,28 @@ class Comparison:
 Pairs = list[tuple[Figures, Figures]]
 
 
-def both_of(first: str, second: str, pairs: Pairs) -> Pairs:
-    """The pairs in which both sides have their figure."""
-    return [(a, b) for a, b in pairs if first in a and second in b]
+def compare(rows: Iterable[Row], pairs: Pairs) -> list[Comparison]:
+    """The comparisons of all rows for which both sides have figures."""
+    return [found for row in rows if (found := comparison(row, pairs))]
 
 
 def comparison(row: Row, pairs: Pairs) -> Comparison | None:
-    """The comparison of a row; None where a side has no figures."""
-    keys = row.key, row.against or row.key
-    pairs = both_of(*keys, pairs)
+    first, second = row.key, row.against or row.key
+    pairs = [(a, b) for a, b in pairs if first in a and second in b]
     if not pairs:
         return None
-    first, second = keys
-    best = both_of(BEST + first, BEST + second, pairs)
+    best = [(a, b) for a, b in pairs if BEST + first in a and BEST + second in b]
     return Comparison(
         row,
         statistics.median(a[first] for a, _ in pairs),
         statistics.median(b[second] for _, b in pairs),
         [a[first] / b[second] for a, b in pairs],
         [a[BEST + first] / b[BEST + second] for a, b in best],
-        sum(max(a.get(OTHERS, 0.0), b.get(OTHERS, 0.0)) > DISTURBED for a, b in pairs),
+        disturbed_rounds(pairs),
     )
 
 
-def compare(rows: Iterable[Row], pairs: Iterable[tuple[Figures, Figures]]) -> list[Comparison]:
-    """The comparisons of all rows for which both sides have figures."""
-    pairs = list(pairs)
-    return [found for row in rows if (found := comparison(row, pairs))]
-
-
-def between(rounds: list[list[Figures]], first: int, second: int) -> Pairs:
+def between(rounds: Rounds, first: int, second: int) -> Pairs:
     """Pairs of two alternating sides; of one side with itself, to compare two of its own figures."""
     return [(r[first], r[second]) for r in rounds]
 

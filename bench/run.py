@@ -46,11 +46,12 @@ from bench import (  # noqa: E402
     verdicts,
     waits,
 )
-from bench.jobs import FLAGS, OUT, BenchError, Toolchain, own_oshcc, peer_oshcc  # noqa: E402
+from bench.jobs import FLAGS, OUT, BenchError, Toolchain, part_of_home, peer_oshcc  # noqa: E402
 from bench.pairs import FEWEST  # noqa: E402
+from bench.part import Part  # noqa: E402
 from bench.show import section  # noqa: E402
 
-SECTIONS: dict[str, Callable[[argparse.Namespace, Toolchain], dict]] = {
+SECTIONS: dict[str, Callable[[Part], None]] = {
     "machine": limits.run,
     "local": one_node.run,
     "crowd": crowd.run,
@@ -117,7 +118,7 @@ def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
     if not shutil.which("mpirun"):
         raise BenchError("mpirun is missing; run `make deps`")
     peer, peer_name = peer_oshcc()
-    tools = Toolchain(own_oshcc(), peer, peer_name)
+    tools = Toolchain(part_of_home("bin/oshcc"), peer, peer_name)
     cores = len(os.sched_getaffinity(0))
     out.print(f"{manifest.cpu_name()}, {cores} cores; {several(options.pairs, 'pair')}, alternating; profile on")
     out.print("ratio: Wattle's time over the other's, median of pairs; below 1: Wattle faster")
@@ -157,14 +158,14 @@ def measure(options: argparse.Namespace, result: dict) -> int:
             result["left_out"].append(name)
             continue
         try:
-            found = SECTIONS[name](options, tools)
+            SECTIONS[name](part := Part(options, tools))
         except (BenchError, WattleError, OSError) as error:
             note(f"bench: {name}: {error}")
             code = 1
             continue
-        result["bars"] += verdicts.as_data(found.pop("bars", []))
-        result["limits"] += [limits.as_data(*limit) for limit in found.pop("limits", [])]
-        result[name] = found | {"wall_s": time.monotonic() - began}
+        result["bars"] += verdicts.as_data(part.bars)
+        result["limits"] += [limits.as_data(*limit) for limit in part.limits]
+        result[name] = part.found | {"wall_s": time.monotonic() - began}
     return code
 
 
@@ -178,24 +179,17 @@ def tell(result: dict) -> None:
         note(f"bench: left out for lack of time (--within): {', '.join(result['left_out'])}")
 
 
-def unusable(folder: Path) -> str | None:
-    """The reason why programs cannot be built and started in the folder: other users may write to it, or this user may
-    not.
+def why_not(folder: Path, file: Path | None = None) -> str | None:
+    """The reason why programs cannot be built and started in the folder, or why a file cannot be written there: other
+    users may write to it, or this user may not. Checked before the benchmark spends minutes.
     """
     try:
-        files.make_folder(folder)
+        if file:
+            folder.mkdir(parents=True, exist_ok=True)
+            files.check_replaceable(file)
+        else:
+            files.make_folder(folder)
         files.try_writing(folder)
-    except OSError as error:
-        return error.strerror
-    return None
-
-
-def unwritable(file: Path) -> str | None:
-    """The reason why the file cannot be written, checked before the benchmark spends minutes."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        files.check_replaceable(file)
-        files.try_writing(file.parent)
     except OSError as error:
         return error.strerror
     return None
@@ -214,10 +208,10 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that jobs and nodes are removed
     result: dict = {}
     code = 0
-    if why := unusable(OUT):
+    if why := why_not(OUT):
         note(f"bench: nothing can be written into {OUT}: {why}; BENCH_OUT names another folder")
         return 73
-    if why := unwritable(options.out):
+    if why := why_not(options.out.parent, options.out):
         note(f"bench: {options.out} cannot be written: {why}; --out names another file")
         return 73
     try:

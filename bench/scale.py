@@ -7,7 +7,6 @@ jobs with more PEs.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -17,15 +16,15 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattle.machine.nodes import Nodes, unavailable
-from wattle.text import tables
+from wattle.machine.nodes import Nodes
 from wattle.text.console import note, progress
 from wattle.text.tables import Table
 
-from bench.held import Footprint, Held, footprint, with_children
+from bench.held import Footprint, Held
 from bench.jobs import OUT, ROOT, BenchError, Side, Toolchain, across, build
-from bench.memory import fit
-from bench.show import duration, say_skipped, section
+from bench.memory import CONTROL, FITTED, fit
+from bench.part import Part
+from bench.show import columns, duration, section
 
 NETWORKS = ("ucx", "ofi")
 PHASES = ("barrier", "collectives", "pairs")
@@ -54,21 +53,20 @@ FULL = Plan(
 QUICK = Plan(shapes=((1, 1), (2, 1), (4, 1), (2, 2)), counted=(4,), simulated=(4, 16), most_square=16)
 
 
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
-    if reason := unavailable():
-        say_skipped(f"Many nodes: skipped, {reason}")
-        return {"skipped": reason}
-    plan = QUICK if options.quick else FULL
-    program = tools.ours("scale.c")
+def run(part: Part) -> None:
+    """Runs the section."""
+    if not part.has_nodes("Many nodes"):
+        return
+    plan = QUICK if part.options.quick else FULL
+    program = part.tools.ours("scale.c")
     samples = held_jobs(plan, program)
     section("Many nodes: connections and memory of a PE after each phase", size_table(samples))
     section("Many nodes: times on this machine's cores, put and quiet of 8 bytes (medians)", time_table(samples))
     found = grown(samples)
     section("Many nodes: memory of a connection, and of a pair of PEs", grown_table(found))
-    counts = counted_jobs(plan, program) + simulated_jobs(plan, tools)
+    counts = counted_jobs(plan, program) + simulated_jobs(plan, part.tools)
     section("Messages of one call, all PEs together, one PE a node", messages_table(counts))
-    return {"samples": samples, "grown": found, "messages": counts}
+    part.found = {"samples": samples, "grown": found, "messages": counts}
 
 
 # --- memory and connections --------------------------------------------------------------------------------------- #
@@ -111,7 +109,7 @@ def one_job(side: Side, nodes: int, each: int, phase: str) -> dict:
     """Starts a job, measures its memory and connections after the phase, and releases it."""
     pes = nodes * each
     with Held(side, pes, more=(phase,)) as held:
-        total = sum((footprint(pid) for pe in held.pids for pid in with_children(pe)), Footprint())
+        total = sum(held.memory(), Footprint())
         opened = [connections(pid) for pid in held.pids]
     return {
         "network": side.name,
@@ -133,8 +131,7 @@ def _of(samples: list[dict], **wanted: object) -> list[dict]:
 
 def own_memory(sample: dict) -> int:
     """Bytes that no other program shares: private pages, the arena and page tables."""
-    memory = sample["memory"]
-    return memory["anonymous"] + memory["shared"] + memory["page_tables"]
+    return sum(sample["memory"][kind] for kind in FITTED[CONTROL])
 
 
 def _by_shape(samples: list[dict]) -> list[tuple[tuple[str, int, int], dict[str, dict]]]:
@@ -145,9 +142,9 @@ def _by_shape(samples: list[dict]) -> list[tuple[tuple[str, int, int], dict[str,
 
 def size_table(samples: list[dict]) -> Table:
     """Connections and memory a PE after each phase: one line for each network and shape."""
-    table = tables.table()
-    for name in ("", "nodes", "PEs", *(f"{what}, {phase}" for what in ("conn.", "KiB") for phase in PHASES)):
-        table.add_column(name, justify="right" if name else "left")
+    table = columns(
+        "", "nodes", "PEs", *(f"{what}, {phase}" for what in ("conn.", "KiB") for phase in PHASES), wrap=True
+    )
     for (network, nodes, pes), of in _by_shape(samples):
         connected = [f"{sum(of[phase]['connections']) / pes:.1f}" for phase in PHASES]
         memory = [f"{own_memory(of[phase]) / pes / 1024:.0f}" for phase in PHASES]
@@ -157,9 +154,7 @@ def size_table(samples: list[dict]) -> Table:
 
 def time_table(samples: list[dict]) -> Table:
     """Times: of the job's start and end, and of a put to each other PE."""
-    table = tables.table()
-    for name in ("", "nodes", "PEs", "start", "finish", "first put", "next put"):
-        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    table = columns("", "nodes", "PEs", "start", "finish", "first put", "next put")
     for (network, nodes, pes), of in _by_shape(samples):
         times = [of["barrier"]["start_s"], of["barrier"]["finish_s"], of["pairs"]["first_s"], of["pairs"]["again_s"]]
         table.add_row(network, str(nodes), str(pes), *(duration(t) if t else "" for t in times))
@@ -183,9 +178,7 @@ def grown(samples: list[dict]) -> dict[str, dict]:
 
 def grown_table(found: dict[str, dict]) -> Table:
     """One line for each network."""
-    table = tables.table()
-    for name in ("", "PEs", "a connection", "after a barrier: a PE", "a pair of PEs"):
-        table.add_column(name, justify="right" if name else "left")
+    table = columns("", "PEs", "a connection", "after a barrier: a PE", "a pair of PEs", wrap=True)
     for network, f in found.items():
         fitted = [f"{f['per_pe'] / 1024:.0f} KiB", f"{f['per_pair']:.0f} B"] if "per_pair" in f else ["", ""]
         connection = "" if f["connection"] is None else f"{f['connection'] / 1024:.1f} KiB"
@@ -266,9 +259,7 @@ def by_simulation(program: Path, pes: int, call: str, n: int) -> int:
 
 def messages_table(counts: list[dict]) -> Table:
     """One line for each source and number of PEs."""
-    table = tables.table()
-    for name in ("", "PEs", *CALLS):
-        table.add_column(name, justify="right" if name else "left")
+    table = columns("", "PEs", *CALLS)
     for where, pes in dict.fromkeys((c["where"], c["pes"]) for c in counts):
         of = {c["call"]: f"{c['messages']:,.0f}" for c in counts if (c["where"], c["pes"]) == (where, pes)}
         table.add_row(where, str(pes), *(of.get(call, "") for call in CALLS))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import os
 import statistics
@@ -13,14 +12,14 @@ from pathlib import Path
 from wattle.machine import info
 from wattle.machine.nodes import Nodes
 from wattle.report.bench_file import Bar
-from wattle.text.console import progress
 from wattle.text.units import si
 
 from bench import verdicts
-from bench.jobs import OTHERS, ROOT, Figures, Side, across, alternate
+from bench.jobs import OTHERS, Figures, Rounds, Side, across, home
 from bench.load import Watch
-from bench.pairs import DISTURBED, FEWEST, Row, as_data, between, compare, quartiles
-from bench.show import comparison_table, section, side_table
+from bench.pairs import FEWEST, Row, between, disturbed_rounds, quartiles
+from bench.part import Part
+from bench.show import section, side_table
 
 RATE = "1gbit"
 OPS = {"put": "put", "get": "get", "acc": "accumulate", "strided": "strided put"}
@@ -34,7 +33,7 @@ AWARE = {"WATTLE_TRANSFERS": "aware"}
 
 
 def program() -> Path:
-    return Path(os.environ.get("WATTLE_HOME") or ROOT / "build" / "release") / "lib/wattle/apps/pascol"
+    return home() / "lib/wattle/apps/pascol"
 
 
 @dataclass
@@ -58,21 +57,22 @@ class Rings(Side):
         return {key: statistics.median(values) for key, values in found.items()} | {OTHERS: watch.others()}
 
 
-def run(options: argparse.Namespace, result: dict) -> None:
-    """Runs both comparisons and prints them. Adds their parts of the file to `result`."""
-    slow_link(options, result)
-    below_thresholds(options, result)
+def rings(nodes: Nodes, sizes: Iterable[int], settings: dict[str, dict[str, str]], repeats: int) -> list[Side]:
+    """The sides with these settings by name."""
+    launch = across(nodes, 1)
+    return [Rings(name, program(), launch, env, tuple(sizes), repeats) for name, env in settings.items()]
 
 
-def slow_link(options: argparse.Namespace, result: dict) -> None:
-    sizes = tuple(LARGE.values())
-    with Nodes(NODES, RATE) as nodes, progress(f"ARMCI, {RATE}", 2 * options.pairs) as steps:
-        launch = across(nodes, 1)
-        sides: list[Side] = [
-            Rings("asleep", program(), launch, ASLEEP, sizes),
-            Rings("polling", program(), launch, POLLING, sizes),
-        ]
-        rounds = alternate(sides, options.pairs, [], steps.advance)
+def run(part: Part) -> None:
+    """Runs both comparisons."""
+    slow_link(part)
+    below_thresholds(part)
+
+
+def slow_link(part: Part) -> None:
+    with Nodes(NODES, RATE) as nodes:
+        sides = rings(nodes, LARGE.values(), {"asleep": ASLEEP, "polling": POLLING}, 2)
+        rounds = part.found["raw"]["schemes"] = part.rounds(f"ARMCI, {RATE}", sides)
     rows = [
         row
         for op, words in OPS.items()
@@ -82,39 +82,29 @@ def slow_link(options: argparse.Namespace, result: dict) -> None:
             Row(f"{op}/{size}/cpu", f"{words} {label}: CPU", bar=CPU_BAR),
         )
     ]
-    title = f"ARMCI on two nodes, links of {RATE}"
-    compared = compare(rows, between(rounds, 0, 1))
-    section(f"{title}: asleep and polling", comparison_table("asleep", "polling", compared))
+    title, names = f"ARMCI on two nodes, links of {RATE}", ("asleep", "polling")
+    both = between(rounds, 0, 1)
+    part.compared(f"{title}: asleep and polling", names, rows, both, keep="rows_schemes", promise=title)
     bars = [bar for op in OPS for label in LARGE for bar in energy_bars(title, op, label, rounds)]
     section(
         f"Modelled joules of an operation ({MACHINE}), and the worst ratio within its uncertainty",
-        side_table(bars, "asleep", "polling", "worst"),
+        side_table(bars, *names, "worst"),
     )
-    result["rows_schemes"] = as_data(compared)
-    result["bars"] += [*verdicts.of_comparisons(title, "polling", compared), *bars]
-    result["raw"]["schemes"] = rounds
+    part.bars += bars
 
 
-def below_thresholds(options: argparse.Namespace, result: dict) -> None:
-    sizes = tuple(SMALL.values())
-    with Nodes(NODES) as nodes, progress("ARMCI, small transfers", 2 * options.pairs) as steps:
-        launch = across(nodes, 1)
-        sides: list[Side] = [
-            Rings("aware", program(), launch, AWARE, sizes, repeats=5),
-            Rings("polling", program(), launch, POLLING, sizes, repeats=5),
-        ]
-        rounds = alternate(sides, options.pairs, [], steps.advance)
+def below_thresholds(part: Part) -> None:
+    with Nodes(NODES) as nodes:
+        sides = rings(nodes, SMALL.values(), {"aware": AWARE, "polling": POLLING}, 5)
+        rounds = part.found["raw"]["small"] = part.rounds("ARMCI, small transfers", sides)
     rows = [
         Row(f"{op}/{size}", f"{words} {label}", bar=SMALL_BAR)
         for op, words in OPS.items()
         for label, size in SMALL.items()
     ]
-    title = "ARMCI on two nodes, below the threshold"
-    compared = compare(rows, between(rounds, 0, 1))
-    section(f"{title}: power-aware and polling", comparison_table("aware", "polling", compared))
-    result["rows_small"] = as_data(compared)
-    result["bars"] += verdicts.of_comparisons(title, "polling", compared)
-    result["raw"]["small"] = rounds
+    title, names = "ARMCI on two nodes, below the threshold", ("aware", "polling")
+    both = between(rounds, 0, 1)
+    part.compared(f"{title}: power-aware and polling", names, rows, both, keep="rows_small", promise=title)
 
 
 # ---- joules ----
@@ -141,7 +131,7 @@ def joules(watts: Corner, seconds: float, cpu_s: float, with_idle: bool) -> floa
     return own + (idle if with_idle else 0.0)
 
 
-def energy_bars(title: str, op: str, label: str, rounds: list[list[Figures]]) -> Iterable[Bar]:
+def energy_bars(title: str, op: str, label: str, rounds: Rounds) -> Iterable[Bar]:
     """The bars of energy. A MB is the same on both sides, so the ratio is that of an operation. The worst ratio must be
     below 1.
     """
@@ -154,23 +144,17 @@ def energy_bars(title: str, op: str, label: str, rounds: list[list[Figures]]) ->
             for a, p in zip(asleep, polling, strict=True)
         ]
         at_middle = [statistics.median(joules(middle, *s, with_idle) for s in side) for side in (asleep, polling)]
-        value = statistics.median(worst)
         low, high = quartiles(worst)
-        disturbed = 3 * sum(max(f[OTHERS] for f in both) > DISTURBED for both in rounds) > len(rounds)
-        judged = len(rounds) >= FEWEST
-        yield Bar(
+        yield verdicts.bar(
+            statistics.median(worst),
+            1.0,
+            len(rounds) >= FEWEST,
             section=title,
             label=f"{OPS[op]} {label}: joules of {whose}",
             other_name="polling",
             ours=si(at_middle[0], "J"),
             other=si(at_middle[1], "J"),
-            value=value,
             low=low,
             high=high,
-            best=None,
-            bar=1.0,
-            verdict="" if not judged else "met" if value < 1 else "not met",
-            beyond=max(0.0, value - 1),
-            no_slower=None,
-            disturbed=disturbed,
+            disturbed=3 * disturbed_rounds(rounds) > len(rounds),
         )

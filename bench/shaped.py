@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
+from wattle.machine.nodes import Nodes
 
-from wattle.machine.nodes import Nodes, unavailable
-from wattle.text.console import progress
-
-from bench import limits, verdicts
-from bench.jobs import Side, Toolchain, across, alternate
-from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, say_skipped, section
+from bench import limits
+from bench.jobs import Side, across
+from bench.pairs import Row, between, without_bars
+from bench.part import Part
 
 RATE = "1gbit"
 SIZES = {"64 KiB": 65536, "1 MiB": 1 << 20}
@@ -28,27 +25,18 @@ ROWS = [
 ]
 
 
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
-    if reason := unavailable():
-        say_skipped(f"A link of {RATE}: skipped, {reason}")
-        return {"skipped": reason}
+def run(part: Part) -> None:
+    """Runs the section."""
+    if not part.has_nodes(f"A link of {RATE}"):
+        return
     with Nodes(2, RATE) as nodes:
-        program = tools.ours("waits.c")
+        program = part.tools.ours("waits.c")
         sides = [Side(how, program, across(nodes, 1), {"WATTLE_WAIT": how}) for how in ("sleep", "spin", "adaptive")]
-        arguments = ["puts", *map(str, SIZES.values())]
-        with progress("a slow link", options.pairs * len(sides)) as steps:
-            rounds = alternate(sides, options.pairs, arguments, steps.advance)
-        plain = limits.plain_puts(nodes, SIZES, 1 if options.quick else 3)
-    rows = compare(ROWS, between(rounds, 0, 1))
-    section(f"Two nodes, links of {RATE}: WATTLE_WAIT=sleep and spin", comparison_table("sleep", "spin", rows))
-    unbarred = [Row(row.key, row.label, row.bytes) for row in ROWS]
-    usual = compare(unbarred, between(rounds, 2, 1))
-    section("The same with default settings, and spin", comparison_table("adaptive", "spin", usual))
-    return {
-        "rows": as_data(rows),
-        "rows_adaptive": as_data(usual),
-        "bars": verdicts.of_comparisons(f"links of {RATE}, sleeping", "spin", rows),
-        "limits": [(f"{label} ({RATE})", size, seconds) for label, size, seconds in plain],
-        "raw": {"rounds": rounds},
-    }
+        rounds = part.rounds("a slow link", sides, ["puts", *map(str, SIZES.values())])
+        plain = limits.plain_puts(nodes, SIZES, 1 if part.options.quick else 3)
+    part.found["raw"] = {"rounds": rounds}
+    title = f"Two nodes, links of {RATE}: WATTLE_WAIT=sleep and spin"
+    part.compared(title, ("sleep", "spin"), ROWS, between(rounds, 0, 1), promise=f"links of {RATE}, sleeping")
+    title = "The same with default settings, and spin"
+    part.compared(title, ("adaptive", "spin"), without_bars(ROWS), between(rounds, 2, 1), keep="rows_adaptive")
+    part.limits += [(f"{label} ({RATE})", size, seconds) for label, size, seconds in plain]

@@ -61,16 +61,20 @@ def section(title: str, table: Table) -> None:
     out.print()
 
 
-def comparison_table(first: str, second: str, comparisons: list[Comparison], *, best: bool = False) -> Table:
-    """A comparison as a table. The sides' names are column headings, so they must be short. `best`: with the ratio of
-    the best batches of both runs, which other work on the machine affects less.
-    """
+def columns(words: str, *numbers: str, wrap: bool = False) -> Table:
+    """An empty table: a column of words, and columns of numbers. The headings must be short, or `wrap`."""
     table = tables.table()
-    table.add_column("operation")
-    for name in (first, second, "ratio", "quartiles"):
-        table.add_column(name, justify="right", no_wrap=True)
-    if best:
-        table.add_column("best", justify="right", no_wrap=True)
+    table.add_column(words)
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=not wrap)
+    return table
+
+
+def comparison_table(first: str, second: str, comparisons: list[Comparison], *, best: bool = False) -> Table:
+    """A comparison as a table. `best`: with the ratio of the best batches of both runs, which other work on the machine
+    affects less.
+    """
+    table = columns("operation", first, second, "ratio", "quartiles", *(["best"] if best else []))
     barred = any(c.row.bar is not None for c in comparisons)
     if barred:
         table.add_column("bar", no_wrap=True)
@@ -80,20 +84,14 @@ def comparison_table(first: str, second: str, comparisons: list[Comparison], *, 
         cells.append(f"{ratio(low)}-{ratio(high)}")
         if best:
             cells.append(ratio(c.best) if c.best else "")
-        if barred:
-            table.add_row(
-                *cells, judged(f"{c.row.bar:.2f}".rstrip("0").rstrip("."), c.verdict) if c.row.bar is not None else ""
-            )
-        else:
-            table.add_row(*cells)
+        bar = f"{c.row.bar:.2f}".rstrip("0").rstrip(".") if c.row.bar is not None else ""
+        table.add_row(*cells, *([judged(bar, c.verdict)] if barred else []))
     return table
 
 
 def own_table(rows: list[Row], figures: list[Figures]) -> Table:
     """Medians of one side alone, where there is no peer."""
-    table = tables.table()
-    table.add_column("operation")
-    table.add_column("median", justify="right")
+    table = columns("operation", "median")
     for row in rows:
         values = [f[row.key] for f in figures if row.key in f]
         if values:
@@ -103,10 +101,7 @@ def own_table(rows: list[Row], figures: list[Figures]) -> Table:
 
 def side_table(bars: list[Bar], ours: str, other: str, value: str) -> Table:
     """Bars as figures side by side, under these headings."""
-    table = tables.table()
-    table.add_column("operation")
-    for name in (ours, other, value):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = columns("operation", ours, other, value)
     for bar in bars:
         table.add_row(bar.label, bar.ours, bar.other, ratio(bar.value))
     return table

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-
-from wattle.text.console import progress
-
-from bench import verdicts
-from bench.jobs import Side, Toolchain, alternate, build_alone, crowded
-from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, section
+from bench.jobs import Side, build_alone, crowded
+from bench.pairs import Row, between, compare
+from bench.part import Part
 
 BAR = 1.5
 PES = (2, 32)
+OTHERS = {"PMIx": "PMIx_Init, fence, finalize alone", "peer": "its peer"}
 
 
 def rows_of(pes: int, bar: float | None) -> list[Row]:
@@ -24,24 +20,18 @@ def rows_of(pes: int, bar: float | None) -> list[Row]:
     ]
 
 
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
+def run(part: Part) -> None:
+    """Runs the section."""
+    tools = part.tools
     programs = {"Wattle": tools.ours("empty.c"), "PMIx": build_alone(), "peer": tools.theirs("empty.c")}
     known = {name: program for name, program in programs.items() if program}
     rounds = {}
-    with progress("start-up", options.pairs * len(known) * len(PES)) as steps:
-        for pes in PES:
-            sides = [Side(name, program, crowded(pes)) for name, program in known.items()]
-            rounds[pes] = alternate(sides, options.pairs, [], steps.advance)
-
-    result: dict = {"sides": list(known), "bars": [], "raw": {"rounds": rounds}}
-    for i, other in enumerate(known):
-        if other == "Wattle":
-            continue
+    for pes in PES:
+        sides = [Side(name, program, crowded(pes)) for name, program in known.items()]
+        rounds[pes] = part.rounds(f"start-up, {pes} PEs", sides)
+    part.found |= {"sides": list(known), "raw": {"rounds": rounds}}
+    for i, other in enumerate(list(known)[1:], start=1):
         bar = BAR if other == "PMIx" else None
-        rows = [c for pes in PES for c in compare(rows_of(pes, bar), between(rounds[pes], 0, i))]
-        what = "PMIx_Init, fence, finalize alone" if other == "PMIx" else "its peer"
-        section(f"Start-up, one node, empty program: Wattle and {what}", comparison_table("Wattle", other, rows))
-        result[f"rows_{other}"] = as_data(rows)
-        result["bars"] += verdicts.of_comparisons("start-up", other, rows)
-    return result
+        found = [c for pes in PES for c in compare(rows_of(pes, bar), between(rounds[pes], 0, i))]
+        title = f"Start-up, one node, empty program: Wattle and {OTHERS[other]}"
+        part.show(title, ("Wattle", other), found, keep=f"rows_{other}", promise="start-up")

@@ -7,16 +7,13 @@ the library again), many of those (Wattle alone), and CPU seconds of a wait.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+from dataclasses import replace
 
-from wattle.machine.nodes import Nodes, unavailable
-from wattle.text.console import progress
+from wattle.machine.nodes import Nodes
 
-from bench import verdicts
-from bench.jobs import Side, Toolchain, across, alternate
-from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, own_table, say_skipped, section
+from bench.jobs import Rounds, across
+from bench.pairs import Row, between, without_bars
+from bench.part import Part
 
 PASSIVE_S = 0.5  # computing time of the target in the passive rows
 # Settings by which Debian's OSHMEM 4.1.4 (UCX 1.13.1) uses TCP. For its MPI part (start, barriers) Open MPI's own TCP
@@ -68,73 +65,43 @@ PASSIVE = [
 ]
 
 
-Measure = Callable[[argparse.Namespace, Toolchain, Nodes], dict]
-
-
-def on_two_nodes(title: str, measure: Measure, options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Makes two nodes and runs a section there. Returns its part of the file, or the reason why there are no nodes."""
-    if reason := unavailable():
-        say_skipped(f"{title}: skipped, {reason}")
-        return {"skipped": reason}
+def run(part: Part) -> None:
+    """Runs the section."""
+    if not part.has_nodes("Two nodes"):
+        return
     with Nodes(2) as nodes:
-        return measure(options, tools, nodes)
-
-
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
-    return on_two_nodes("Two nodes", measure, options, tools)
-
-
-def measure(options: argparse.Namespace, tools: Toolchain, nodes: Nodes) -> dict:
-    """Runs the section on existing nodes."""
-    one_each = across(nodes, 1)
-    program, theirs = tools.ours("micro.c"), tools.theirs("micro.c")
-    ours, spin = Side("Wattle", program, one_each), Side("spin", program, one_each, {"WATTLE_WAIT": "spin"})
-    peer = [Side("peer", theirs, one_each, PEER_ENV)] if theirs else []
-    installed = [Side("installed", theirs, one_each, AS_INSTALLED)] if theirs else []
-    sides = [ours, *peer, spin, *installed]
-    total = options.pairs * len(sides) + options.wait_pairs * (len([ours, *peer]) + 1)
-    with progress("two nodes", total) as steps:
-        rounds = alternate(sides, options.pairs, ["far", "waiting"], steps.advance)
-        passive = alternate([ours, *peer], options.wait_pairs, ["passive", str(PASSIVE_S)], steps.advance)
-        computing = alternate([ours], options.wait_pairs, ["far", "computing"], steps.advance)
-
-    result: dict = {"peer_settings": PEER_ENV}
+        one_each = across(nodes, 1)
+        both = part.tools.sides("micro.c", one_each, PEER_ENV)
+        ours, *peer = both
+        spin = replace(ours, name="spin", env={"WATTLE_WAIT": "spin"})
+        sides = [*both, spin, *(replace(side, name="installed", env=AS_INSTALLED) for side in peer)]
+        rounds = part.rounds("two nodes", sides, ["far", "waiting"])
+        passive = part.rounds("the target computes", both, ["passive", str(PASSIVE_S)], part.options.wait_pairs)
+        computing = part.rounds("Wattle alone", [ours], ["far", "computing"], part.options.wait_pairs)
+    part.found |= {"peer_settings": PEER_ENV, "raw": {"rounds": rounds, "passive": passive, "computing": computing}}
     if peer:
-        result |= compared(rounds, passive)
+        compared(part, rounds, passive)
     else:
-        section("Two nodes, Wattle alone (no peer)", own_table(ROWS, [r[0] for r in rounds]))
-        section(f"{PASSIVE_TITLE}, Wattle alone", own_table(PASSIVE, [r[0] for r in passive]))
-    section(
-        "Two nodes, the target computes: Wattle alone, its peer needs the target's help",
-        own_table(COMPUTING, [r[0] for r in computing]),
-    )
-    return result | {"raw": {"rounds": rounds, "passive": passive, "computing": computing}}
+        part.alone("Two nodes, Wattle alone (no peer)", ROWS, [r[0] for r in rounds])
+        part.alone(f"{PASSIVE_TITLE}, Wattle alone", PASSIVE, [r[0] for r in passive])
+    title = "Two nodes, the target computes: Wattle alone, its peer needs the target's help"
+    part.alone(title, COMPUTING, [r[0] for r in computing])
 
 
-def compared(rounds: list[list[dict[str, float]]], passive: list[list[dict[str, float]]]) -> dict:
-    """Prints the tables with a peer: with default settings, spinning, and with a target that computes."""
-    usual = compare(ROWS, between(rounds, 0, 1))
-    section(
-        "Two nodes, 2 PEs: Wattle and its peer (targets wait)", comparison_table("Wattle", "peer", usual, best=True)
-    )
-    unbarred = [Row(row.key, row.label, row.bytes) for row in ROWS]
-    spinning = compare(unbarred, between(rounds, 2, 1))
-    section(
-        "Two nodes: Wattle with WATTLE_WAIT=spin and its peer", comparison_table("spin", "peer", spinning, best=True)
-    )
-    installed = compare(LARGE, between(rounds, 0, 3))
-    section(
+def compared(part: Part, rounds: Rounds, passive: Rounds) -> None:
+    """The tables with a peer: with default settings, spinning, and with a target that computes."""
+    title = "Two nodes, 2 PEs: Wattle and its peer (targets wait)"
+    part.compared(title, ("Wattle", "peer"), ROWS, between(rounds, 0, 1), promise="two nodes", best=True)
+    title = "Two nodes: Wattle with WATTLE_WAIT=spin and its peer"
+    keep = "rows_spin"
+    part.compared(title, ("spin", "peer"), without_bars(ROWS), between(rounds, 2, 1), keep=keep, best=True)
+    part.compared(
         "Two nodes: Wattle and its peer with the segments that UCX selects",
-        comparison_table("Wattle", "installed", installed, best=True),
+        ("Wattle", "installed"),
+        LARGE,
+        between(rounds, 0, 3),
+        keep="rows_installed",
+        promise="two nodes, the peer as installed",
+        best=True,
     )
-    alone = compare(PASSIVE, between(passive, 0, 1))
-    section(PASSIVE_TITLE, comparison_table("Wattle", "peer", alone))
-    return {
-        "rows": as_data(usual),
-        "rows_spin": as_data(spinning),
-        "rows_installed": as_data(installed),
-        "rows_passive": as_data(alone),
-        "bars": verdicts.of_comparisons("two nodes", "peer", usual)
-        + verdicts.of_comparisons("two nodes, the peer as installed", "installed", installed),
-    }
+    part.compared(PASSIVE_TITLE, ("Wattle", "peer"), PASSIVE, between(passive, 0, 1), keep="rows_passive")

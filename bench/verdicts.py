@@ -4,48 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from typing import Any
 
 from wattle.report.bench_file import Bar
-from wattle.text import tables
 from wattle.text.console import Text, plain
 from wattle.text.tables import Table
 
 from bench.pairs import Comparison
-from bench.show import ratio, shown, shown_seconds
+from bench.show import columns, ratio, shown, shown_seconds
+
+
+def bar(value: float, most: float, verdict: bool | str, **more: Any) -> Bar:
+    """A bar that holds up to `most`. `verdict`: the words of the verdict, or whether there are enough runs for one.
+    `more`: the other fields, without which the value has no range and no second side.
+    """
+    if not isinstance(verdict, str):
+        verdict = "" if not verdict else "met" if value <= most else "not met"
+    others = {"other_name": "", "other": "", "low": value, "high": value, "best": None} | more
+    return Bar(value=value, bar=most, verdict=verdict, beyond=max(0.0, value / most - 1), **others)
 
 
 def of_comparisons(section: str, other_name: str, comparisons: Iterable[Comparison]) -> list[Bar]:
     """The bars of all rows that have one. With too few pairs they have no verdict, so that --quick still shows the
     ratios.
     """
-    return [of_comparison(section, other_name, c) for c in comparisons if c.row.bar is not None]
-
-
-def of_comparison(section: str, other_name: str, c: Comparison) -> Bar:
-    assert c.row.bar is not None
-    return Bar(
-        section=section,
-        label=c.row.label,
-        other_name=other_name,
-        ours=shown(c.row, c.first),
-        other=shown(c.row, c.second),
-        value=c.median,
-        low=c.quartiles[0],
-        high=c.quartiles[1],
-        best=c.best,
-        bar=c.row.bar,
-        verdict=c.verdict,
-        beyond=max(0.0, c.median / c.row.bar - 1),
-        no_slower=None if c.row.lenient is None else c.median <= c.row.lenient,
-        disturbed=c.disturbed,
-    )
+    return [
+        bar(
+            c.median,
+            c.row.bar,
+            c.verdict,
+            section=section,
+            label=c.row.label,
+            other_name=other_name,
+            ours=shown(c.row, c.first),
+            other=shown(c.row, c.second),
+            low=c.quartiles[0],
+            high=c.quartiles[1],
+            best=c.best,
+            no_slower=None if c.row.lenient is None else c.median <= c.row.lenient,
+            disturbed=c.disturbed,
+        )
+        for c in comparisons
+        if c.row.bar is not None
+    ]
 
 
 def of_cpu_seconds(
     section: str,
     label: str,
     values: list[float],
-    bar: float,
+    most: float,
     disturbed: bool,
     judge: bool,
     text: Callable[[float], str] = shown_seconds,
@@ -54,21 +62,8 @@ def of_cpu_seconds(
     for a verdict.
     """
     worst = max(values)
-    return Bar(
-        section=section,
-        label=label,
-        other_name="",
-        ours=text(worst),
-        other="",
-        value=worst,
-        low=min(values),
-        high=worst,
-        best=None,
-        bar=bar,
-        verdict="" if not judge else "met" if worst <= bar else "not met",
-        beyond=max(0.0, worst / bar - 1),
-        disturbed=disturbed,
-    )
+    more = {"section": section, "label": label, "low": min(values), "disturbed": disturbed}
+    return bar(worst, most, judge, ours=text(worst), **more)
 
 
 def said(v: Bar) -> Text:
@@ -84,10 +79,7 @@ def said(v: Bar) -> Text:
 
 def table_of(verdicts: list[Bar]) -> Table:
     """One row a bar. `!`: other work ran meanwhile."""
-    table = tables.table()
-    table.add_column("promise")
-    table.add_column("ratio", justify="right", no_wrap=True)
-    table.add_column("bar", justify="right", no_wrap=True)
+    table = columns("promise", "ratio", "bar")
     table.add_column("", no_wrap=True)
     section = ""
     for v in verdicts:
@@ -97,12 +89,9 @@ def table_of(verdicts: list[Bar]) -> Table:
         value = ratio(v.value) if v.other_name else v.ours
         mark = "!" if v.disturbed else ""
         beside = f" : {v.other_name}" if v.other_name not in ("", "peer") else ""
-        table.add_row(f"  {v.label}{beside}", value + mark, ratio_bar(v), said(v))
+        limit = f"{v.bar:.3g}" if v.other_name else f"{v.bar:.3g} s"
+        table.add_row(f"  {v.label}{beside}", value + mark, limit, said(v))
     return table
-
-
-def ratio_bar(v: Bar) -> str:
-    return f"{v.bar:.3g}" if v.other_name else f"{v.bar:.3g} s"
 
 
 def as_data(verdicts: list[Bar]) -> list[dict]:

@@ -1,86 +1,89 @@
-"""The cost of waiting: CPU seconds of long waits. With the ends of waits (wakes.py) it is one section."""
+"""The cost of waiting: CPU seconds of long waits, how fast waits end, the time of short waits, and how much waits
+disturb other PEs.
+"""
 
 from __future__ import annotations
 
-import argparse
+import os
 import statistics
+from dataclasses import replace
 
-from wattle.machine.nodes import Nodes, unavailable
-from wattle.text import tables
-from wattle.text.console import progress
+from wattle.machine.nodes import Nodes
 
-from bench import two_nodes, verdicts, wakes
-from bench.jobs import OTHERS, Figures, Launch, Side, Toolchain, across, alternate, pinned
-from bench.pairs import DISTURBED
-from bench.show import judged, say_skipped, section, shown_seconds
+from bench import two_nodes, verdicts
+from bench.jobs import Rounds, Side, across, one_apart, pinned
+from bench.pairs import Row, between, disturbed_rounds
+from bench.part import Part
+from bench.show import columns, judged, section, shown_seconds
 
 SLACK = {"wait_until": "wait_until", "wait_barrier": "barrier", "wait_lock": "lock"}
 SLACK_BAR_S = 0.01  # CPU seconds in a wait of 3 s
+WAKE = [Row("wake", "wake after a long sleep", bar=1.5, against="futex")]
+SHORT = [Row(f"short/{us} us", f"wait of {us} us, round trip", bar=1.05) for us in (1, 5, 20)]
+BESIDE = [Row("beside/waking", "computing beside waits", bar=1.01, against="beside/still")]
+PEER_BESIDE = [replace(BESIDE[0], bar=None)]
+ENDS = "how waits end"
 
 
-def run(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Runs the section and prints it. Returns its part of the file."""
-    slack = long_waits(options, tools)
-    ends = wakes.run(options, tools)
-    return {
-        "bars": [*ends["bars"], *slack["bars"]],
-        "limits": ends["limits"],
-        "rows": ends["rows"],
-        "raw": {**ends["raw"], "slack": slack["raw"]},
-    }
+def run(part: Part) -> None:
+    """Runs the section."""
+    part.found["raw"] = {"slack": {}}
+    long_waits(part)
+    ends_of_waits(part)
 
 
-def long_waits(options: argparse.Namespace, tools: Toolchain) -> dict:
+def long_waits(part: Part) -> None:
     """CPU seconds on one node and on two, where a quiet can wait as well."""
-    ours, theirs = tools.ours("waits.c"), tools.theirs("waits.c")
-    seconds = str(options.wait_seconds)
-
-    def sides(launch: Launch, env: dict[str, str]) -> list[Side]:
-        peer = [Side("peer", theirs, launch, env)] if theirs else []
-        return [Side("Wattle", ours, launch), *peer]
-
-    near = sides(pinned(2), {})
-    result: dict = {"raw": {}, "bars": []}
-    with progress("long waits", 3 * options.wait_pairs * len(near)) as steps:
-        rounds = alternate(near, options.wait_pairs, ["slack", seconds], steps.advance)
-        add_slack(result, "one node", SLACK, near, rounds, options)
-        if reason := unavailable():
-            say_skipped(f"Long waits on two nodes: skipped, {reason}")
-            return result
-        with Nodes(2) as nodes:
-            far = sides(across(nodes, 1), two_nodes.PEER_ENV)
-            rounds = alternate(far, options.wait_pairs, ["slack", seconds], steps.advance)
-            stopped = alternate(far, options.wait_pairs, ["quiet", seconds], steps.advance)
-        both = [[a | b for a, b in zip(*pair, strict=True)] for pair in zip(rounds, stopped, strict=True)]
-        add_slack(result, "two nodes", SLACK | {"wait_quiet": "quiet"}, far, both, options)
-    return result
+    n, seconds = part.options.wait_pairs, str(part.options.wait_seconds)
+    near = part.tools.sides("waits.c", pinned(2))
+    add_slack(part, "one node", SLACK, near, part.rounds("long waits", near, ["slack", seconds], n))
+    if not part.has_nodes("Long waits on two nodes"):
+        return
+    with Nodes(2) as nodes:
+        far = part.tools.sides("waits.c", across(nodes, 1), two_nodes.PEER_ENV)
+        rounds = part.rounds("long waits, two nodes", far, ["slack", seconds], n)
+        stopped = part.rounds("a stopped PE", far, ["quiet", seconds], n)
+    both = [[a | b for a, b in zip(*pair, strict=True)] for pair in zip(rounds, stopped, strict=True)]
+    add_slack(part, "two nodes", SLACK | {"wait_quiet": "quiet"}, far, both)
 
 
-def add_slack(
-    result: dict,
-    where: str,
-    rows: dict[str, str],
-    sides: list[Side],
-    rounds: list[list[Figures]],
-    options: argparse.Namespace,
-) -> None:
+def add_slack(part: Part, where: str, rows: dict[str, str], sides: list[Side], rounds: Rounds) -> None:
     """Prints the table. The bar applies to the worst run of the first side."""
-    seconds, judge = options.wait_seconds, not options.quick
+    seconds = part.options.wait_seconds
     limit = SLACK_BAR_S * max(1.0, seconds / 3)
-    table = tables.table()
-    table.add_column("waiting in")
-    for side in sides:
-        table.add_column(side.name, justify="right")
-    table.add_column(f"{sides[0].name} at worst", justify="right")
+    table = columns("waiting in", *(side.name for side in sides), f"{sides[0].name} at worst")
     table.add_column("bar")
-    disturbed = 3 * sum(r[0][OTHERS] > DISTURBED for r in rounds) > len(rounds)
+    disturbed = 3 * disturbed_rounds(r[:1] for r in rounds) > len(rounds)
     for key, label in rows.items():
         values = [[r[i][key] for r in rounds] for i in range(len(sides))]
-        v = verdicts.of_cpu_seconds(
-            f"{seconds:g} s of waiting", f"{label}, {where}", values[0], limit, disturbed, judge
-        )
+        title, judge = f"{seconds:g} s of waiting", not part.options.quick
+        v = verdicts.of_cpu_seconds(title, f"{label}, {where}", values[0], limit, disturbed, judge)
         medians = [shown_seconds(statistics.median(each)) for each in values]
         table.add_row(label, *medians, v.ours, judged(f"{limit:g} s", v.verdict))
-        result["bars"].append(v)
+        part.bars.append(v)
     section(f"{where.capitalize()}: CPU seconds used by a PE that waits {seconds:g} s", table)
-    result["raw"][where] = rounds
+    part.found["raw"]["slack"][where] = rounds
+
+
+def ends_of_waits(part: Part) -> None:
+    """Wake-ups compared with a bare futex, short waits with spinning, and other PEs' work beside waits."""
+    ours, raw = Side("Wattle", part.tools.ours("wakes.c"), pinned(2)), part.found["raw"]
+    raw["long"] = part.rounds("wakes", [ours], ["long"])
+    raw["short"] = part.rounds(
+        "short waits", [ours, replace(ours, name="spin", env={"WATTLE_WAIT": "spin"})], ["short"]
+    )
+    apart = part.tools.sides("wakes.c", one_apart(3)) if len(os.sched_getaffinity(0)) > 1 else []
+    raw["beside"] = part.rounds("computing beside waits", apart, ["beside"])
+    title = "Wake after 3 ms: from p to wait_until's end"
+    part.compared(title, ("Wattle", "futex"), WAKE, between(raw["long"], 0, 0), promise=ENDS, best=True)
+    title = "Waits shorter than a wake"
+    part.compared(title, ("default", "spin"), SHORT, between(raw["short"], 0, 1), promise=ENDS, best=True)
+    sides = ("waking", "still")
+    if apart:
+        title = "Own work, others waking and still"
+        part.compared(title, sides, BESIDE, between(raw["beside"], 0, 0), promise=ENDS, best=True)
+    if len(apart) > 1:
+        both, keep = between(raw["beside"], 1, 1), "rows_peer"
+        part.compared("The same for the peer", sides, PEER_BESIDE, both, keep=keep, best=True)
+    if bare := [r[0]["futex"] for r in raw["long"] if "futex" in r[0]]:
+        part.limits.append(("futex wake, to another core", 0, bare))

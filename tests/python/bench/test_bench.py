@@ -25,13 +25,14 @@ from bench import (
     mpi_price,
     one_node,
     pairs,
+    part,
     run,
     shaped,
     show,
     start,
     two_nodes,
     verdicts,
-    wakes,
+    waits,
 )
 
 
@@ -130,11 +131,14 @@ def test_every_promise_is_in_the_table_that_ends_the_run_and_in_the_file(
     facts = verdicts.of_comparisons(
         "here", "peer", pairs.compare([pairs.Row("x", "promise", bar=1.0)], pairs_of([0.5] * 7))
     )
-    found = {"bars": facts, "limits": [("memcpy", 4096, [1e-7])]}
+
+    def measures(found: part.Part) -> None:
+        found.bars, found.limits = facts, [("memcpy", 4096, [1e-7])]
+
     monkeypatch.setattr(
         run, "prepare", lambda _: (None, json.loads(benches.make(tmp_path / "x.json").read_text())["about"])
     )
-    monkeypatch.setattr(run, "SECTIONS", {"local": lambda *_: found})
+    monkeypatch.setattr(run, "SECTIONS", {"local": measures})
     assert run.main(["--only", "local", "--out", str(tmp_path / "bench.json")]) == 0
     kept = json.loads((tmp_path / "bench.json").read_text())
     assert kept["schema"] == run.SCHEMA
@@ -254,13 +258,13 @@ def test_a_footprint_is_read_of_a_live_process_and_its_children() -> None:
 def test_a_section_that_fails_keeps_no_other_from_being_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(*_: object) -> dict:
+    def fails(_: part.Part) -> None:
         raise jobs.BenchError("no room")
 
     monkeypatch.setattr(
         run, "prepare", lambda _: (None, json.loads(benches.make(tmp_path / "x.json").read_text())["about"])
     )
-    monkeypatch.setattr(run, "SECTIONS", {"local": fails, "nodes": lambda *_: {"raw": [1.5]}})
+    monkeypatch.setattr(run, "SECTIONS", {"local": fails, "nodes": lambda found: found.found.update(raw=[1.5])})
     assert run.main(["--only", "local,nodes", "--out", str(tmp_path / "bench.json")]) == 1
     kept = json.loads((tmp_path / "bench.json").read_text())
     assert kept["nodes"]["raw"] == [1.5] and "local" not in kept
@@ -277,10 +281,10 @@ def test_an_application_without_its_input_has_a_line_and_the_others_are_measured
     monkeypatch.setattr(mpi_price, "installed", lambda _: [])
     monkeypatch.setattr(mpi_price, "preloaded", lambda _: {})
     monkeypatch.setattr(mpi_price.shutil, "which", lambda name: f"/bin/{name}")
-    monkeypatch.setattr(mpi_price, "alternate", lambda sides, *_: measured.append(sides[0].name) or [])
-    monkeypatch.setattr(mpi_price, "compare", lambda *_: [])
-    found = mpi_price.run(run.parse([]), None)
-    assert list(found["raw"]) == ["second"] and measured == ["Wattle"]
+    monkeypatch.setattr(part, "alternate", lambda sides, *_: measured.append(sides[0].name) or [])
+    measuring = part.Part(run.parse([]), None)
+    mpi_price.run(measuring)
+    assert list(measuring.found["raw"]) == ["second"] and measured == ["Wattle"]
     assert re.search(r"first: skipped, its input cannot be made: .*none", " ".join(capsys.readouterr().out.split()))
 
 
@@ -317,12 +321,12 @@ def test_programs_are_not_built_where_every_user_may_put_others_in_their_place(t
 def test_sections_that_are_complete_are_kept_when_the_run_is_ended(
     ended: BaseException, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(*_: object) -> dict:
+    def fails(_: part.Part) -> None:
         raise ended
 
     about = json.loads(benches.make(tmp_path / "x.json").read_text())["about"]
     monkeypatch.setattr(run, "prepare", lambda _: (None, about))
-    monkeypatch.setattr(run, "SECTIONS", {"local": lambda *_: {"raw": [1.5]}, "nodes": fails})
+    monkeypatch.setattr(run, "SECTIONS", {"local": lambda found: found.found.update(raw=[1.5]), "nodes": fails})
     assert run.main(["--only", "local,nodes", "--out", str(tmp_path / "bench.json")]) == code
     assert json.loads((tmp_path / "bench.json").read_text())["local"]["raw"] == [1.5]
 
@@ -330,8 +334,10 @@ def test_sections_that_are_complete_are_kept_when_the_run_is_ended(
 def test_nodes_that_cannot_be_made_are_a_reason_and_no_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(two_nodes, "unavailable", lambda: "network namespaces need root")
-    assert two_nodes.run(run.parse([]), None) == {"skipped": "network namespaces need root"}
+    monkeypatch.setattr(part, "unavailable", lambda: "network namespaces need root")
+    measuring = part.Part(run.parse([]), None)
+    two_nodes.run(measuring)
+    assert measuring.found == {"raw": {}, "skipped": "network namespaces need root"}
     assert "network namespaces need root" in capsys.readouterr().out
 
 
@@ -345,7 +351,7 @@ def test_nodes_that_cannot_be_made_are_a_reason_and_no_error(
         two_nodes.ROWS,
         two_nodes.LARGE,
         shaped.ROWS,
-        wakes.SHORT,
+        waits.SHORT,
         start.rows_of(32, 1.5),
     ],
 )

@@ -105,7 +105,7 @@ def test_where_rounds_differ_by_chance_all_places_are_as_good():
 def test_a_bar_shows_the_learned_and_the_measured_threshold():
     polling, asleep = ring(*3 * [{size: (1.0, 0.5) for size in learned.SIZES if size >= 65536}])
     both = [
-        [{key.replace("put", op): value for op in learned.OPS for key, value in side.items()} | {learned.OTHERS: 0.0}]
+        [{key.replace("put", op): value for op in learned.OPS for key, value in side.items()} | {OTHERS: 0.0}]
         for side in (polling[0], asleep[0])
     ]
     rounds = [[both[0][0], both[1][0]]] * 3
