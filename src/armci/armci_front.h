@@ -282,6 +282,23 @@ void armci_exit_synchronize(wtl_pe *self, wtl_site *site);
 /* mutexes.c */
 void armci_mutexes_free(armci_mutexes *m);
 
+/*
+ * Defines the two forms of a transfer: ARMCI_Name, and ARMCI_NbName with a handle, which complete as `mode` says.
+ * ENTER(call) enters the routine, and `action` moves the bytes.
+ */
+#define ARMCI_FORMS(name, ENTER, action, ...)                                                                          \
+  ARMCI_FORM(name, ENTER, ARMCI_BLOCKING, action, __VA_ARGS__)                                                         \
+  ARMCI_FORM(Nb##name, ENTER, ARMCI_NONBLOCKING(hdl), action, __VA_ARGS__, armci_hdl_t *hdl)
+#define ARMCI_FORM(name, ENTER, how, action, ...)                                                                      \
+  int PARMCI_##name(__VA_ARGS__)                                                                                       \
+  {                                                                                                                    \
+    const armci_mode mode = how;                                                                                       \
+    ENTER(ARMCI_##name);                                                                                               \
+    action;                                                                                                            \
+    return armci_leave(&f);                                                                                            \
+  }                                                                                                                    \
+  ARMCI_TWIN(int, name, __VA_ARGS__)
+
 /* Defines the name ARMCI_*, which profiling tools may replace. */
 #define ARMCI_TWIN(result, name, ...)                                                                                  \
   __attribute__((visibility("default"), weak, alias("PARMCI_" #name))) result ARMCI_##name(__VA_ARGS__);

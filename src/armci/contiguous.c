@@ -46,25 +46,18 @@ static inline __attribute__((always_inline)) void get(const wtl_frame *f, void *
   transfer(f, WTL_GLOBAL_GET, dst, src, n, proc, mode);
 }
 
-static void check_accumulate(const wtl_frame *f, int datatype, const void *scale, const void *src, const void *dst,
-                             int bytes, int proc)
-{
-  size_t n = size_of(f, bytes);
-  armci_check_proc(f, proc);
-  armci_check_type(f, datatype);
-  armci_check_that(f, n % wtl_acc_bytes((enum wtl_acc_type)datatype) == 0, "bytes", bytes,
-                   "multiples of an element's bytes");
-  armci_check_place(f, "dst", dst, n, proc);
-  armci_check_given(f, "scale", scale, n);
-  armci_check_given(f, "src", src, n);
-}
-
-/* The arguments have been checked. */
 static void accumulate(const wtl_frame *f, const armci_scale *by, void *src, void *dst, int bytes, int proc,
                        armci_mode mode)
 {
-  wtl_strides block = {.block = (size_t)bytes};
+  wtl_strides block = {.block = size_of(f, bytes)};
   armci_op op;
+  armci_check_proc(f, proc);
+  armci_check_type(f, by->datatype);
+  armci_check_that(f, block.block % wtl_acc_bytes((enum wtl_acc_type)by->datatype) == 0, "bytes", bytes,
+                   "multiples of an element's bytes");
+  armci_check_place(f, "dst", dst, block.block, proc);
+  armci_check_given(f, "scale", by->scale, block.block);
+  armci_check_given(f, "src", src, block.block);
   armci_op_make(&op, f, WTL_GLOBAL_ACC, proc, mode, block.block);
   if (bytes == 0) return;
   op.transfer_kind = WTL_ACCS;
@@ -73,55 +66,13 @@ static void accumulate(const wtl_frame *f, const armci_scale *by, void *src, voi
   armci_end(&op);
 }
 
-int PARMCI_Put(void *src, void *dst, int bytes, int proc)
-{
-  ARMCI_ENTER_TO(ARMCI_Put, bytes, proc, dst, src, true);
-  put(&f, src, dst, bytes, proc, ARMCI_BLOCKING);
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, Put, void *src, void *dst, int bytes, int proc)
-
-int PARMCI_Get(void *src, void *dst, int bytes, int proc)
-{
-  ARMCI_ENTER_TO(ARMCI_Get, bytes, proc, src, dst, false);
-  get(&f, src, dst, bytes, proc, ARMCI_BLOCKING);
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, Get, void *src, void *dst, int bytes, int proc)
-
-int PARMCI_Acc(int datatype, void *scale, void *src, void *dst, int bytes, int proc)
-{
-  ARMCI_ENTER_TO(ARMCI_Acc, bytes, proc, dst, src, false);
-  check_accumulate(&f, datatype, scale, src, dst, bytes, proc);
-  accumulate(&f, &(armci_scale){datatype, scale}, src, dst, bytes, proc, ARMCI_BLOCKING);
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, Acc, int datatype, void *scale, void *src, void *dst, int bytes, int proc)
-
-int PARMCI_NbPut(void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
-{
-  ARMCI_ENTER_TO(ARMCI_NbPut, bytes, proc, dst, src, true);
-  put(&f, src, dst, bytes, proc, ARMCI_NONBLOCKING(hdl));
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, NbPut, void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
-
-int PARMCI_NbGet(void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
-{
-  ARMCI_ENTER_TO(ARMCI_NbGet, bytes, proc, src, dst, false);
-  get(&f, src, dst, bytes, proc, ARMCI_NONBLOCKING(hdl));
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, NbGet, void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
-
-int PARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
-{
-  ARMCI_ENTER_TO(ARMCI_NbAcc, bytes, proc, dst, src, false);
-  check_accumulate(&f, datatype, scale, src, dst, bytes, proc);
-  accumulate(&f, &(armci_scale){datatype, scale}, src, dst, bytes, proc, ARMCI_NONBLOCKING(hdl));
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, NbAcc, int datatype, void *scale, void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
+#define ENTER_PUT(call) ARMCI_ENTER_TO(call, bytes, proc, dst, src, true)
+#define ENTER_GET(call) ARMCI_ENTER_TO(call, bytes, proc, src, dst, false)
+#define ENTER_ACC(call) ARMCI_ENTER_TO(call, bytes, proc, dst, src, false)
+ARMCI_FORMS(Put, ENTER_PUT, put(&f, src, dst, bytes, proc, mode), void *src, void *dst, int bytes, int proc)
+ARMCI_FORMS(Get, ENTER_GET, get(&f, src, dst, bytes, proc, mode), void *src, void *dst, int bytes, int proc)
+ARMCI_FORMS(Acc, ENTER_ACC, accumulate(&f, &(armci_scale){datatype, scale}, src, dst, bytes, proc, mode), int datatype,
+            void *scale, void *src, void *dst, int bytes, int proc)
 
 void ARMCI_Copy(void *src, void *dst, int bytes)
 {

@@ -119,32 +119,15 @@ static uint64_t bytes_of(const int count[], int levels)
   return n;
 }
 
-int PARMCI_PutS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
-{
-  ARMCI_ENTER_TO(ARMCI_PutS, bytes_of(count, levels), proc, dst, src, false);
-  put(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_BLOCKING);
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, PutS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
-
-int PARMCI_GetS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
-{
-  ARMCI_ENTER_TO(ARMCI_GetS, bytes_of(count, levels), proc, src, dst, false);
-  get(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_BLOCKING);
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, GetS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
-
-int PARMCI_AccS(int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],
-                int levels, int proc)
-{
-  ARMCI_ENTER_TO(ARMCI_AccS, bytes_of(count, levels), proc, dst, src, false);
-  accumulate(&f, (armci_scale){datatype, scale}, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc},
-             ARMCI_BLOCKING);
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, AccS, int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],
-           int levels, int proc)
+/* The parameters of a call, and the same as a structure. */
+#define PATCH void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels
+#define GIVEN (&(arguments){src, src_stride, dst, dst_stride, count, levels, proc})
+#define ENTER_TO(call) ARMCI_ENTER_TO(call, bytes_of(count, levels), proc, dst, src, false)
+#define ENTER_FROM(call) ARMCI_ENTER_TO(call, bytes_of(count, levels), proc, src, dst, false)
+ARMCI_FORMS(PutS, ENTER_TO, put(&f, GIVEN, mode), PATCH, int proc)
+ARMCI_FORMS(GetS, ENTER_FROM, get(&f, GIVEN, mode), PATCH, int proc)
+ARMCI_FORMS(AccS, ENTER_TO, accumulate(&f, (armci_scale){datatype, scale}, GIVEN, mode), int datatype, void *scale,
+            PATCH, int proc)
 
 static int put_and_flag(wtl_frame *f, const arguments *a, int *flag, int value)
 {
@@ -154,54 +137,19 @@ static int put_and_flag(wtl_frame *f, const arguments *a, int *flag, int value)
   return armci_leave(f);
 }
 
-int PARMCI_PutS_flag(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
-                     int value, int proc)
+int PARMCI_PutS_flag(PATCH, int *flag, int value, int proc)
 {
   ARMCI_ENTER(ARMCI_PutS_flag, bytes_of(count, levels));
-  return put_and_flag(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, flag, value);
+  return put_and_flag(&f, GIVEN, flag, value);
 }
-ARMCI_TWIN(int, PutS_flag, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
-           int value, int proc)
+ARMCI_TWIN(int, PutS_flag, PATCH, int *flag, int value, int proc)
 
-int PARMCI_PutS_flag_dir(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
-                         int value, int proc)
+int PARMCI_PutS_flag_dir(PATCH, int *flag, int value, int proc)
 {
   ARMCI_ENTER_AS(ARMCI_PutS_flag_dir, ARMCI_PutS_flag, bytes_of(count, levels));
-  return put_and_flag(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, flag, value);
+  return put_and_flag(&f, GIVEN, flag, value);
 }
-ARMCI_TWIN(int, PutS_flag_dir, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels,
-           int *flag, int value, int proc)
-
-int PARMCI_NbPutS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
-                  armci_hdl_t *hdl)
-{
-  ARMCI_ENTER_TO(ARMCI_NbPutS, bytes_of(count, levels), proc, dst, src, false);
-  put(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_NONBLOCKING(hdl));
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, NbPutS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
-           armci_hdl_t *hdl)
-
-int PARMCI_NbGetS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
-                  armci_hdl_t *hdl)
-{
-  ARMCI_ENTER_TO(ARMCI_NbGetS, bytes_of(count, levels), proc, src, dst, false);
-  get(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_NONBLOCKING(hdl));
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, NbGetS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
-           armci_hdl_t *hdl)
-
-int PARMCI_NbAccS(int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],
-                  int levels, int proc, armci_hdl_t *hdl)
-{
-  ARMCI_ENTER_TO(ARMCI_NbAccS, bytes_of(count, levels), proc, dst, src, false);
-  accumulate(&f, (armci_scale){datatype, scale}, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc},
-             ARMCI_NONBLOCKING(hdl));
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, NbAccS, int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[],
-           int count[], int levels, int proc, armci_hdl_t *hdl)
+ARMCI_TWIN(int, PutS_flag_dir, PATCH, int *flag, int value, int proc)
 
 /* --- packing by the program itself -------------------------------------------------------------------------------- */
 

@@ -37,21 +37,15 @@ static void move(const wtl_frame *f, armci_op *op, const armci_giov_t *v, void *
   wtl_global_move_list(&op->global, &l);
 }
 
-static void put(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, armci_mode mode)
+static void transfer(const wtl_frame *f, enum wtl_global_kind kind, const armci_giov_t *iov, int len, int proc,
+                     armci_mode mode)
 {
+  bool gets = kind == WTL_GLOBAL_GET;
   armci_op op;
-  armci_op_make(&op, f, WTL_GLOBAL_PUT, proc, mode, bytes_of(iov, len));
+  armci_op_make(&op, f, kind, proc, mode, bytes_of(iov, len));
   check_lists(f, iov, len, proc);
-  for (const armci_giov_t *v = iov; v < iov + len; v++) move(f, &op, v, v->src_ptr_array, v->dst_ptr_array);
-  armci_end(&op);
-}
-
-static void get(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, armci_mode mode)
-{
-  armci_op op;
-  armci_op_make(&op, f, WTL_GLOBAL_GET, proc, mode, bytes_of(iov, len));
-  check_lists(f, iov, len, proc);
-  for (const armci_giov_t *v = iov; v < iov + len; v++) move(f, &op, v, v->dst_ptr_array, v->src_ptr_array);
+  for (const armci_giov_t *v = iov; v < iov + len; v++)
+    move(f, &op, v, gets ? v->dst_ptr_array : v->src_ptr_array, gets ? v->src_ptr_array : v->dst_ptr_array);
   armci_end(&op);
 }
 
@@ -71,50 +65,8 @@ static void accumulate(const wtl_frame *f, armci_scale by, const armci_giov_t *i
   armci_end(&op);
 }
 
-int PARMCI_PutV(armci_giov_t *iov, int len, int proc)
-{
-  ARMCI_ENTER(ARMCI_PutV, bytes_of(iov, len));
-  put(&f, iov, len, proc, ARMCI_BLOCKING);
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, PutV, armci_giov_t *iov, int len, int proc)
-
-int PARMCI_GetV(armci_giov_t *iov, int len, int proc)
-{
-  ARMCI_ENTER(ARMCI_GetV, bytes_of(iov, len));
-  get(&f, iov, len, proc, ARMCI_BLOCKING);
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, GetV, armci_giov_t *iov, int len, int proc)
-
-int PARMCI_AccV(int datatype, void *scale, armci_giov_t *iov, int len, int proc)
-{
-  ARMCI_ENTER(ARMCI_AccV, bytes_of(iov, len));
-  accumulate(&f, (armci_scale){datatype, scale}, iov, len, proc, ARMCI_BLOCKING);
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, AccV, int datatype, void *scale, armci_giov_t *iov, int len, int proc)
-
-int PARMCI_NbPutV(armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
-{
-  ARMCI_ENTER(ARMCI_NbPutV, bytes_of(iov, len));
-  put(&f, iov, len, proc, ARMCI_NONBLOCKING(hdl));
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, NbPutV, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
-
-int PARMCI_NbGetV(armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
-{
-  ARMCI_ENTER(ARMCI_NbGetV, bytes_of(iov, len));
-  get(&f, iov, len, proc, ARMCI_NONBLOCKING(hdl));
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, NbGetV, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
-
-int PARMCI_NbAccV(int datatype, void *scale, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
-{
-  ARMCI_ENTER(ARMCI_NbAccV, bytes_of(iov, len));
-  accumulate(&f, (armci_scale){datatype, scale}, iov, len, proc, ARMCI_NONBLOCKING(hdl));
-  return armci_leave(&f);
-}
-ARMCI_TWIN(int, NbAccV, int datatype, void *scale, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
+#define ENTER(call) ARMCI_ENTER(call, bytes_of(iov, len))
+ARMCI_FORMS(PutV, ENTER, transfer(&f, WTL_GLOBAL_PUT, iov, len, proc, mode), armci_giov_t *iov, int len, int proc)
+ARMCI_FORMS(GetV, ENTER, transfer(&f, WTL_GLOBAL_GET, iov, len, proc, mode), armci_giov_t *iov, int len, int proc)
+ARMCI_FORMS(AccV, ENTER, accumulate(&f, (armci_scale){datatype, scale}, iov, len, proc, mode), int datatype,
+            void *scale, armci_giov_t *iov, int len, int proc)
