@@ -263,11 +263,10 @@ def replace_in(value: object, old: str, new: str) -> object:
 COLUMNS = {
     "name", "ctx", "types", "sizes", "widths", "args", "returns", "kind", "direction", "bytes", "checks", "no_ctx",
     "work", "frame", "worker", "nbi", "amo", "operand", "exclusive", "cmp_values", "combine", "collective", "volatile",
-    "generic", "select", "old_generic", "since", "deprecated", "like", "each", "doc", "value", "wrong", "header",
-    "others_have_it", "attributes", "arguments", "in_handler",
+    "generic", "select", "old_generic", "since", "deprecated", "like", "without", "each", "doc", "value", "wrong",
+    "header", "others_have_it", "attributes", "arguments", "in_handler",
 }
 # fmt: on
-NOT_TAKEN = ("ctx", "generic", "old_generic")  # by `like`
 
 
 def rows(table: dict) -> list[dict]:
@@ -278,9 +277,10 @@ def rows(table: dict) -> list[dict]:
             raise SystemExit(f"api.toml: {row['name']}: there is no column {', '.join(sorted(unknown))}")
         if "like" in row:
             other = next(r for r in complete if r["name"] == row["like"])
-            row = {k: v for k, v in other.items() if k not in NOT_TAKEN} | row
+            row = {k: v for k, v in other.items() if k not in row.get("without", ())} | row
         for word in row.get("each", [""]):
-            complete.append({k: replace_in(v, "{O}", word) for k, v in row.items() if k != "each"} | {"op": word})
+            columns = {k: replace_in(v, "{O}", word) for k, v in row.items() if k not in ("each", "without")}
+            complete.append(columns | {"op": word})
     return complete
 
 
