@@ -136,33 +136,20 @@ class Call:
 
 # The columns of calls.toml. Any other column is an error.
 COLUMNS = {
-    *(
-        "args",
-        "how",
-        "kind",
-        "to",
-        "bytes",
-        "unchanged",
-        "keeps_waitall",
-        "outsiders",
-        "synchronizes",
-        "since",
-        "counterpart",
-        "counterpart_since",
-        "fortran",
-    ),
-    *("test", "with", "done"),
+    *("args", "how", "kind", "to", "bytes", "unchanged", "keeps_waitall", "outsiders", "synchronizes", "since"),
+    *("counterpart", "counterpart_since", "fortran", "like", "test", "with", "done"),
 }
 
 
 def calls_of(table: dict) -> list[Call]:
     """Returns all rows, and the counterparts that have no row of their own."""
     calls: dict[str, Call] = {}
-    for name, row in table.items():
-        if unknown := row.keys() - COLUMNS:
-            raise SystemExit(f"calls.toml: {name}: there is no column {', '.join(sorted(unknown))}")
+    for names, own in table.items():
+        if unknown := own.keys() - COLUMNS:
+            raise SystemExit(f"calls.toml: {names}: there is no column {', '.join(sorted(unknown))}")
+        row = {"how": "unchanged"} | (calls[own["like"]].row if "like" in own else {}) | own
         args = tuple(Argument.of(part.strip()) for part in row["args"].split(",") if part.strip())
-        calls[name] = Call(name, row, args, row["how"])
+        calls |= {name: Call(name, row, args, row["how"]) for name in names.split(", ")}
     for call in list(calls.values()):
         if call.how == "counterpart":
             args = tuple(arg for arg in call.args if arg.name != "status")
