@@ -64,7 +64,8 @@ def learn(nodes: Nodes) -> dict[str, int]:
         profiles.mkdir()
         env = AWARE | {"WATTLE_PROFILE_DIR": str(profiles)}
         Rings("aware", program(), across(nodes, 1), env, SIZES, repeats=1, least=LEARNING_S).run()
-        return profile.load(Path(folder), NODES).pes[0].thresholds or {}
+        found = profile.load(Path(folder), NODES).pes[0].transfers
+        return found.thresholds if found else {}
 
 
 def run(part: Part) -> None:

@@ -13,7 +13,6 @@ import fakes
 import pytest
 from jobs import HOME, clean_environment
 from tree import PACKAGE
-from wattle.base.checked import Checked
 from wattle.record.pe import PE
 from wattle.record.pe_file import pe_of
 from wattle.text.console import Console
@@ -40,7 +39,7 @@ int main(void)
 
 
 def made(**changes: object) -> PE:
-    return pe_of(Checked("made up", fakes.pe_profile(0, 1, **changes)))
+    return pe_of("made up", json.dumps(fakes.pe_profile(0, 1, **changes)))
 
 
 def test_the_rates_of_an_interval_are_the_differences_of_two_readings() -> None:
@@ -62,7 +61,7 @@ def test_sites_of_one_call_with_different_paths_have_their_own_differences() -> 
 
     def reading(paths: list[list[int]], *calls: tuple[int, int]) -> PE:
         sites = [fakes.site(calls=n, path=path) for path, n in calls]
-        return made(schema=4, paths=paths, sites=sites)
+        return made(paths=paths, sites=sites)
 
     before = reading([[-1, 0, 0x10], [-1, 0, 0x20]], (0, 100), (1, 200))
     now = reading([[-1, 0, 0x5], [-1, 0, 0x20], [-1, 0, 0x10]], (0, 1), (1, 205), (2, 103))

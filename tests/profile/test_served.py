@@ -79,7 +79,7 @@ def profile_of(source: str, folder: Path, launcher: list[str]) -> RunProfile:
 
 
 def joules_for_others(pe: PE) -> float:
-    return sum((row.cpu or 0.0) + (row.dram or 0.0) for row in pe.served if row.pe != pe.pe)
+    return sum((row.cpu or 0.0) + (row.dram or 0.0) for row in pe.served.rows if row.pe != pe.pe)
 
 
 def check_that_parts_add_up(profile: RunProfile) -> None:
@@ -128,4 +128,4 @@ def test_handlers_are_assigned_to_the_sites_of_their_requests(tmp_path: Path) ->
 def test_each_call_site_has_a_mark(tmp_path: Path) -> None:
     profile = profile_of(BETWEEN_NODES, tmp_path, [str(OSHCC.parent / "oshrun"), "-n", "2"])
     assert all(site.mark for pe in profile.pes for site in pe.sites)
-    assert not any(row.pe != pe.pe for pe in profile.pes for row in pe.served)  # within a node no PE is asked
+    assert not any(row.pe != pe.pe for pe in profile.pes for row in pe.served.rows)  # within a node no PE is asked

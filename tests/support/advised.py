@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import fakes
-from wattle.record.pe_file import STEP_COLUMNS
+from wattle.record.pe import STEP_COLUMNS
 
 PUT, QUIET = "shmem_double_put", "shmem_quiet"
 CALLS = 40_000

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+SCHEMA = 4  # of profiles
 Wattle = Callable[..., subprocess.CompletedProcess[str]]  # the command as a user starts it
 Interrupted = Wattle  # a study that a signal ends
 LIMIT_S = 300  # until a fake is under way; other programs may use all cores meanwhile
@@ -156,6 +157,8 @@ def site(
         "addr": hex(0x555500000000 + offset + 1),
         "module": 0,
         "offset": hex(offset),
+        "path": -1,
+        "mark": 0,
         "call": call,
         "kind": kind,
         "calls": 1000,
@@ -171,31 +174,50 @@ def site(
 def pe_profile(
     pe: int = 0, n_pes: int = 2, program: str = "/opt/halo", build_id: str = "ab12", **changes: Any
 ) -> dict[str, Any]:
-    """A profile that satisfies every rule: states and times sum to the wall time, parts and idle to the node."""
+    """A profile that satisfies every rule: states and times sum to the wall time, parts and idle to the node. Counts
+    that a test does not name are not known.
+    """
     wall = 2.0
     spin, asleep = 0.1, 0.4 + 0.1 * pe
     active = wall - spin - asleep
     cpu = 10.0 + pe
-    node = {"joules": [figure("cpu", 40.0), figure("dram", 8.0)], "idle": [figure("cpu", 19.0), figure("dram", 4.0)]}
-    return {
-        "schema": 1,
+    whole = node([figure("cpu", 40.0), figure("dram", 8.0)], [figure("cpu", 19.0), figure("dram", 4.0)])
+    made = {
+        "schema": SCHEMA,
         "pe": pe,
         "n_pes": n_pes,
         "host": "node0",
+        "boot_id": "",
+        "node_number": None,
         "pid": 4000 + pe,
         "program": program,
         "build_id": build_id,
+        "wattle_version": "0.1.0",
+        "api": "shmem",
         "wall_s": wall,
         "cpu_s": active + spin,
         "cpu_init_s": 0.01,
+        "wake_s": None,
+        "second_s": None,
         "state_s": {"active": active, "spin": spin, "yield": 0.0, "asleep": asleep},
         "time_s": {"compute": active - 0.3, "transfer": 0.3, "wait": spin + asleep},
         "bytes": {"put": 8_000_000, "get": 0, "amo": 8},
-        "rescues": 0,
         "sleeps": 12,
+        "rings": 0,
+        "rescues": 0,
+        "handled": 0,
+        "wake_price_s": None,
+        "no_core": no_core(),
         "joules": [figure("cpu", cpu), figure("dram", 2.0)],
-        "node": node if pe == 0 else None,
+        "wait_joules": {"cpu": None, "dram": None},
+        "node": whole if pe == 0 else None,
         "meter": {"name": "model", "why": "no sensor can be read here"},
+        "network": None,
+        "partners": None,
+        "sizes": [],
+        "clocks": None,
+        "waited_from_s": None,
+        "paths": [],
         "modules": [{"path": program, "base": "0x555500000000", "build_id": build_id}],
         "sites": [
             site(),
@@ -212,12 +234,32 @@ def pe_profile(
             ),
         ],
     } | changes
+    for times in ("state_s", "time_s"):
+        made[times] = made[times] | {"no_core": made[times].get("no_core")}
+    return made
+
+
+def node(joules: list[dict[str, Any]], idle: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
+    return {"joules": joules, "idle": idle, "nested": [], "others": [], "others_cpu_s": 0} | changes
+
+
+def no_core(**changes: Any) -> dict[str, Any]:
+    """A process whose time without a core is not known."""
+    numbers = ("in_waits_s", "other_threads_s", "other_busy_threads", "throttled_s", "quota_cores")
+    return {"source": "", **dict.fromkeys(numbers), "cores": [], "cores_of_threads": []} | changes
+
+
+def transfers(**changes: Any) -> dict[str, Any]:
+    thresholds = {"put": 64, "get": 64, "acc": 64, "strided": 64}
+    return {"mode": "aware", "learns": True, **thresholds, "polled": 0, "slept": 5, "scaled": 0, "trials": 2} | changes
 
 
 NETWORK: dict[str, Any] = {
     "name": "ucx",
+    "paths": "tcp/eth0",
     "dropped": {"foreign": 0, "malformed": 0},
-    "messages": {"sent": 1000, "received": 900},
+    "messages": {"sent": 1000, "received": 900, "merged": None},
+    "single": {"messages": 0, "seconds": 0, "least_s": 0},
     "bytes": {"sent": 4096000, "received": 4000000, "hardware": 0},
 }
 
@@ -226,13 +268,13 @@ def on_nodes(nodes: int, per_node: int = 2, **changes: Any) -> list[dict[str, An
     """Profiles of a job on several nodes; each node's joules are those of its PEs and 19 J (DRAM: 4 J) idle."""
     n = nodes * per_node
     profiles = [pe_profile(pe, n, host=f"node{pe // per_node}", network=NETWORK, **changes) for pe in range(n)]
-    for node in range(nodes):
-        mine = profiles[node * per_node : (node + 1) * per_node]
+    for number in range(nodes):
+        mine = profiles[number * per_node : (number + 1) * per_node]
         idle = [figure("cpu", 19.0), figure("dram", 4.0)]
         sums = [sum(pe["joules"][i]["joules"] for pe in mine) + idle[i]["joules"] for i in (0, 1)]
         for pe in mine:
             pe["node"] = None
-        mine[0]["node"] = {"joules": [figure("cpu", sums[0]), figure("dram", sums[1])], "idle": idle}
+        mine[0]["node"] = node([figure("cpu", sums[0]), figure("dram", sums[1])], idle)
     return profiles
 
 

@@ -11,7 +11,7 @@ WAITS = {"spin": 0.0, "yield": 0.0}
 
 
 def profile(pe: int, stacks: dict[tuple[int, ...], float], n_pes: int = 2) -> dict[str, Any]:
-    """A profile of schema 2. `stacks`: the offsets from the outermost frame to the frame of the call, and the seconds
+    """A profile. `stacks`: the offsets from the outermost frame to the frame of the call, and the seconds
     of waiting of a call from there. An offset of 0x10000 and more lies in the library.
     """
     paths: list[list[Any]] = []
@@ -28,7 +28,7 @@ def profile(pe: int, stacks: dict[tuple[int, ...], float], n_pes: int = 2) -> di
         sites.append(fakes.site(stack[-1], "MPI_Recv", "wait", waits=1, **where, **waits))
     made = fakes.pe_profile(pe, n_pes)
     modules = [*made["modules"], {"path": LIBRARY, "base": "0x7f0000000000", "build_id": "cd34"}]
-    return made | {"schema": 2, "modules": modules, "paths": paths, "sites": sites}
+    return made | {"modules": modules, "paths": paths, "sites": sites}
 
 
 def phases(pe: int) -> dict[str, Any]:

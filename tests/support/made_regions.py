@@ -28,4 +28,4 @@ def profile(pe: int, n_pes: int = 2, solve_s: float = 1.0) -> dict[str, Any]:
         {"name": "end", "outer": -1, "times": 1, "time_s": end_s},
         {"name": "never", "outer": -1, "times": 0, "time_s": 0.0},
     ]
-    return made | {"schema": 4, "joules": [fakes.figure("cpu", 16.0), fakes.figure("dram", 0.0)]}
+    return made | {"joules": [fakes.figure("cpu", 16.0), fakes.figure("dram", 0.0)]}

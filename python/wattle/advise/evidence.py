@@ -152,7 +152,7 @@ class Evidence:
     @property
     def least_ran_s(self) -> float:
         """The same of the PE that had no core for longest, in waits too. The others wait for it meanwhile."""
-        in_waits = [(pe.cores.in_waits_s or 0.0) if pe.cores else 0.0 for pe in self.profile.pes]
+        in_waits = [pe.cores.in_waits_s or 0.0 for pe in self.profile.pes]
         without = [(pe.state_s[NO_CORE] or 0.0) + more for pe, more in zip(self.profile.pes, in_waits, strict=True)]
         return max(self.wall_s - max(without), self.wall_s / 100)
 
@@ -187,7 +187,7 @@ class Evidence:
         of_host: dict[str, list[PE]] = defaultdict(list)
         for pe in self.profile.pes:
             of_host[pe.host].append(pe)
-        cores = {host: frozenset(c for pe in pes if pe.cores for c in pe.cores.cores) for host, pes in of_host.items()}
+        cores = {host: frozenset(c for pe in pes for c in pe.cores.cores) for host, pes in of_host.items()}
         return any(cores[host] and len(pes) > len(cores[host]) for host, pes in of_host.items())
 
     @property
@@ -225,8 +225,7 @@ class Evidence:
     @cached_property
     def idle_joules(self) -> float:
         """The joules of the idle nodes; 0 where they are not known."""
-        domains = dict.fromkeys(j.domain for pe in self.profile.pes for j in pe.idle)
-        return sum(self.profile.idle_joules(d).joules or 0.0 for d in domains)
+        return sum(self.profile.idle_joules(d).joules or 0.0 for d in self.profile.node_domains)
 
     def pace(self, without: Iterable[Spot]) -> int:
         """The PE that waits least elsewhere than at these spots. It sets the pace of the others."""

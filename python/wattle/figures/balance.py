@@ -226,5 +226,7 @@ def dry_run(profile: RunProfile) -> DryRun | None:
     if not any(pe.clocks.changes for pe in profile.pes if pe.clocks):
         return None
     return DryRun(
-        total(r.joules for r in found), total(r.saved for r in found), next((r.why for r in found if r.why), "")
+        total(j for r in found for j in r.joules),
+        total(j for r in found for j in r.saved),
+        next((r.why for r in found if r.why), ""),
     )

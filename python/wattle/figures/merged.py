@@ -22,17 +22,17 @@ def avoided(pe: PE) -> Joules:
     mean time at the highest. Unavailable where the PE sent no message with one operation, or its joules are not known.
     """
     network, whole = pe.network, find(pe.joules, DOMAIN)
-    if network is None or network.merged is None:
+    if network is None or network.messages["merged"] is None:
         return unavailable(DOMAIN)
-    if network.merged == 0:
+    merged = network.messages["merged"]
+    if merged == 0:
         return Joules(0.0, 0.0, Provenance.MODELLED, whole.source, whole.scope, DOMAIN)
-    single = network.single or {}
-    count, seconds, least = (single.get(key) for key in ("messages", "seconds", "least_s"))
+    count, seconds, least = (network.single[key] for key in ("messages", "seconds", "least_s"))
     if not count or seconds is None or least is None or whole.joules is None or not pe.cpu_s:
         return unavailable(DOMAIN, whole.source, whole.scope)
     watts, doubt = whole.joules / pe.cpu_s, (whole.uncertainty or 0.0) / pe.cpu_s
-    low = network.merged * least * max(0.0, watts - doubt)
-    high = network.merged * seconds / count * (watts + doubt)
+    low = merged * least * max(0.0, watts - doubt)
+    high = merged * seconds / count * (watts + doubt)
     middle, half = (low + high) / 2, (high - low) / 2
     if not math.isfinite(middle):
         return unavailable(DOMAIN, whole.source, whole.scope)
@@ -47,14 +47,14 @@ def of_run(profile: RunProfile) -> Joules:
 def words(profile: RunProfile) -> str:
     """A sentence on the messages between nodes; empty where there were none, or where nothing is known of merging."""
     network = profile.network
-    if network is None or network.merged is None or not network.messages["sent"]:
+    if network is None or network.messages["merged"] is None or not network.messages["sent"]:
         return ""
-    sent, length = network.messages["sent"], ""
+    sent, merged, length = network.messages["sent"], network.messages["merged"], ""
     if network.bytes["sent"] is not None:
         length = f" of {units.size(network.bytes['sent'] / sent)} on average"
     found = of_run(profile)
-    saved = f": {found} avoided at their senders" if found.known and network.merged else ""
+    saved = f": {found} avoided at their senders" if found.known and merged else ""
     return (
         f"Messages between nodes: {units.count(sent)}{length}. "
-        f"{units.count(network.merged)} operations shared a message with earlier ones{saved} (WATTLE_MERGE)."
+        f"{units.count(merged)} operations shared a message with earlier ones{saved} (WATTLE_MERGE)."
     )

@@ -103,7 +103,7 @@ def _of_pes(found: Iterable[RunProfile]) -> list[Metric]:
 
 
 def _of_nodes(found: Iterable[RunProfile]) -> list[Metric]:
-    domains = dict.fromkeys(j.domain for p in found for pe in p.pes for j in pe.node)
+    domains = dict.fromkeys(d for p in found for d in p.node_domains)
     return [Metric(f"node_joules_{domain}", f"{domain}, node", _node_joules(domain)) for domain in domains]
 
 

@@ -73,9 +73,9 @@ def shortage(profile: RunProfile) -> Shortage | None:
         max(map(_share, lacking)),
         max(map(_in_waits, lacking)),
         sum(pe.state_s[NO_CORE] or 0.0 for pe in lacking),
-        sum((pe.cores.in_waits_s or 0.0) for pe in lacking if pe.cores is not None),
+        sum(pe.cores.in_waits_s or 0.0 for pe in lacking),
         list(dict.fromkeys(causes)),
-        any(pe.cores is not None and pe.cores.source == BY_CPU_TIME for pe in lacking),
+        any(pe.cores.source == BY_CPU_TIME for pe in lacking),
         profile.noun,
     )
 
@@ -89,7 +89,7 @@ def _known_until(pe: PE) -> float:
     """The time since the start up to which the time without a core of a process is known."""
     if pe.ended is None:
         return pe.wall_s or 0.0
-    return pe.cores.until_s or 0.0 if pe.cores is not None and pe.state_s[NO_CORE] is not None else 0.0
+    return pe.cores.until_s or 0.0 if pe.state_s[NO_CORE] is not None else 0.0
 
 
 def is_unknown(pe: PE) -> bool:
@@ -125,7 +125,7 @@ def _share(pe: PE) -> float:
 
 def _in_waits(pe: PE) -> float:
     """By CPU time, a sleep in a wait looks like time without a core, so it is not known."""
-    if pe.cores is None or pe.cores.source == BY_CPU_TIME or not pe.wall_s:
+    if pe.cores.source == BY_CPU_TIME or not pe.wall_s:
         return 0.0
     return (pe.cores.in_waits_s or 0.0) / pe.wall_s
 
@@ -134,30 +134,29 @@ def _in_waits(pe: PE) -> float:
 
 
 def _causes(pes: Sequence[PE], noun: str) -> list[str]:
-    known = [(pe, pe.cores) for pe in pes if pe.cores is not None]
-    found = [*_bound(known, noun), *_throttled(known)] or list(_crowded(known, noun))
-    return found or [f"other programs had the cores; run it on idle ones{'' if known else f', or start fewer {noun}s'}"]
+    found = [*_bound(pes, noun), *_throttled(pes)] or list(_crowded([pe.cores for pe in pes], noun))
+    return found or ["other programs had the cores; run it on idle ones"]
 
 
-def _bound(known: Sequence[tuple[PE, Cores]], noun: str) -> Iterator[str]:
+def _bound(pes: Sequence[PE], noun: str) -> Iterator[str]:
     """Processes that are bound to one core together."""
     by_core: dict[frozenset[int], list[int]] = {}
-    for pe, cores in known:
-        if len(cores.cores) == 1:
-            by_core.setdefault(cores.cores, []).append(pe.pe)
+    for pe in pes:
+        if len(pe.cores.cores) == 1:
+            by_core.setdefault(pe.cores.cores, []).append(pe.pe)
     for core, together in by_core.items():
         if len(together) > 1:
             who = f"{noun}s {units.ranges(sorted(together))} are bound to core {min(core)} together"
             yield f"{who}; give each a core of its own (the launcher's options for binding, `taskset`, a cpuset)"
 
 
-def _throttled(known: Sequence[tuple[PE, Cores]]) -> Iterator[str]:
+def _throttled(pes: Sequence[PE]) -> Iterator[str]:
     """A quota of a control group that stopped the processes."""
-    stopped = max((cores.throttled_s or 0.0 for _, cores in known), default=0.0)
-    wall = max((pe.wall_s or 0.0 for pe, _ in known), default=0.0)
+    stopped = max(pe.cores.throttled_s or 0.0 for pe in pes)
+    wall = max(pe.wall_s or 0.0 for pe in pes)
     if stopped < THROTTLED * wall or not stopped:
         return
-    quota = min((cores.quota for _, cores in known if cores.quota is not None), default=None)
+    quota = min((pe.cores.quota_cores for pe in pes if pe.cores.quota_cores is not None), default=None)
     of = f" of {quota:g} cores" if quota is not None else ""
     yield (
         f"the CPU quota{of} of their control group stopped them ({units.seconds(stopped)}, added up over cores); "
@@ -165,11 +164,11 @@ def _throttled(known: Sequence[tuple[PE, Cores]]) -> Iterator[str]:
     )
 
 
-def _crowded(known: Sequence[tuple[PE, Cores]], noun: str) -> Iterator[str]:
+def _crowded(known: Sequence[Cores], noun: str) -> Iterator[str]:
     """More processes, or more busy threads, than cores that they may use."""
-    for allowed in sorted({cores.cores | cores.threads_cores for _, cores in known}, key=len):
-        inside = [cores for _, cores in known if cores.cores | cores.threads_cores <= allowed]
-        threads = sum(1 + cores.other_busy_threads for cores in inside)
+    for allowed in sorted({cores.cores | cores.cores_of_threads for cores in known}, key=len):
+        inside = [cores for cores in known if cores.cores | cores.cores_of_threads <= allowed]
+        threads = sum(1 + (cores.other_busy_threads or 0) for cores in inside)
         if not allowed or threads <= len(allowed):
             continue
         cores = units.several(len(allowed), "core")

@@ -61,7 +61,7 @@ def assign(pes: list[PE], figure: Figure) -> Assigned:
     of_site: dict[tuple[int, int], Elsewhere] = defaultdict(Elsewhere)
     rest = Elsewhere()
     for server in pes:
-        for row in server.served:
+        for row in server.served.rows if server.served else ():
             if row.pe == server.pe:
                 continue
             sites = asked.get((row.pe, row.mark), [])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wattle.record.pe import PE, Interfaces, find
+from wattle.record.pe import NO_METER, PE, Interfaces, Meter, find
 from wattle.text.provenance import Joules, Provenance, total, unavailable
 
 
@@ -32,42 +32,42 @@ class Node:
     @property
     def readers(self) -> list[int]:
         """The PEs that claim to read the node's meter. A correct run has one."""
-        return [pe.pe for pe in self.pes if pe.reads_node]
+        return [pe.pe for pe in self.pes if pe.node is not None]
 
     @property
     def reader(self) -> PE | None:
-        return next(pe for pe in self.pes if pe.reads_node) if len(self.readers) == 1 else None
+        return next(pe for pe in self.pes if pe.node is not None) if len(self.readers) == 1 else None
 
     @property
     def domains(self) -> list[str]:
-        return list(dict.fromkeys(j.domain for pe in self.pes for j in pe.node))
+        return list(dict.fromkeys(j.domain for pe in self.pes if pe.node for j in pe.node.joules))
 
     def joules(self, domain: str) -> Joules:
         """The joules of the whole node in a domain."""
-        return find(self.reader.node, domain) if self.reader else unavailable(domain)
+        return find(self.reader.node.joules, domain) if self.reader else unavailable(domain)
 
     def idle(self, domain: str) -> Joules:
         """The node's joules in a domain that are not attributed to any PE."""
-        return find(self.reader.idle, domain) if self.reader else unavailable(domain)
+        return find(self.reader.node.idle, domain) if self.reader else unavailable(domain)
 
     def others(self, domain: str) -> Joules | None:
         """The joules of other programs on the node. None where no sensor saw any."""
-        return find(self.reader.others, domain) if self.reader and self.reader.others else None
+        return find(self.reader.node.others, domain) if self.reader and self.reader.node.others else None
 
     def share(self, domain: str) -> Joules:
         """The joules of the PEs of the node that left a profile."""
         return total((find(pe.joules, domain) for pe in self.pes), domain=domain)
 
     @property
-    def meter(self) -> dict[str, str]:
-        return self.reader.meter if self.reader else {"name": "", "why": ""}
+    def meter(self) -> Meter:
+        return (self.reader and self.reader.meter) or NO_METER
 
     @property
-    def nested(self) -> list[Joules]:
+    def nested(self) -> Sequence[Joules]:
         """Figures that are in no sum, because another one contains them or lies in them, such as the node at its supply
         beside its packages.
         """
-        return self.reader.nested if self.reader else []
+        return self.reader.node.nested if self.reader else []
 
     @property
     def interfaces(self) -> Interfaces | None:
@@ -109,4 +109,5 @@ def counted_twice(nodes: Sequence[Node]) -> bool:
     add up correctly, because the model takes each node for a machine.
     """
     shared = [*on_one_machine(nodes), *(node for node in nodes if len(node.readers) > 1)]
-    return any(j.provenance is Provenance.MEASURED for node in shared for pe in node.pes for j in pe.node)
+    figures = (j for node in shared for pe in node.pes if pe.node for j in pe.node.joules)
+    return any(j.provenance is Provenance.MEASURED for j in figures)

@@ -1,6 +1,7 @@
-"""The counts of one PE of a run, between init and finalize.
+"""The fields of the file that a PE writes at its end, profile/pe-00000.json, with their types and limits.
 
-Any number that the runtime could not determine is None, never 0.
+docs/profile.md has their meaning. A test holds that page, the writer (src/record/file.c) and this table to the same
+fields. Any number that the runtime could not determine is None, never 0. A field with a default is not in every file.
 """
 
 from __future__ import annotations
@@ -11,42 +12,47 @@ from typing import Annotated, NamedTuple, TypedDict
 import msgspec
 
 from wattle.base import limits
-from wattle.text.provenance import Joules, unavailable
+from wattle.base.checked_types import Address, Amount, Count, Index, Number, Whole
+from wattle.text.provenance import Figure, Joules, unavailable
 
+SCHEMA = 4  # of the file
 STATES = ("active", "spin", "yield", "asleep")  # in which a process draws power
-NO_CORE = "no_core"  # ready to run and without a core, outside waits; None in files of earlier versions
-SPENT = (*STATES, NO_CORE)  # the keys of state_s, which add up to wall_s
-TIMES = ("compute", "transfer", "wait", NO_CORE)  # those of time_s, which also add up to wall_s
+NO_CORE = "no_core"  # ready to run and without a core, outside waits
 STAGES = ("spin", "yield", "asleep")
-MOVES = ("put", "get", "amo")
-KINDS = ("transfer", "wait", "other")
-DROPS = ("foreign", "malformed")
 WAYS = ("sent", "received")
-SINGLE = ("messages", "seconds", "least_s")  # of Network.single
-INTERFACES = ("net", "infiniband")
 
 Numbers = dict[str, float | None]
+Quantity = Amount | None  # None: not known
+Seconds = Quantity
 
-# Types with limits. msgspec checks them while it reads the lists of which a large job has a million entries.
-Count = Annotated[int, msgspec.Meta(ge=0, le=limits.WHOLE[1])]
-Index = Annotated[int, msgspec.Meta(ge=-1, le=limits.WHOLE[1])]  # -1: none
-Whole = Annotated[int, msgspec.Meta(ge=limits.WHOLE[0], le=limits.WHOLE[1])]
-Amount = Annotated[float, msgspec.Meta(ge=0, le=limits.NUMBER)]
-Number = Annotated[float, msgspec.Meta(ge=-limits.NUMBER, le=limits.NUMBER)]
-StageSeconds = TypedDict("StageSeconds", dict.fromkeys(STAGES, Amount | None))
+# Objects of numbers. The states add up to wall_s, and so do the times.
+States = TypedDict(
+    "States", {"active": Seconds, "spin": Seconds, "yield": Seconds, "asleep": Seconds, "no_core": Seconds}
+)
+Times = TypedDict("Times", {"compute": Seconds, "transfer": Seconds, "wait": Seconds, "no_core": Seconds})
+Stages = TypedDict("Stages", {"spin": Seconds, "yield": Seconds, "asleep": Seconds})
+Moves = TypedDict("Moves", {"put": Quantity, "get": Quantity, "amo": Quantity})
+Modelled = TypedDict("Modelled", {"cpu": Quantity, "dram": Quantity})
+Sent = TypedDict("Sent", {"sent": Quantity, "received": Quantity})
+Messages = TypedDict("Messages", {"sent": Quantity, "received": Quantity, "merged": Quantity})
+Moved = TypedDict("Moved", {"sent": Quantity, "received": Quantity, "hardware": Quantity})
+Single = TypedDict("Single", {"messages": Quantity, "seconds": Quantity, "least_s": Quantity})
+Dropped = TypedDict("Dropped", {"foreign": Quantity, "malformed": Quantity})
+Meter = TypedDict("Meter", {"name": str, "why": str})
+NO_METER: Meter = {"name": "", "why": ""}
 
-
-class Address(int):
-    """An address or offset. The file has it in hexadecimal, such as "0x1f3"."""
-
-    __slots__ = ()
+# Texts of which one is allowed.
+CallKind = Annotated[str, msgspec.Meta(pattern="^(transfer|wait|other)$")]
+InterfaceKind = Annotated[str, msgspec.Meta(pattern="^(net|infiniband)$")]
+Sets = Annotated[str, msgspec.Meta(pattern="^(clocks|hints)$")]
+EndTime = Annotated[str, msgspec.Meta(pattern="^(seen|job|record)$")]
 
 
 class Module(msgspec.Struct, frozen=True):
     """One ELF file that was mapped into a PE."""
 
     path: str
-    base: int
+    base: Address
     build_id: str
 
 
@@ -58,40 +64,21 @@ class Site(msgspec.Struct, frozen=True, gc=False):
     addr: Address
     module: Index  # index into the PE's modules; -1 where no module holds the address
     offset: Address
+    path: Index  # index of the node above the call; -1: it has no caller, or the paths are not known
+    mark: Count  # by which other PEs count what they do for it; 0: none
     call: str
-    kind: str
+    kind: CallKind
     calls: Count
     bytes: Count
     timed_calls: Count
-    time_s: Amount | None
-    wait_s: StageSeconds
+    time_s: Seconds
     waits: Count
+    wait_s: Stages
     joules: dict[str, Number | None]  # by domain; shares of the PE's joules, so always modelled
-    path: Index = -1  # index of the node above the call; -1: it has no caller, or the paths are not known
-    mark: Count = 0  # by which other PEs count what they do for it; 0: none, as in files of earlier versions
     waited: Annotated[list[Count], msgspec.Meta(max_length=limits.CLASSES)] = []
 
 
 CUT, OTHER, SIGNAL, PYTHON, REGION = -2, -3, -4, -5, -6  # values of PathNode.module, for nodes that are no address
-
-
-class PythonPlace(msgspec.Struct, frozen=True):
-    """The place of a Python frame. `line` 0: not known."""
-
-    file: str
-    function: str
-    line: int
-
-
-class UserRegion(msgspec.Struct, frozen=True):
-    """A region that the program marks, by its name and the region around it. `times`: how often it began. `time_s`: the
-    time in it and in no inner region, of the thread that initialized the library. None of killed processes.
-    """
-
-    name: str
-    outer: int  # its index, which is smaller; -1: none
-    times: int | None
-    time_s: float | None
 
 
 class PathNode(NamedTuple):
@@ -101,25 +88,72 @@ class PathNode(NamedTuple):
     outermost node of a path.
     """
 
-    parent: Index  # index of the caller's node; -1: it has no caller
+    parent: Index  # index of the caller's node, which is smaller; -1: it has no caller
     module: Whole  # index into the PE's modules; -1: in no module
     offset: Count
 
 
-class Network(msgspec.Struct, frozen=True):
-    """The traffic between this PE and PEs of other nodes. `dropped` counts messages that were not from a PE of this job
-    or had no valid contents; none of them was written to memory. `bytes` counts bytes in messages with their
-    headers, and `hardware` payload that a network card moved by RMA, without a message. `merged` counts operations that
-    left in a message which an earlier one began. `single` has the number of short messages with one operation, the
-    seconds to send all of them, and those of the quickest (`least_s`). Both are None in files of earlier versions.
+class PythonPlace(msgspec.Struct, frozen=True):
+    """The place of a Python frame. `line` 0: not known."""
+
+    file: str
+    function: str
+    line: Count
+
+
+class UserRegion(msgspec.Struct, frozen=True):
+    """A region that the program marks, by its name and the region around it. `times`: how often it began. `time_s`: the
+    time in it and in no inner region, of the thread that initialized the library. None of killed processes.
     """
 
     name: str
-    dropped: Numbers
-    messages: Numbers
-    bytes: Numbers  # sent, received, hardware
-    merged: float | None = None
-    single: Numbers | None = None  # messages, seconds, least_s
+    outer: Index  # its index, which is smaller; -1: none
+    times: Count | None
+    time_s: Seconds
+
+
+class Network(msgspec.Struct, frozen=True):
+    """The traffic between this PE and PEs of other nodes."""
+
+    name: str
+    paths: str
+    dropped: Dropped
+    messages: Messages
+    single: Single | None  # None in sums
+    bytes: Moved
+
+
+class Mpi(msgspec.Struct, frozen=True):
+    library: str | None
+    transport: str | None
+    why: str
+    paths: str
+    shows_idle: bool
+
+
+class Domain(msgspec.Struct, frozen=True):
+    """A clock domain of this PE."""
+
+    domain: Count
+    normal_khz: Quantity
+    planned_khz: Quantity = None
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """A limit that was asked for, and set on so many packages."""
+
+    unit: str
+    asked: Amount
+    set: Quantity
+    packages: Count
+    why: str
+
+
+class Uncore(msgspec.Struct, frozen=True):
+    packages: Count
+    changes: Count
+    why: str
+    failed: str
 
 
 class Region(msgspec.Struct, frozen=True):
@@ -127,45 +161,53 @@ class Region(msgspec.Struct, frozen=True):
     `follows`: the share of its computing time that follows the clock, at most; None where it is not known.
     """
 
-    addr: int
-    instances: int
-    seen: int
-    acted: int
-    compute_s: float | None
-    slack_s: float | None
-    lost_s: float | None
-    follows: float | None = None
+    addr: Address
+    instances: Count
+    seen: Count
+    acted: Count
+    compute_s: Seconds
+    slack_s: Seconds
+    lost_s: Number | None
+    follows: Quantity
 
 
 class Clocks(msgspec.Struct, frozen=True):
-    """The governor's changes to this PE's clock. `changes` and later fields are None where nothing was governed.
-    `memory_bound_s`: seconds computed at a lower clock because memory set the pace. `counters`: why that is not found.
-    """
+    """The governor's changes to this PE's clock. `sets` and later fields are missing where nothing was governed."""
 
     mode: str
     scaling: str
     knob: str
     why: str
-    changes: int | None = None
-    slack_s: float | None = None
-    slow_s: float | None = None  # seconds of the slack at the lowest clock
-    lost_s: float | None = None
-    price_s: float | None = None
+    uncore_limit: Limit | None = None
+    package_limit: Limit | None = None
+    uncore: Uncore | None = None
+    domains: Count | None = None
+    mine: list[Domain] = []
+    sets: Sets = "clocks"
+    price_s: Seconds = None
+    changes: Count | None = None
+    slack_s: Seconds = None
+    slow_s: Seconds = None
+    lost_s: Seconds = None
+    memory_bound_s: Seconds = None
     failed: str = ""
-    hints: bool = False  # the knob only suggests clocks, so the real ones are not known
-    memory_bound_s: float | None = None
     counters: str = ""
-    regions: tuple[Region, ...] = ()
+    regions: list[Region] = []
+
+    @property
+    def hints(self) -> bool:
+        """Whether the knob only suggests clocks, so that the real ones are not known."""
+        return self.sets == "hints"
 
 
 class Recorded(msgspec.Struct, frozen=True):
     """The result of a dry run for one PE, by the model: its CPU joules at the recorded clocks, and the joules saved
-    against the normal clock. `why`: the reason where they are not known.
+    against the normal clock, each of one domain. `why`: the reason where they are not known.
     """
 
-    joules: Joules
-    saved: Joules
-    why: str = ""
+    joules: Annotated[list[Figure], msgspec.Meta(min_length=1, max_length=1)]
+    saved: Annotated[list[Figure], msgspec.Meta(min_length=1, max_length=1)]
+    why: str
 
 
 class Operations(msgspec.Struct, frozen=True):
@@ -173,14 +215,14 @@ class Operations(msgspec.Struct, frozen=True):
     known; `why` gives the reasons.
     """
 
-    instructions: float | None
-    branches: float | None
-    loads: float | None
-    stores: float | None
-    cycles: float | None = None
-    cache_references: float | None = None
-    cache_misses: float | None = None
-    why: str = ""
+    instructions: Quantity
+    branches: Quantity
+    loads: Quantity
+    stores: Quantity
+    cycles: Quantity
+    cache_references: Quantity
+    cache_misses: Quantity
+    why: str
 
 
 COUNTED = tuple(name for name in Operations.__struct_fields__ if name != "why")
@@ -192,70 +234,80 @@ class Interface(msgspec.Struct, frozen=True):
     """
 
     name: str
-    kind: str
-    packets: Numbers  # sent, received
-    bytes: Numbers
+    kind: InterfaceKind
+    packets: Sent
+    bytes: Sent
 
 
 class Interfaces(msgspec.Struct, frozen=True):
     """The interfaces of a node. `why`: the reason where some or all are missing."""
 
-    list: list[Interface]
-    why: str = ""
+    found: list[Interface] = msgspec.field(name="list")
+    why: str
+
+
+class Transfers(msgspec.Struct, frozen=True):
+    """ARMCI's governed transfers, with thresholds in bytes."""
+
+    mode: str
+    learns: bool
+    put: Count
+    get: Count
+    acc: Count
+    strided: Count
+    polled: Count
+    slept: Count
+    scaled: Count
+    trials: Count
+
+    @property
+    def thresholds(self) -> dict[str, int]:
+        """The thresholds by kind of transfer."""
+        return {kind: getattr(self, kind) for kind in ("put", "get", "acc", "strided")}
 
 
 class Cores(msgspec.Struct, frozen=True):
-    """The cores of a process, and its time without one. `source` of the time without a core: schedstat, cpu time (then
-    it includes time in which the kernel blocked the process), simulation, or empty. `in_waits_s` is part of the waits.
-    `throttled_s`: for all processes of its control groups, added up over cores. `quota`: in cores; None: unlimited.
-    `threads_cores` are those of its other busy threads. `until_s`: of a killed process, the time since the start up to
-    which these figures are known; None for any other. Of a killed one the other threads and control groups are not
+    """The cores of a process, and its time without one. Of a killed one the other threads and control groups are not
     known.
     """
 
-    source: str
-    in_waits_s: float | None
-    other_threads_s: float | None
-    other_busy_threads: int
-    throttled_s: float | None
-    quota: float | None
-    cores: frozenset[int]
-    threads_cores: frozenset[int]
-    until_s: float | None = None
+    source: str  # of the time without a core: schedstat, cpu time, simulation, or empty
+    in_waits_s: Seconds
+    other_threads_s: Seconds
+    other_busy_threads: Count | None
+    throttled_s: Seconds
+    quota_cores: Quantity  # None: unlimited
+    cores: frozenset[Count]
+    cores_of_threads: frozenset[Count]
+    until_s: Seconds = None
 
 
 class Partners(msgspec.Struct, frozen=True):
-    """The calls of a process that name one partner, as lists of equal length: numbers of partners, calls, bytes that
-    were moved to or from them, and seconds of waiting for them, as far as a call names the process that it waits for.
-    """
+    """The calls of a process that name one partner, as lists of equal length."""
 
-    pe: list[int]
-    calls: list[int]
-    bytes: list[float]
-    wait_s: list[float]
+    pe: list[Count]
+    calls: list[Count]
+    bytes: list[Amount]
+    wait_s: list[Amount]
 
 
-STEP_COUNTS = (
-    "times",
-    "transfers",
-    "same_pe",
-    "next_there",
-    "same_there",
-    "stride_there",
-    "next_here",
-    "same_here",
-    "stride_here",
-    "private_here",
-    "compared",
-    "unchanged",
-    "bursts",
-    "burst_calls",
-)
+class Sizes(msgspec.Struct, frozen=True):
+    """The calls of 2^(k-1) to 2^k - 1 bytes, for k >= 0."""
+
+    call: str
+    counts: Annotated[list[Count], msgspec.Meta(max_length=limits.CLASSES)]
+
+
+class Passed(msgspec.Struct, frozen=True):
+    """Calls of MPI that the module does not know."""
+
+    call: str
+    calls: Count
 
 
 class Step(NamedTuple):
-    """A pair of call sites, of which `to` was the thread's next call after `origin`, with counts of noted calls. See
-    docs/profile.md for their meaning. A tuple, because a large job has a million.
+    """A pair of call sites, of which `to` was the thread's next call after `origin`, with counts of noted calls. A
+    tuple, because a large job has a million.
     """
 
     origin: Count  # index of a site
@@ -281,42 +333,52 @@ class Step(NamedTuple):
     high: Whole
 
 
+STEP_COLUMNS = ["from", *Step._fields[1:]]
+STEP_COUNTS = Step._fields[2:16]
+
+
 class Sequence(msgspec.Struct, frozen=True):
     """The order of a process's calls, from samples. `timer_s`: the time that reading the clock adds to a timed call.
     The sites' times are without it.
     """
 
-    noted: int
-    lost: int
-    timer_s: float | None
+    noted: Count
+    lost: Count
+    timer_s: Seconds
+    columns: list[str]
     steps: list[Step]
 
 
-class Served(msgspec.Struct, frozen=True):
+class Served(NamedTuple):
     """The requests of one PE from the call sites of one mark, as the PE that served them counted. `pe` -1: those that
-    found no row. Its own row has the answers to its own requests. `agents_s`: CPU time of the library's own threads,
-    `handlers_s` time of handlers in the program's threads, `waits_s` time in waits. Joules, cpu and dram: of the first
-    two.
+    found no row. Its own row has the answers to its own requests. Joules, cpu and dram: of agents and handlers.
     """
 
-    pe: int
-    mark: int
-    requests: int
-    bytes: int
-    agents_s: float | None
-    handlers_s: float | None
-    waits_s: float | None
-    cpu: float | None
-    dram: float | None
+    pe: Index
+    mark: Count
+    requests: Count
+    bytes: Count
+    agents_s: Seconds
+    handlers_s: Seconds
+    waits_s: Seconds
+    cpu: Quantity
+    dram: Quantity
+
+
+class ServedRows(msgspec.Struct, frozen=True):
+    agents_s: Seconds
+    columns: list[str]
+    rows: list[Served]
 
 
 class Wait(msgspec.Struct, frozen=True):
     """The wait in which a process was at its end. `module`, `offset`: as in Site."""
 
-    module: int
-    offset: int
+    addr: Address
+    module: Index
+    offset: Address
     call: str
-    for_s: float | None
+    for_s: Seconds
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -324,67 +386,76 @@ class Ended(msgspec.Struct, frozen=True):
     end of the job), `record` (the last record of the process). `partial`: some call sites are missing.
     """
 
-    signal: int | None
-    exit_code: int | None
-    time: str
-    realtime_s: float | None  # seconds since 1970
+    signal: Count | None
+    exit_code: Count | None
+    time: EndTime
+    realtime_s: Seconds  # since 1970
     partial: bool
     wait: Wait | None
 
 
-ENDS = ("seen", "job", "record")
+class NodeJoules(msgspec.Struct, frozen=True):
+    """The joules of a whole node; those of the idle node; those that are in no sum, because others contain them or lie
+    in them; and those of other programs, where a sensor saw some.
+    """
+
+    joules: list[Figure]
+    idle: list[Figure]
+    nested: list[Figure]
+    others: list[Figure]
+    others_cpu_s: Seconds
 
 
 class PE(msgspec.Struct, frozen=True):
     """The activity of one PE between init and finalize, or until it was ended."""
 
-    pe: int
-    n_pes: int
+    pe: Count
+    n_pes: Annotated[int, msgspec.Meta(ge=1, le=limits.PES)]
+    pid: Count
     host: str
     boot_id: str  # the kernel's boot id, equal on nodes that share a machine; empty where it is not known
-    pid: int
+    node_number: Count | None
     program: str
     build_id: str
-    wall_s: float | None
-    cpu_s: float | None
-    cpu_init_s: float | None
-    state_s: Numbers
-    time_s: Numbers
-    bytes: Numbers
-    rescues: int | None
-    sleeps: int | None
-    joules: list[Joules]
-    node: list[Joules]  # of the whole node; only in its reader's profile, else empty
-    idle: list[Joules]  # of the idle node
-    others: list[Joules]  # of other programs on the node, where a sensor saw them; else empty
-    reads_node: bool  # whether it is the node's reader, even where there was nothing to read
-    meter: dict[str, str]  # name of the meter and why no better one was used; empty except in the reader's profile
-    modules: list[Module]
-    sites: list[Site]
+    wattle_version: str
+    api: str  # the front end: `shmem`, `mpi` and others
+    wall_s: Seconds
+    cpu_s: Seconds
+    cpu_init_s: Seconds
+    wake_s: Seconds  # in which sockets were awake for this PE
+    second_s: Seconds  # the part of its busy seconds on a core whose other thread was busy
+    state_s: States
+    time_s: Times
+    bytes: Moves
+    sleeps: Count | None
+    rings: Count | None
+    rescues: Count | None
+    handled: Count | None
+    wake_price_s: Seconds
+    cores: Cores = msgspec.field(name="no_core")
+    joules: list[Figure]
+    wait_joules: Modelled  # while it waited, by the model
+    node: NodeJoules | None  # only in the profile of the node's reader
     network: Network | None  # None where all PEs were on one node
-    clocks: Clocks | None = None  # None without a governor
-    thresholds: dict[str, int] | None = None  # bytes by kind of transfer, if WATTLE_TRANSFERS was set
-    trials: int = 0  # transfers that used the other way than the thresholds say, to learn them
+    partners: Partners | None  # None in jobs of more than 4096 processes
+    sizes: list[Sizes]
+    clocks: Clocks | None  # None without a governor
+    waited_from_s: Seconds  # up to which the first class of Site.waited reaches
+    sites: list[Site]
+    paths: list[PathNode]  # each follows its parent
+    modules: list[Module]
+    python: list[PythonPlace] = []  # those of Python frames
+    user_regions: list[UserRegion] = msgspec.field(name="regions", default=[])  # each follows its outer one
+    ended: Ended | None = None  # None where the process wrote its profile itself
+    meter: Meter | None = None  # only in the profile of the node's reader
+    mpi: Mpi | None = None
+    sequence: Sequence | None = None
+    served: ServedRows | None = None
+    passed: list[Passed] = []
     recorded: Recorded | None = None  # if the knob only recorded
-    wake_s: float | None = None  # seconds that sockets were awake for this PE; None in older profiles
-    second_s: float | None = None  # the part of its busy seconds on a core whose other thread was busy
     operations: Operations | None = None  # if WATTLE_COUNTERS asked for them
     interfaces: Interfaces | None = None  # of the node; only in its reader's profile, if WATTLE_COUNTERS was set
-    passed: dict[str, int] = {}  # calls of MPI that the module does not know, by name
-    nested: list[Joules] = []  # of the node, in no sum: others contain them or lie in them
-    wait_joules: Numbers = {}  # cpu and dram while it waited, by the model; empty in old files
-    cores: Cores | None = None  # None in files of earlier versions
-    partners: Partners | None = None  # None in files of earlier versions, and in jobs of more than 4096 processes
-    sizes: dict[str, list[int]] = {}  # by call: its calls of 2^(k-1) to 2^k - 1 bytes, for k >= 0
-    paths: list[PathNode] = []  # each follows its parent; empty in files of schema 1
-    python: list[PythonPlace] = []  # those of Python frames
-    user_regions: list[UserRegion] = []  # that the program marks; each follows its outer one
-    ended: Ended | None = None  # None where the process wrote its profile itself
-    sequence: Sequence | None = None  # None in files of earlier versions, and of killed processes
-    served: list[Served] = []  # for each PE that asked; empty in files of earlier versions
-    waited_from_s: float | None = None  # seconds up to which the first class of Site.waited reaches
-    shows_idle: bool | None = None  # whether the MPI shows where it is idle; None: no MPI, or not known
-    api: str = ""  # `shmem`, `mpi` and others: the front end; empty in files of version 0.1
+    transfers: Transfers | None = None
 
     def module_of(self, site: Site) -> Module | None:
         return self.modules[site.module] if 0 <= site.module < len(self.modules) else None

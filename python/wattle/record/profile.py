@@ -19,7 +19,7 @@ from wattle.base.checked import read_json
 from wattle.base.errors import DamagedFile, WattleError
 from wattle.record import by_node
 from wattle.record.by_node import Node
-from wattle.record.pe import DROPS, PE, WAYS, Network, Site, add, find, noun
+from wattle.record.pe import NO_METER, PE, Meter, Network, Site, add, find, noun
 from wattle.record.pe_file import read_pe
 from wattle.text.provenance import Joules, total, unavailable
 
@@ -56,6 +56,10 @@ class RunProfile:
         return list(dict.fromkeys(j.domain for pe in self.pes for j in pe.joules))
 
     @property
+    def node_domains(self) -> list[str]:
+        return list(dict.fromkeys(domain for node in self.nodes for domain in node.domains))
+
+    @property
     def wall_s(self) -> float | None:
         """The longest time of a PE from init to finalize, in seconds."""
         known = [pe.wall_s for pe in self.pes if pe.wall_s is not None]
@@ -84,12 +88,12 @@ class RunProfile:
         return by_node.counted_twice(self.nodes)
 
     @property
-    def meter(self) -> dict[str, str]:
+    def meter(self) -> Meter:
         """The meter of the run, and why no better one was used. Of several nodes, that of the first."""
-        return next((pe.meter for pe in self.pes if pe.meter["name"]), {"name": "", "why": ""})
+        return next((node.meter for node in self.nodes if node.meter["name"]), NO_METER)
 
     @property
-    def meters(self) -> list[tuple[dict[str, str], list[str]]]:
+    def meters(self) -> list[tuple[Meter, list[str]]]:
         """Each meter that was used, with its hosts."""
         found: dict[tuple[str, str], list[str]] = {}
         for node in self.nodes:
@@ -119,7 +123,7 @@ class RunProfile:
     @property
     def whole_joules(self) -> Joules:
         """The joules of the nodes over all domains; of the PEs where those of the nodes are not known."""
-        of_nodes = total(self.node_joules(d) for d in dict.fromkeys(j.domain for pe in self.pes for j in pe.node))
+        of_nodes = total(self.node_joules(d) for d in self.node_domains)
         return of_nodes if of_nodes.known else total(self.joules(d) for d in self.domains)
 
     def _of_nodes(self, domain: str, figures: Iterable[Joules]) -> Joules:
@@ -132,13 +136,12 @@ class RunProfile:
         found = [pe.network for pe in self.pes if pe.network is not None]
         if not found:
             return None
-        return Network(
-            name=", ".join(dict.fromkeys(n.name for n in found)),
-            dropped={key: add(n.dropped[key] for n in found) for key in DROPS},
-            messages={key: add(n.messages[key] for n in found) for key in WAYS},
-            bytes={key: add(n.bytes[key] for n in found) for key in (*WAYS, "hardware")},
-            merged=add(n.merged for n in found),
-        )
+        names, paths = (", ".join(dict.fromkeys(getattr(n, key) for n in found)) for key in ("name", "paths"))
+        counts = {
+            key: {way: add(getattr(n, key)[way] for n in found) for way in getattr(found[0], key)}
+            for key in ("dropped", "messages", "bytes")
+        }
+        return Network(name=names, paths=paths, single=None, **counts)
 
     def sum(self, group: str, key: str) -> float | None:
         """The sum over the PEs of a number in `state_s`, `time_s` or `bytes`. None where one PE does not know it, and
@@ -154,7 +157,7 @@ class RunProfile:
     def pe_frame(self) -> pl.DataFrame:
         """A frame with one row a PE. Columns: pe, host, wall_s, cpu_s, cpu_init_s, state_*_s, time_*_s, bytes_*,
         rescues, sleeps, and for each domain D joules_D, uncertainty_D, provenance_D, source_D. With several nodes
-        also network_messages_*, network_bytes_*, network_dropped_* and network_merged.
+        also network_messages_*, network_bytes_* and network_dropped_*.
         """
         import polars as pl
 
@@ -177,9 +180,9 @@ def load(
     """Reads DIR/profile, or DIR itself where it holds the files: WATTLE_PROFILE_DIR of a program that ran by itself.
 
     `n_pes` and `n_hosts` are the expected numbers from the manifest. Without `n_pes` the files give it. Where
-    `wattle run --repeat` wrote several runs, their own directories hold the profiles: see runs.py. A damaged file
-    raises DamagedFile, which names it. With `allow_damaged` it is left out and noted instead. Of several jobs, the one
-    that `folder_of` names is read.
+    `wattle run --repeat` wrote several runs, their own directories hold the profiles: see `wattle.record.runs`. A
+    damaged file raises DamagedFile, which names it. With `allow_damaged` it is left out and noted instead. Of several
+    jobs, the one that `folder_of` names is read.
     """
     folder = folder_of(directory)
     if not folder.is_dir():
@@ -291,8 +294,6 @@ def _pe_row(pe: PE, domains: list[str]) -> dict[str, Any]:
     row |= {"rescues": pe.rescues, "sleeps": pe.sleeps}
     for group in ("messages", "bytes", "dropped") if pe.network is not None else ():
         row |= {f"network_{group}_{key}": value for key, value in getattr(pe.network, group).items()}
-    if pe.network is not None:
-        row["network_merged"] = pe.network.merged
     for domain in domains:
         figure = find(pe.joules, domain)
         row[f"joules_{domain}"] = figure.joules

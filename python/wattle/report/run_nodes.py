@@ -78,7 +78,7 @@ def _network_cells(of: PE | RunProfile) -> list[str]:
     network = of.network
     if network is None:
         return []
-    counts = [network.messages["sent"], network.messages["received"], network.merged]
+    counts = [network.messages["sent"], network.messages["received"], network.messages["merged"]]
     sizes = [network.bytes[way] for way in ("sent", "received", "hardware")]
     drops = [network.dropped["foreign"], network.dropped["malformed"]]
     joules = str(merged.avoided(of) if isinstance(of, PE) else merged.of_run(of))

@@ -91,8 +91,8 @@ def _sizes(pes: Sequence[PE], noun: str) -> list[Figure]:
     """Calls by size, stacked by routine."""
     counts: dict[str, Counter[int]] = {}
     for pe in pes:
-        for call, sizes in pe.sizes.items():
-            counts.setdefault(call, Counter()).update({k: n for k, n in enumerate(sizes) if n})
+        for of in pe.sizes:
+            counts.setdefault(of.call, Counter()).update({k: n for k, n in enumerate(of.counts) if n})
     if not counts:
         return []
     by_calls = sorted(counts, key=lambda call: -counts[call].total())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wattle.record.pe import PE, Interface, Operations
+from wattle.record.pe import PE, WAYS, Interface, Operations
 from wattle.run.view import View
 from wattle.text import units
 
@@ -45,8 +45,8 @@ def interface_rows(view: View) -> list[tuple[str, Interface, list[str]]]:
     return [
         (node.host, one, [*map(units.count, one.packets.values()), *map(units.size, one.bytes.values())])
         for node in (view.profile.nodes if view.profile else [])
-        for one in (node.interfaces.list if node.interfaces else [])
-        if any(count is None or count > 0 for count in one.packets.values())
+        for one in (node.interfaces.found if node.interfaces else [])
+        if any(one.packets[way] != 0 for way in WAYS)
     ]
 
 

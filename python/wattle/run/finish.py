@@ -45,7 +45,7 @@ def add_found(where: Path, record: Manifest) -> None:
     except (WattleError, OSError):  # reported when the run is shown
         return
     record.n_pes = found.n_pes
-    record.meter = found.meter if found.meter["name"] else record.meter
+    record.meter = dict(found.meter) if found.meter["name"] else record.meter
     record.extra["nodes"] = [
         {"host": node.host, "pes": node.numbers, "meter": node.meter["name"] or None} for node in found.nodes
     ]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wattle.figures.carbon import JOULES_PER_KWH
-from wattle.record.pe import PE, SPENT
+from wattle.record.pe import PE
 from wattle.record.profile import RunProfile
 from wattle.record.runs import Run
-from wattle.run.summary import node_domains
 from wattle.text.openmetrics import Labels, Metric, Sample, labels_of, value
 from wattle.text.provenance import Joules
 
@@ -57,7 +56,7 @@ def figures(run: Run) -> Iterator[tuple[str, str, int | None, Joules]]:
 
 def _nodes(run: Labels, profile: RunProfile) -> Iterator[tuple[Labels, Joules]]:
     for node in profile.nodes:
-        for domain in node_domains(profile):
+        for domain in profile.node_domains:
             parts = {"all": node.joules(domain), "idle": node.idle(domain), "others": node.others(domain)}
             for part, figure in parts.items():
                 if figure is not None:
@@ -80,8 +79,8 @@ def _half_widths(figures: list[tuple[Labels, Joules]]) -> list[Sample]:
 
 def _states(run: Labels, profile: RunProfile) -> Iterator[Sample]:
     for pe in profile.pes:
-        for state in SPENT:
-            yield from value({**_of_pe(run, pe), "state": state}, pe.state_s[state])
+        for state, seconds in pe.state_s.items():
+            yield from value({**_of_pe(run, pe), "state": state}, seconds)
 
 
 def _of_pe(run: Labels, pe: PE) -> Labels:

@@ -12,7 +12,7 @@ from wattle.figures.metrics import metrics, spread
 from wattle.figures.sites import MergedSite, merge
 from wattle.meter_log import kept as external
 from wattle.record import jobs
-from wattle.record.pe import MOVES, PE, SPENT, TIMES, Cores, Network
+from wattle.record.pe import PE, Moves, Network, States, Times
 from wattle.record.profile import RunProfile
 from wattle.record.runs import Run
 from wattle.run import ended
@@ -39,7 +39,7 @@ def document(run: Run) -> dict[str, Any]:
         result["power"] = pe_power.as_dict(profile, run.middle.manifest)
         grams = run.middle.manifest.extra.get("carbon_g_per_kwh")
         if grams is not None:
-            result["carbon"] = carbon.of(balances.of_nodes(profile, node_domains(profile)), grams).as_dict()
+            result["carbon"] = carbon.of(balances.of_nodes(profile, profile.node_domains), grams).as_dict()
     if run.manifest.repeats:
         result["shown"] = run.middle.directory.name
         result["repeats"] = {m.name: spread(m, run.samples).as_dict() for m in metrics(run.samples)}
@@ -57,29 +57,25 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
             "pes": len(profile.pes),
             "wall_s": profile.wall_s,
             "cpu_s": profile.cpu_s,
-            "time_s": {key: profile.sum("time_s", key) for key in TIMES},
-            "state_s": {key: profile.sum("state_s", key) for key in SPENT},
-            "bytes": {key: profile.sum("bytes", key) for key in MOVES},
+            "time_s": {key: profile.sum("time_s", key) for key in Times.__annotations__},
+            "state_s": {key: profile.sum("state_s", key) for key in States.__annotations__},
+            "bytes": {key: profile.sum("bytes", key) for key in Moves.__annotations__},
             "joules": _figures([profile.joules(d) for d in domains]),
             "network": _network(profile.network, merged.of_run(profile)),
         },
         "nodes": [node.as_dict() for node in profile.nodes],
         "node": {
-            "joules": _figures([profile.node_joules(d) for d in node_domains(profile)]),
-            "idle": _figures([profile.idle_joules(d) for d in node_domains(profile)]),
-            "others": _figures([f for d in node_domains(profile) if (f := profile.others_joules(d)) is not None]),
+            "joules": _figures([profile.node_joules(d) for d in profile.node_domains]),
+            "idle": _figures([profile.idle_joules(d) for d in profile.node_domains]),
+            "others": _figures([f for d in profile.node_domains if (f := profile.others_joules(d)) is not None]),
         },
         "sites": [site.as_dict() for site in sites],
         "regions": [found.as_dict() for found in regions.merge(profile)],
         "user_regions": [found.as_dict() for found in user_regions.merge(profile)],
         "waiting": [found.as_dict() for found in waiting.by_kind(sites)],
         "imbalance": [found.as_dict() for found in waiting.imbalances(sites, profile.n_pes, profile.program)],
-        **balances.as_dict(profile, node_domains(profile)),
+        **balances.as_dict(profile, profile.node_domains),
     }
-
-
-def node_domains(profile: RunProfile) -> list[str]:
-    return list(dict.fromkeys(j.domain for pe in profile.pes for j in pe.node))
 
 
 def _figures(figures: list[Joules]) -> list[dict[str, object]]:
@@ -96,24 +92,22 @@ def _pe(pe: PE) -> dict[str, Any]:
         "time_s": pe.time_s,
         "state_s": pe.state_s,
         "bytes": pe.bytes,
-        "no_core": _cores(pe.cores),
+        "no_core": _as_dict(pe.cores),
         "sleeps": pe.sleeps,
         "rescues": pe.rescues,
         "joules": _figures(pe.joules),
         "network": _network(pe.network, merged.avoided(pe)),
-        "clocks": msgspec.to_builtins(pe.clocks) if pe.clocks else None,
-        "ended": msgspec.to_builtins(pe.ended) if pe.ended else None,
-        "operations": msgspec.to_builtins(pe.operations) if pe.operations else None,
-        "partners": msgspec.to_builtins(pe.partners) if pe.partners else None,
-        "sizes": pe.sizes,
+        "clocks": _as_dict(pe.clocks),
+        "ended": _as_dict(pe.ended),
+        "operations": _as_dict(pe.operations),
+        "partners": _as_dict(pe.partners),
+        "sizes": {of.call: of.counts for of in pe.sizes},
     }
 
 
-def _cores(found: Cores | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return msgspec.to_builtins(found) | {"cores": sorted(found.cores), "threads_cores": sorted(found.threads_cores)}
+def _as_dict(part: Any) -> dict[str, Any] | None:
+    return msgspec.to_builtins(part, enc_hook=int, order="deterministic")
 
 
 def _network(network: Network | None, avoided: Joules) -> dict[str, Any] | None:
-    return None if network is None else msgspec.to_builtins(network) | {"avoided": avoided.as_dict()}
+    return None if network is None else _as_dict(network) | {"avoided": avoided.as_dict()}

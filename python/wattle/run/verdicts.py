@@ -43,7 +43,7 @@ def _hidden(profile: RunProfile, sites: Sequence[MergedSite]) -> str:
     where this time is known to be little.
     """
     wall = add(pe.wall_s for pe in profile.pes)
-    if not wall or all(pe.shows_idle is not False for pe in profile.pes):
+    if not wall or all(pe.mpi is None or pe.mpi.shows_idle for pe in profile.pes):
         return ""
     unseen = [site for site in sites if _hidden_s(site)]
     share = sum(map(_hidden_s, unseen)) / wall

@@ -29,7 +29,6 @@ from wattle.record.profile import RunProfile
 from wattle.record.runs import Run
 from wattle.run import ended, verdicts
 from wattle.run.ended import Row as EndedRow
-from wattle.run.summary import node_domains
 from wattle.text import units
 from wattle.text.provenance import Joules
 
@@ -174,7 +173,7 @@ def view(run: Run) -> View:
     }
     if profile is None or not profile.pes:
         return View(**facts)
-    domains = node_domains(profile)
+    domains = profile.node_domains
     joules = balance.of_nodes(profile, domains)
     dry = balance.dry_run(profile)
     grams = record.extra.get("carbon_g_per_kwh")
@@ -250,7 +249,7 @@ def _total(profile: RunProfile) -> Line:
 
 def domains_of(profile: RunProfile) -> list[str]:
     """The domains in which a node or PE has a known figure."""
-    figures = [j for node in profile.nodes for pe in node.pes for j in (*pe.node, *pe.joules)]
+    figures = [j for pe in profile.pes for j in (*(pe.node.joules if pe.node else ()), *pe.joules)]
     return list(dict.fromkeys(j.domain for j in figures if j.known))
 
 
@@ -355,7 +354,9 @@ def _readers(profile: RunProfile) -> str:
 
 def _dropped(profile: RunProfile) -> str:
     """The number of messages that the PEs dropped; empty where there are none."""
-    counts = profile.network.dropped if profile.network else {}
+    if profile.network is None:
+        return ""
+    counts = profile.network.dropped
     said = [f"{units.count(value)} {key}" for key, value in counts.items() if value]
     if not said:
         return ""
@@ -381,7 +382,7 @@ def passed(profile: RunProfile) -> str:
     """A remark on calls that Wattle's module for the MPI does not know; empty where there were none."""
     calls: Counter[str] = Counter()
     for pe in profile.pes:
-        calls.update(pe.passed)
+        calls.update({passed.call: passed.calls for passed in pe.passed})
     if not calls:
         return ""
     named = ", ".join(f"{name} ({n})" for name, n in calls.most_common())

@@ -6,8 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+import msgspec
 
 from wattle.base.checked import Checked
+from wattle.base.checked_types import Amount, Number, typed
 
 PLAIN = (1e-6, 1e12)  # absolute values of numbers without an exponent
 
@@ -86,24 +90,32 @@ def unavailable(domain: str = "", source: str = "", scope: str = "") -> Joules:
     return Joules(None, None, Provenance.UNAVAILABLE, source, scope, domain)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Figure(Joules):
+    """One figure of a file. All its fields are there."""
+
+    joules: Number | None
+    uncertainty: Amount | None
+    provenance: Annotated[str, msgspec.Meta(pattern="^(unavailable|modelled|measured)$")]  # type: ignore[assignment]
+    source: str
+    scope: str
+    domain: str
+    interval_s: Amount | None
+    covered_s: Amount | None
+
+    def __post_init__(self) -> None:
+        provenance = Provenance(self.provenance)
+        if provenance is not Provenance.UNAVAILABLE and self.joules is None:
+            raise ValueError(f"joules are null, but provenance is {provenance}")
+        object.__setattr__(self, "provenance", provenance)
+        if provenance is Provenance.UNAVAILABLE:  # the sensor gave nothing, so the number beside it has no meaning
+            object.__setattr__(self, "joules", None)
+            object.__setattr__(self, "uncertainty", None)
+
+
 def read_joules(entry: Checked) -> Joules:
-    """Reads one figure of a profile file."""
-    provenance = Provenance(entry.choice("provenance", tuple(Provenance)))
-    joules = entry.number("joules", lo=None)
-    if provenance is not Provenance.UNAVAILABLE and joules is None:
-        raise entry.wrong(f"joules are null, but provenance is {provenance}")
-    if provenance is Provenance.UNAVAILABLE:
-        joules = None  # the sensor gave nothing, so the number beside it has no meaning
-    return Joules(
-        joules,
-        entry.number("uncertainty") if joules is not None else None,
-        provenance,
-        entry.text("source"),
-        entry.text("scope"),
-        entry.text("domain"),
-        entry.number("interval_s"),
-        entry.number("covered_s"),
-    )
+    """Reads one figure of a file."""
+    return typed(entry, Figure)
 
 
 def total(figures: Iterable[Joules], scope: str = "", domain: str = "") -> Joules:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from msgspec import structs
+import msgspec
 
 from wattle.base import limits
-from wattle.base.checked import Checked, parse_json
-from wattle.base.errors import WattleError
+from wattle.base.errors import DamagedFile, WattleError
 from wattle.figures.sites import Callers
 from wattle.machine import paths
 from wattle.machine.commands import without_preload
@@ -55,7 +54,7 @@ class Reading:
         if self.no_core_s is None or None in (ready, computed, active) or pe.time_s[NO_CORE] is not None:
             return pe
         lacked = min(self.no_core_s, min(computed, active) * self.no_core_s / ready) if ready else 0.0
-        return structs.replace(
+        return msgspec.structs.replace(
             pe,
             time_s=pe.time_s | {"compute": computed - lacked, NO_CORE: lacked},
             state_s=pe.state_s | {"active": active - lacked, NO_CORE: lacked},
@@ -83,7 +82,7 @@ def read(found: Iterable[Live]) -> dict[int, Reading]:
         if done.returncode != 0:
             raise WattleError(f"wattle-profiles: {done.stderr.decode(errors='replace').strip() or 'failed'}")
         for entry in _documents(done.stdout):
-            pe = pe_of(entry)
+            pe = pe_of("wattle-profiles", entry)
             pes[pe.pid] = Reading(pe, *_first_thread(pe.pid))
     return pes
 
@@ -97,10 +96,13 @@ def _first_thread(pid: int) -> tuple[float | None, float | None]:
         return None, None
 
 
-def _documents(text: bytes) -> Iterator[Checked]:
+def _documents(text: bytes) -> list[str]:
     if len(text) > limits.JSON_BYTES:
         raise WattleError("the PEs keep more counts than can be read at once; choose a job by its PID")
-    return parse_json("wattle-profiles", b'{"pes":' + text + b"}").items("pes")
+    try:
+        return [bytes(entry).decode() for entry in msgspec.json.decode(text, type=list[msgspec.Raw])]
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise DamagedFile("wattle-profiles", "printed no list of profiles") from None
 
 
 def _word(pid: int) -> str | None:
@@ -145,7 +147,7 @@ def between(before: PE | None, now: PE) -> PE:
         return now
     earlier = dict(zip(_keys(before), before.sites, strict=True))
     sites = [_site(earlier.get(key), site) for key, site in zip(_keys(now), now.sites, strict=True)]
-    return structs.replace(
+    return msgspec.structs.replace(
         now,
         wall_s=_less(now.wall_s, before.wall_s),
         cpu_s=_less(now.cpu_s, before.cpu_s),
@@ -185,7 +187,7 @@ def _joules(before: Joules, now: Joules) -> Joules:
 def _site(before: Site | None, now: Site) -> Site:
     if before is None:
         return now
-    return structs.replace(
+    return msgspec.structs.replace(
         now,
         calls=now.calls - before.calls,
         bytes=now.bytes - before.bytes,

@@ -13,7 +13,7 @@ from wattle.advise.words import markdown
 from wattle.base.errors import WattleError
 from wattle.machine import symbols
 from wattle.machine.symbols import Place
-from wattle.record.pe_file import STEP_COLUMNS
+from wattle.record.pe import STEP_COLUMNS
 
 MANY = 20_000
 PUT, QUIET, FENCE, BARRIER = "shmem_double_put", "shmem_quiet", "shmem_fence", "shmem_barrier_all"

@@ -22,7 +22,7 @@ def make_side(folder, factor=1.0, *, runs=5, joules=1.0, source=None, known=True
 
         wall = 2.0 * factor * at
         idle = [figure("cpu", 19.0), figure("dram", 4.0)]
-        node = {"joules": [figure("cpu", 40.0), figure("dram", 8.0)], "idle": idle}
+        node = fakes.node([figure("cpu", 40.0), figure("dram", 8.0)], idle)
         changes = {
             "wall_s": wall,
             "state_s": {"active": wall - 0.5, "spin": 0.1, "yield": 0.0, "asleep": 0.4},

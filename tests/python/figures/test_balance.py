@@ -42,7 +42,8 @@ def test_slack_compute_ratio_and_early_cores(tmp_path):
 
 
 def counted(instructions, branches, loads, stores, why=""):
-    return {"instructions": instructions, "branches": branches, "loads": loads, "stores": stores, "why": why}
+    more = dict.fromkeys(("cycles", "cache_references", "cache_misses"))
+    return {"instructions": instructions, "branches": branches, "loads": loads, "stores": stores, **more, "why": why}
 
 
 def test_compute_intensity_is_arithmetic_for_each_access_to_memory(tmp_path):
@@ -162,7 +163,7 @@ def test_without_a_knob_the_reason_is_printed():
     from wattle.record.pe import Clocks
 
     class Hinted:
-        clocks = Clocks("energy", "reactive", "cpufreq", "", 12, 0.2, 0.1, 0.0, 1e-4, "", True)
+        clocks = Clocks("energy", "reactive", "cpufreq", "", changes=12, lost_s=0.0, sets="hints")
         wall_s = 1.0
 
     assert "12 changes of clock were made as hints (which clocks came of them is not known" in (

@@ -101,7 +101,7 @@ def test_cpu_time_does_not_tell_a_sleep_from_it(tmp_path):
 def test_a_set_of_cores_is_checked(tmp_path, wattle):
     fakes.make_run(tmp_path / "run", [lacking(0, cores=[0.5]), lacking(1)])
     done = wattle("report", tmp_path / "run")
-    assert "no_core.cores: expected numbers of cores" in done.stderr
+    assert "no_core.cores[0]: expected a whole number, found a number" in done.stderr
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def make_run(directory, commit=None, day=1, factor=1.0, *, joules=1.0, repeat=0,
     def figure(domain, value):
         return fakes.figure(domain, value * joules * at if known else None, uncertainty=0.02)
 
-    node = {"joules": [figure("cpu", 40.0), figure("dram", 8.0)], "idle": [figure("cpu", 19.0), figure("dram", 4.0)]}
+    node = fakes.node([figure("cpu", 40.0), figure("dram", 8.0)], [figure("cpu", 19.0), figure("dram", 4.0)])
     own = {"joules": [figure("cpu", 10.0), figure("dram", 2.0)]}
     pes = [fakes.pe_profile(pe, node=node if pe == 0 else None, wall_s=2.0 * factor * at, **own) for pe in range(2)]
     git = {"git": {"commit": commit, "dirty": dirty}} if commit else {}

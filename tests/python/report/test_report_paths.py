@@ -58,7 +58,6 @@ def test_profiles_alone_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_python_frames_are_the_program(tmp_path: Path) -> None:
     """Installed packages and the interpreter are not."""
     made = fakes.pe_profile(0, 1)
-    made["schema"] = 3
     made["python"] = [
         {"file": "/usr/lib/python3/dist-packages/mpi4py/util/pkl5.py", "function": "Comm.send", "line": 7},
         {"file": "/home/user/train.py", "function": "main.<locals>.exchange", "line": 41},

@@ -166,7 +166,7 @@ def test_a_measured_total_makes_modelled_regions(tmp_path):
 
 
 def test_without_the_joules_of_waits_those_of_a_region_are_unknown(tmp_path):
-    (only,) = merged(tmp_path / "run", region(0x9999, 1.5, 0.5), wait_joules=None)
+    (only,) = merged(tmp_path / "run", region(0x9999, 1.5, 0.5), wait_joules={"cpu": None, "dram": None})
     assert not any(figure.known for figure in only.joules)
     assert (only.compute_s, only.call) == (1.5, "")  # no call site has its address
 

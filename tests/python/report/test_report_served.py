@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import fakes
-from wattle.record.pe_file import SERVED_COLUMNS
+from wattle.record.pe import Served
 from wattle.report.cli import write
 
 MARK = 7
@@ -20,13 +20,13 @@ def served(mark: int, cpu: float) -> list[Any]:
     """The row of a PE for requests of PE 1."""
     found = {"pe": 1, "mark": mark, "requests": 1000, "bytes": 8000, "agents_s": 0.125, "handlers_s": 0.125}
     found |= {"waits_s": 0.0, "cpu": cpu, "dram": 0.0}
-    return [found[name] for name in SERVED_COLUMNS]
+    return [found[name] for name in Served._fields]
 
 
 def run(directory: Path, *rows: list[Any]) -> Path:
     """PE 1 asks, and PE 0 serves it."""
     pes = [fakes.pe_profile(pe, 2, sites=[fakes.site(mark=MARK * pe)]) for pe in range(2)]
-    found = {"agents_s": 0.125, "columns": SERVED_COLUMNS, "rows": list(rows)}
+    found = {"agents_s": 0.125, "columns": Served._fields, "rows": list(rows)}
     return fakes.make_run(directory, [pes[0] | {"served": found}, pes[1]])
 
 

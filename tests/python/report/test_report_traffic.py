@@ -84,8 +84,8 @@ def test_the_page_has_them(tmp_path, wattle):
     [
         ({"pe": [2], "calls": [1], "bytes": [1], "wait_s": [0]}, "expected numbers of PEs below 2"),
         ({"pe": [1], "calls": [1, 1], "bytes": [1], "wait_s": [0]}, "expected lists of equal length"),
-        ({"pe": [1], "calls": ["one"], "bytes": [1], "wait_s": [0]}, "expected numbers of at least 0"),
-        ({"pe": [1], "calls": [-1], "bytes": [1], "wait_s": [0]}, "expected numbers of at least 0"),
+        ({"pe": [1], "calls": ["one"], "bytes": [1], "wait_s": [0]}, "partners.calls[0]: expected a whole number"),
+        ({"pe": [1], "calls": [-1], "bytes": [1], "wait_s": [0]}, "partners.calls[0]: expected at least 0"),
     ],
 )
 def test_wrong_counts_are_named(tmp_path, wattle, partners, wrong):

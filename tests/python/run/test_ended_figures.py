@@ -34,11 +34,10 @@ def killed(pe: int, n_pes: int = 2, active: float = 1.6, time: str = "seen", for
 
 def with_cores(made: dict[str, Any], until_s: float, no_core: float) -> dict[str, Any]:
     """The profile of a killed process that had read `no_core` seconds without a core `until_s` after its start."""
-    unknown = dict.fromkeys(["other_threads_s", "other_busy_threads", "throttled_s", "quota_cores"])
-    cores = {"source": "schedstat", "until_s": until_s, "in_waits_s": 0.0, "cores": [1], "cores_of_threads": []}
+    cores = fakes.no_core(source="schedstat", until_s=until_s, in_waits_s=0.0, cores=[1])
     made["state_s"] |= {"active": made["state_s"]["active"] - no_core, "no_core": no_core}
     made["time_s"] |= {"compute": made["time_s"]["compute"] - no_core, "no_core": no_core}
-    return made | {"no_core": cores | unknown}
+    return made | {"no_core": cores}
 
 
 @pytest.fixture

@@ -129,7 +129,7 @@ def test_hosts_of_one_name_that_are_different_machines_are_different_nodes(tmp_p
 
 def test_what_went_over_the_network_is_added_up_and_in_the_frame(tmp_path):
     found = load(tmp_path / "r", fakes.on_nodes(2))
-    assert found.network.messages == {"sent": 4000, "received": 3600}
+    assert found.network.messages == {"sent": 4000, "received": 3600, "merged": None}
     assert found.network.dropped == {"foreign": 0, "malformed": 0}
     assert found.pe_frame()["network_bytes_sent"].to_list() == [4096000.0] * 4
 
@@ -147,7 +147,7 @@ def test_one_pe_without_a_network_is_none_in_the_frame(tmp_path):
 
 def test_bytes_that_hardware_moved_need_no_notice(tmp_path):
     profiles = fakes.on_nodes(2)
-    profiles[0]["network"] = fakes.NETWORK | {"bytes": {"sent": 1, "received": 2}}
+    profiles[0]["network"] = fakes.NETWORK | {"bytes": {"sent": 1, "received": 2, "hardware": None}}
     found = load(tmp_path / "r", profiles)
     assert found.pes[0].network.bytes == {"sent": 1, "received": 2, "hardware": None}
     assert found.pes[1].network.bytes["hardware"] == 0
@@ -156,8 +156,8 @@ def test_bytes_that_hardware_moved_need_no_notice(tmp_path):
 
 def test_an_unknown_count_makes_the_sum_unknown(tmp_path):
     profiles = fakes.on_nodes(2)
-    profiles[3]["network"] = fakes.NETWORK | {"messages": {"sent": None, "received": 5}}
-    assert load(tmp_path / "r", profiles).network.messages == {"sent": None, "received": 2705}
+    profiles[3]["network"] = fakes.NETWORK | {"messages": {"sent": None, "received": 5, "merged": 0}}
+    assert load(tmp_path / "r", profiles).network.messages == {"sent": None, "received": 2705, "merged": None}
 
 
 MERGED = fakes.NETWORK | {
@@ -182,7 +182,7 @@ def test_merged_operations_save_the_quickest_to_the_mean_message_at_the_watts_of
     assert saved.joules + saved.uncertainty == pytest.approx(high)
     assert saved.provenance == "modelled" and saved.source == cpu.source
     assert merged.of_run(found).joules == pytest.approx(sum(merged.avoided(one).joules for one in found.pes))
-    assert found.network.merged == 20000
+    assert found.network.messages["merged"] == 20000
 
 
 def test_without_a_single_message_the_saving_is_not_known(tmp_path):
@@ -193,15 +193,15 @@ def test_without_a_single_message_the_saving_is_not_known(tmp_path):
     assert "20.0 k operations shared a message with earlier ones (WATTLE_MERGE)" in merged.words(found)
 
 
-def test_files_from_before_merging_was_counted_say_nothing_of_it(tmp_path):
+def test_where_merging_is_not_counted_nothing_is_said_of_it(tmp_path):
     found = load(tmp_path / "r", fakes.on_nodes(2))
-    assert found.network.merged is None and merged.words(found) == "" and not merged.of_run(found).known
+    assert found.network.messages["merged"] is None and merged.words(found) == "" and not merged.of_run(found).known
 
 
 @pytest.mark.parametrize(
     ("network", "wrong"),
     [
-        ([], "network: expected an object, found a list"),
+        ([], "network: expected an object or null, found a list"),
         (fakes.NETWORK | {"name": 5}, "network.name: expected text"),
         (fakes.NETWORK | {"dropped": {"foreign": 1}}, "network.dropped.malformed is missing"),
         (fakes.NETWORK | {"bytes": {"sent": -1, "received": 0}}, "network.bytes.sent: expected at least 0"),

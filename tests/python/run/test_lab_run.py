@@ -437,7 +437,7 @@ def test_the_first_sentence_names_calls_that_do_not_show_whether_they_wait(
         "time_s": {"compute": 0.5, "transfer": 1.5, "wait": 0.0},
         "sites": [fence, start],
     }
-    folder = fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(pe) | changes for pe in range(2)])
+    folder = fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(pe, **changes) for pe in range(2)])
     result = wattle("run", "-n", 2, program("true"), env={"FAKE_PROFILES": str(folder)})
     said = " ".join(result.stderr.split())
     assert "Waiting is 0.0 % of the ranks' time" in said

@@ -79,12 +79,6 @@ def test_json_has_the_counts_of_pes_and_nodes(shown):
     assert document["nodes"][0]["interfaces"]["list"][2]["packets"] == {"sent": None, "received": 7}
 
 
-def test_the_counts_of_an_earlier_version_are_read(shown):
-    old = {key: COUNTED[key] for key in ("instructions", "branches", "loads", "stores", "why")}
-    text = shown("run", old, CARDS)
-    assert re.search(r"\b0 +3\.00 M +- +- +- +-", text), text
-
-
 def test_a_run_that_was_not_asked_to_count_says_nothing_of_counters(wattle, tmp_path):
     directory = fakes.make_run(tmp_path / "run", [fakes.pe_profile(0), fakes.pe_profile(1)], profile=True)
     assert wattle("report", directory).returncode == 0

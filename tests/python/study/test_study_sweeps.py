@@ -224,7 +224,7 @@ def test_thresholds_that_too_few_trials_were_made_for_are_not_learned(tmp_path):
     folder = tmp_path / "profile"
     folder.mkdir()
     for trials, facts in ((0, {}), (3, {}), (4, {"thresholds": pascol_judges.OPS})):
-        transfers = {**pascol_judges.OPS, "trials": trials}
+        transfers = fakes.transfers(**pascol_judges.OPS, trials=trials)
         (folder / "pe-00000.json").write_text(json.dumps(fakes.pe_profile(n_pes=1, transfers=transfers)))
         assert sweep_samples.thresholds_of(tmp_path, 1) == facts
     never = sweeps.analysis("pascol", sweeps.as_published, learns=False)

@@ -189,7 +189,7 @@ def test_a_span_has_the_path_of_its_call(tmp_path, monkeypatch):
     site = {"addr": hex(BARRIER_AT), "module": 1, "offset": "0x1201", "call": "shmem_barrier_all", "kind": "wait"}
     counts = {"calls": 1, "bytes": 0, "timed_calls": 1, "time_s": 0.1, "waits": 1}
     waits = {"wait_s": {"spin": 0.0, "yield": 0.0, "asleep": 0.1}, "joules": {}}
-    sites = [site | counts | waits | {"path": at} for at in (1, 3)]
+    sites = [site | counts | waits | {"path": at, "mark": 0} for at in (1, 3)]
     paths = [[-1, 0, 0x10], [0, 0, 0x20], [-1, -2, 0], [2, 0, 0x30]]
     made = fakes.pe_profile(0, 1, modules=files, sites=sites, paths=paths)
     run = fakes.make_run(tmp_path / "run", [made])

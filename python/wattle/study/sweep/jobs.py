@@ -13,7 +13,6 @@ from wattle.base.errors import WattleError
 from wattle.machine.paths import Home
 from wattle.record import profile
 from wattle.record.pe import add
-from wattle.run.summary import node_domains
 from wattle.sim.simulation import Simulation
 from wattle.study import launch, program
 from wattle.study.place import Start
@@ -58,7 +57,7 @@ def _sample(name: str, folder: Path, pes: int) -> dict[str, Any]:
             f"{name}: not every one of {units.several(pes, 'PE')} left a profile. The program must be of OpenSHMEM "
             "with this runtime, or of MPI"
         )
-    joules = [found.node_joules(domain).as_dict() for domain in node_domains(found)]
+    joules = [found.node_joules(domain).as_dict() for domain in found.node_domains]
     known = {"seconds": seconds, "cpu_s": cpu_s, "energy": joules}
     return {"kind": "sample", "name": name, "repeat": 0, "verified": True} | known
 

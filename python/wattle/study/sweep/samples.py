@@ -117,8 +117,8 @@ def thresholds_of(folder: Path, pes: int) -> dict[str, Any]:
     """
     if not any((folder / "profile").glob("pe-*.json")):
         return {}
-    first = profile.load(folder, pes).pes[0]
-    return {"thresholds": first.thresholds} if first.thresholds and first.trials >= ENOUGH else {}
+    found = profile.load(folder, pes).pes[0].transfers
+    return {"thresholds": found.thresholds} if found and found.trials >= ENOUGH else {}
 
 
 def with_more(entry: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
