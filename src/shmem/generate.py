@@ -275,9 +275,8 @@ def rows(table: dict) -> list[dict]:
     for row in table["routine"]:
         if unknown := row.keys() - COLUMNS:
             raise SystemExit(f"api.toml: {row['name']}: there is no column {', '.join(sorted(unknown))}")
-        if "like" in row:
-            other = next(r for r in complete if r["name"] == row["like"])
-            row = {k: v for k, v in other.items() if k not in row.get("without", ())} | row
+        other = next(r for r in complete if r["name"] == row["like"]) if "like" in row else {"kind": "other"}
+        row = {k: v for k, v in other.items() if k not in row.get("without", ())} | row
         for word in row.get("each", [""]):
             columns = {k: replace_in(v, "{O}", word) for k, v in row.items() if k not in ("each", "without")}
             complete.append(columns | {"op": word})
