@@ -7,20 +7,23 @@ import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from wattle.base import input_files, limits
 from wattle.base.errors import WattleError
 
 LOADS = tuple(range(0, 101, 10))  # percent: the share of time that each thread computes
+ByLoad = Annotated[tuple[float, ...], msgspec.Meta(min_length=len(LOADS), max_length=len(LOADS))]
 
 
 @dataclass(frozen=True)
 class Curve:
     """Medians over servers at each load of LOADS, and the standard deviation of their logarithms."""
 
-    median: tuple[float, ...]
-    spread: tuple[float, ...]
+    median: ByLoad
+    spread: ByLoad
 
     def at(self, load: float) -> tuple[float, float]:
         """Median and spread at a load in percent, on straight lines between the loads of the table."""
@@ -97,7 +100,7 @@ class Modules:
     """
 
     dram_factor: tuple[float, float]
-    wall_w_per_gb: tuple[float, ...]
+    wall_w_per_gb: ByLoad
     gb_per_tdp_w: tuple[float, float]
 
 
@@ -133,7 +136,7 @@ class Packages:
     core: tuple[float, float]
     wake: tuple[float, float]
     second: tuple[float, float]
-    spread: tuple[float, ...]
+    spread: ByLoad
     vcpu: tuple[float, float]
 
     def share(self, load: float, cores: int, threads: int) -> tuple[float, float]:
@@ -170,19 +173,20 @@ def read(path: Path) -> Table:
     try:
         document = tomllib.loads(input_files.read_text(path, limits.TEXT_BYTES))
         memory = document["memory"]
-        return Table(
-            tuple(_generation(row) for row in document["cpu"]),
-            _generation(document["unknown"]),
-            {key: _packages(row) for key, row in document["packages"].items()},
-            Memory(
-                _curve(memory["dram_w_per_gb"]),
-                float(memory["wall_fixed_w"]),
-                _pair(memory["desktop_gb_per_tdp_w"]),
-                {int(key[3:]): _modules(row) for key, row in memory.items() if key.startswith("ddr")},
-            ),
-        )
+        modules = {int(key[3:]): row for key, row in memory.items() if key.startswith("ddr")}
+        parts = {
+            "generations": [_generation(row) for row in document["cpu"]],
+            "unknown": _generation(document["unknown"]),
+            "packages": document["packages"],
+            "memory": memory | {"modules": modules},
+        }
+        return msgspec.convert(parts, Table)
     except (KeyError, TypeError, ValueError) as error:
         raise WattleError(f"{path} is not a table of CPUs: {error}; `tools/fit_machines.py` makes it") from None
+
+
+def _generation(row: dict[str, Any]) -> dict[str, Any]:
+    return {"steppings": None, "is_desktop": row.get("desktop", False)} | row
 
 
 def find(table: Table, cpu: str, family: int | None, model: int | None, stepping: int | None = None) -> Found | None:
@@ -242,61 +246,3 @@ def between(values: tuple[float, ...], load: float) -> float:
     """The value at a load in percent, on straight lines between the loads of LOADS."""
     low = min(int(load // 10), len(LOADS) - 2)
     return values[low] + (load - LOADS[low]) / 10 * (values[low + 1] - values[low])
-
-
-def _packages(row: dict[str, Any]) -> Packages:
-    pairs = {name: _pair(row[name]) for name in PACKAGE_TERMS}
-    return Packages(servers=row["servers"], spread=_by_load(row["spread"]), **pairs)
-
-
-def _modules(row: dict[str, Any]) -> Modules:
-    return Modules(_pair(row["dram_factor"]), _by_load(row["wall_w_per_gb"]), _pair(row["gb_per_tdp_w"]))
-
-
-def _pair(row: list[float]) -> tuple[float, float]:
-    first, second = row
-    return float(first), float(second)
-
-
-def _by_load(row: list[float]) -> tuple[float, ...]:
-    if len(row) != len(LOADS):
-        raise ValueError("a curve needs a value for each load from 0 to 100 %")
-    return tuple(map(float, row))
-
-
-def _curve(row: dict[str, Any]) -> Curve:
-    return Curve(_by_load(row["median"]), _by_load(row["spread"]))
-
-
-def _generation(row: dict[str, Any]) -> Generation:
-    steppings = row.get("steppings")
-    return Generation(
-        row["name"],
-        row["title"],
-        row["vendor"],
-        row["family"],
-        tuple(row["models"]),
-        (steppings[0], steppings[1]) if steppings else None,
-        row["ddr"],
-        row["tdp_w"],
-        row["tdp_spread"],
-        row["cores"],
-        row["threads"],
-        _pair(row["tdp_per_thread"]),
-        tuple(
-            Processor(
-                *(p[key] for key in ("name", "tdp_w", "cores", "threads")),
-                p.get("cache_mb", 0),
-                p.get("tdp_spread", 0.0),
-                p.get("limit_w", 0.0),
-                p.get("reach", 1.0),
-            )
-            for p in row["processors"]
-        ),
-        _curve(row["factor"]),
-        _curve(row["wall"]),
-        row["servers"],
-        row["basis"],
-        row.get("desktop", False),
-        row.get("reach", 1.0),
-    )
