@@ -10,8 +10,8 @@ from pathlib import Path
 
 def ask(program: str, sysfs: str, machine: str) -> dict:
     """The program's answer, parsed strictly (NaN and Infinity are no JSON)."""
-    env = dict(os.environ, WATTLE_MACHINE=machine)
-    text = subprocess.run([program, sysfs], env=env, check=True, capture_output=True, text=True).stdout
+    env = dict(os.environ, WATTLE_MACHINE=machine, WATTLE_SYSFS=sysfs)
+    text = subprocess.run([program], env=env, check=True, capture_output=True, text=True).stdout
 
     def refuse(name: str) -> float:
         raise ValueError(f"{name} is not JSON")
