@@ -209,28 +209,24 @@ static void init_f(void *ierror)
   ((void (*)(void *))wtl_mpi_fortran_of("mpi_init_"))(ierror);
 }
 
-void mpi_init_(MPI_Fint *ierror);
 void mpi_init_(MPI_Fint *ierror)
 {
   wtl_mpi_hand_over(init_f, ierror);
   started(*ierror);
 }
 
-void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror);
 void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
 {
   mpi_init_(ierror);
   *provided = *required < MPI_THREAD_SERIALIZED ? *required : MPI_THREAD_SERIALIZED;
 }
 
-void mpi_finalize_(MPI_Fint *ierror);
 void mpi_finalize_(MPI_Fint *ierror)
 {
   wtl_mpi_stop(WTL_ORIGIN);
   *ierror = PMPI_Finalize();
 }
 
-void mpi_abort_(void *comm, const MPI_Fint *code, MPI_Fint *ierror);
 void mpi_abort_(void *comm, const MPI_Fint *code, MPI_Fint *ierror)
 {
   (void)comm;
@@ -264,13 +260,11 @@ double MPI_Wtick(void)
   return 1e-9;
 }
 
-double mpi_wtime_(void);
 double mpi_wtime_(void)
 {
   return MPI_Wtime();
 }
 
-double mpi_wtick_(void);
 double mpi_wtick_(void)
 {
   return MPI_Wtick();
@@ -296,7 +290,6 @@ MPI_Comm smpi_process_comm_self(void)
 }
 
 /* Returns the name of a call, for the simulator's report of waiting PEs. */
-const char *wtl_sim_mpi_call_name(unsigned call);
 const char *wtl_sim_mpi_call_name(unsigned call)
 {
   return wtl_mpi_calls[call].name;

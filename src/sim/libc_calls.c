@@ -96,28 +96,24 @@ static void copied(size_t n)
   if (charged > MOST_AHEAD_S) wtl_sim_catch_up();
 }
 
-void *__wrap_memcpy(void *to, const void *from, size_t n);
 void *__wrap_memcpy(void *to, const void *from, size_t n)
 {
   copied(n);
   return memcpy(to, from, n);
 }
 
-void *__wrap_memmove(void *to, const void *from, size_t n);
 void *__wrap_memmove(void *to, const void *from, size_t n)
 {
   copied(n);
   return memmove(to, from, n);
 }
 
-void *__wrap_memset(void *at, int byte, size_t n);
 void *__wrap_memset(void *at, int byte, size_t n)
 {
   copied(n);
   return memset(at, byte, n);
 }
 
-void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
   if (++blocks >= MOST_BLOCKS) wtl_sim_catch_up();
@@ -175,7 +171,6 @@ static double time_s(void)
   return wtl_sim_time();
 }
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
   bool of_cpu = clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
@@ -183,34 +178,29 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
   return 0;
 }
 
-int __wrap_gettimeofday(struct timeval *t, void *zone);
 int __wrap_gettimeofday(struct timeval *t, void *zone)
 {
   to_timeval(time_s(), t);
   return 0;
 }
 
-time_t __wrap_time(time_t *t);
 time_t __wrap_time(time_t *t)
 {
   time_t now = (time_t)time_s();
   return t ? (*t = now) : now;
 }
 
-clock_t __wrap_clock(void);
 clock_t __wrap_clock(void)
 {
   return (clock_t)(cpu_s() * CLOCKS_PER_SEC);
 }
 
-int __wrap_timespec_get(struct timespec *t, int base);
 int __wrap_timespec_get(struct timespec *t, int base)
 {
   if (base == TIME_UTC) to_timespec(time_s(), t);
   return base == TIME_UTC ? base : 0;
 }
 
-clock_t __wrap_times(struct tms *t);
 clock_t __wrap_times(struct tms *t)
 {
   double a_second = (double)sysconf(_SC_CLK_TCK);
@@ -219,7 +209,6 @@ clock_t __wrap_times(struct tms *t)
 }
 
 /* Only the CPU time of a PE is known. */
-int __wrap_getrusage(int who, struct rusage *r);
 int __wrap_getrusage(int who, struct rusage *r)
 {
   memset(r, 0, sizeof *r);
@@ -236,14 +225,12 @@ static void sleep_for(double seconds)
   wtl_sim_set_idle_mode(before);
 }
 
-int __wrap_nanosleep(const struct timespec *t, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
 {
   sleep_for((double)t->tv_sec + (double)t->tv_nsec * 1e-9);
   return 0;
 }
 
-int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left);
 int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left)
 {
   double seconds = (double)t->tv_sec + (double)t->tv_nsec * 1e-9;
@@ -252,21 +239,18 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *t,
   return 0;
 }
 
-int __wrap_usleep(useconds_t us);
 int __wrap_usleep(useconds_t us)
 {
   sleep_for(us * 1e-6);
   return 0;
 }
 
-unsigned __wrap_sleep(unsigned seconds);
 unsigned __wrap_sleep(unsigned seconds)
 {
   sleep_for(seconds);
   return 0;
 }
 
-int __wrap_sched_yield(void);
 int __wrap_sched_yield(void)
 {
   blocks += BLOCKS_A_QUESTION;
@@ -274,7 +258,6 @@ int __wrap_sched_yield(void)
   return 0;
 }
 
-int __wrap_gethostname(char *name, size_t size);
 int __wrap_gethostname(char *name, size_t size)
 {
   snprintf(name, size, "pe-%d", wtl_sim_pe());
@@ -291,7 +274,6 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
   return 0;
 }
 
-int __wrap_pthread_join(pthread_t thread, void **result);
 int __wrap_pthread_join(pthread_t thread, void **result)
 {
   wtl_sim_catch_up();
@@ -300,13 +282,11 @@ int __wrap_pthread_join(pthread_t thread, void **result)
   return 0;
 }
 
-int __wrap_pthread_detach(pthread_t thread);
 int __wrap_pthread_detach(pthread_t thread)
 {
   return 0;
 }
 
-pthread_t __wrap_pthread_self(void);
 pthread_t __wrap_pthread_self(void)
 {
   return (pthread_t)wtl_sim_thread();
@@ -314,7 +294,6 @@ pthread_t __wrap_pthread_self(void)
 
 int __real_pthread_mutex_unlock(pthread_mutex_t *m);
 
-int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
 {
   int rc;
@@ -326,7 +305,6 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
   return rc;
 }
 
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
 {
   int rc = __real_pthread_mutex_unlock(m);
@@ -335,7 +313,6 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
   return rc;
 }
 
-int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
 int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
   wtl_sim_catch_up();
@@ -344,14 +321,12 @@ int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
   return __wrap_pthread_mutex_lock(m);
 }
 
-int __wrap_pthread_cond_signal(pthread_cond_t *c);
 int __wrap_pthread_cond_signal(pthread_cond_t *c)
 {
   wtl_sim_wake(c, 1);
   return 0;
 }
 
-int __wrap_pthread_cond_broadcast(pthread_cond_t *c);
 int __wrap_pthread_cond_broadcast(pthread_cond_t *c)
 {
   wtl_sim_wake(c, INT_MAX);
@@ -361,7 +336,6 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *c)
 /* --- libraries that the program loads while it runs --------------------------------------------------------------- */
 
 void *__real_dlopen(const char *file, int flags);
-void *__wrap_dlopen(const char *file, int flags);
 void *__wrap_dlopen(const char *file, int flags)
 {
   void *library = __real_dlopen(file, flags);
@@ -379,7 +353,6 @@ typedef struct last {
 
 static last *lasts;
 
-int __wrap_on_exit(void (*call)(int, void *), void *arg);
 int __wrap_on_exit(void (*call)(int, void *), void *arg)
 {
   last *l = malloc(sizeof *l);
@@ -397,7 +370,6 @@ static void call_plain(int status, void *arg)
   call();
 }
 
-int __wrap_atexit(void (*call)(void));
 int __wrap_atexit(void (*call)(void))
 {
   void (**copy)(void) = malloc(sizeof *copy);

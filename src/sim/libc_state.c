@@ -37,7 +37,6 @@ static int take(int found)
 }
 
 int __real_getopt(int argc, char *const *argv, const char *options);
-int __wrap_getopt(int argc, char *const *argv, const char *options);
 int __wrap_getopt(int argc, char *const *argv, const char *options)
 {
   give();
@@ -57,7 +56,6 @@ GETOPT_LONG(getopt_long_only)
 
 /* --- strtok ------------------------------------------------------------------------------------------------------- */
 
-char *__wrap_strtok(char *text, const char *delimiters);
 char *__wrap_strtok(char *text, const char *delimiters)
 {
   static char *rest;
@@ -77,7 +75,6 @@ static struct random_data *numbers(void)
   return &random_now;
 }
 
-long __wrap_random(void);
 long __wrap_random(void)
 {
   int32_t number;
@@ -85,25 +82,21 @@ long __wrap_random(void)
   return number;
 }
 
-int __wrap_rand(void);
 int __wrap_rand(void)
 {
   return (int)__wrap_random();
 }
 
-void __wrap_srandom(unsigned seed);
 void __wrap_srandom(unsigned seed)
 {
   srandom_r(seed, numbers());
 }
 
-void __wrap_srand(unsigned seed);
 void __wrap_srand(unsigned seed)
 {
   __wrap_srandom(seed);
 }
 
-char *__wrap_initstate(unsigned seed, char *state, size_t n);
 char *__wrap_initstate(unsigned seed, char *state, size_t n)
 {
   char *before = (numbers(), random_state);
@@ -112,7 +105,6 @@ char *__wrap_initstate(unsigned seed, char *state, size_t n)
   return before;
 }
 
-char *__wrap_setstate(char *state);
 char *__wrap_setstate(char *state)
 {
   char *before = (numbers(), random_state);
@@ -123,7 +115,6 @@ char *__wrap_setstate(char *state)
 
 static struct drand48_data number48;
 
-double __wrap_drand48(void);
 double __wrap_drand48(void)
 {
   double number;
@@ -131,7 +122,6 @@ double __wrap_drand48(void)
   return number;
 }
 
-long __wrap_lrand48(void);
 long __wrap_lrand48(void)
 {
   long number;
@@ -139,7 +129,6 @@ long __wrap_lrand48(void)
   return number;
 }
 
-long __wrap_mrand48(void);
 long __wrap_mrand48(void)
 {
   long number;
@@ -147,7 +136,6 @@ long __wrap_mrand48(void)
   return number;
 }
 
-void __wrap_srand48(long seed);
 void __wrap_srand48(long seed)
 {
   srand48_r(seed, &number48);
