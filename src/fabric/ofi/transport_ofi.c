@@ -23,7 +23,6 @@
 #include "fabric/ofi/packets.h"
 #include "fabric/ofi/ofi_rma.h"
 #include "fabric/ports/open_ports.h"
-#include "fabric/ports/port_filter.h"
 #include "fabric/ports/public_address.h"
 #include "node/boot_text.h"
 #include "os/os.h"
@@ -56,6 +55,7 @@ typedef struct contact {
 typedef struct ofi {
   wtl_transport base; /* first: callers know only this */
   wtl_boot *boot;
+  bool wants_rma; /* the user does not forbid remote memory access */
   wtl_transport_callbacks callbacks;
   struct fi_info *info;
   struct fid_fabric *fabric;
@@ -65,7 +65,7 @@ typedef struct ofi {
   struct fid_ep *ep;
   struct fid_mr *mr; /* of all packets; NULL: none is needed */
   int descriptor;
-  bool may_rma; /* the provider has remote memory access, and the user does not forbid it */
+  bool may_rma; /* the provider has remote memory access */
   wtl_ofi_memory registered;
   wtl_ofi_rma rma;
   uint64_t token;      /* that others send */
@@ -510,30 +510,16 @@ static bool open_with(ofi *o, uint64_t caps, char *why, size_t size)
   return o->info;
 }
 
-static int open_any(ofi *o, bool may_rma, char *error, size_t size)
+static int open_any(void *arg, char *error, size_t size)
 {
+  ofi *o = arg;
   char why[256] = "";
-  if (may_rma && open_with(o, FI_MSG | FI_RMA, why, sizeof why)) return 0;
+  if (o->wants_rma && open_with(o, FI_MSG | FI_RMA, why, sizeof why)) return 0;
   *why = '\0';
   if (open_with(o, FI_MSG, why, sizeof why)) return 0;
   snprintf(error, size,
            "the network between nodes (libfabric) has no provider with messages and a descriptor to sleep on%s", why);
   return WTL_EXIT_UNAVAILABLE;
-}
-
-/* Opens the endpoint, and lets only the job's nodes reach the ports that it opens. */
-static int open_guarded(ofi *o, const wtl_settings *settings, char *error, size_t size)
-{
-  wtl_port_filter *filter = NULL;
-  wtl_open_ports before;
-  int rc = settings->port_filter.number ? wtl_port_filter_make(&filter, o->boot, error, size) : 0;
-  if (rc) return rc;
-  wtl_open_ports_find(&before);
-  if ((rc = open_any(o, settings->rma.number != WTL_RMA_OFF, error, size)) == 0)
-    rc = wtl_open_ports_guard(&before, settings->public_network.number, filter, error, size);
-  wtl_open_ports_free(&before);
-  wtl_port_filter_free(filter);
-  return rc;
 }
 
 extern const wtl_transport_ops wtl_transport_ofi;
@@ -548,6 +534,7 @@ static int ofi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
     o->base.ops = &wtl_transport_ofi;
     o->boot = boot;
     o->callbacks = *callbacks;
+    o->wants_rma = settings->rma.number != WTL_RMA_OFF;
     o->contacts = calloc(n, sizeof *o->contacts);
     o->waiting = calloc(2 * n, sizeof *o->waiting); /* a PE may be listed again while the first list is sent */
     o->buffers = calloc((size_t)2 * N_BUFFERS, sizeof *o->buffers);
@@ -555,7 +542,7 @@ static int ofi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
   }
   if (!o || !o->contacts || !o->waiting || !o->buffers || !o->memory)
     return snprintf(error, size, "no memory for the network (libfabric)"), WTL_EXIT_OSERR;
-  if ((rc = open_guarded(o, settings, error, size)) != 0) return rc;
+  if ((rc = wtl_open_guarded(settings, boot, open_any, o, error, size)) != 0) return rc;
   if (publish_address(o) != 0) {
     snprintf(error, size, "boot by %s: this PE cannot publish its network address", boot->ops->name);
     return WTL_EXIT_UNAVAILABLE;

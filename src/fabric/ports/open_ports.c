@@ -12,7 +12,14 @@
 #include <sys/socket.h>
 
 #include "base/error.h"
+#include "fabric/ports/port_filter.h"
 #include "fabric/ports/public_address.h"
+
+typedef struct open_ports {
+  int *sockets; /* n listening TCP sockets; owned */
+  size_t n;
+  bool known; /* false: /proc/self/fd cannot be read */
+} open_ports;
 
 static bool is_option(int fd, int option, int wanted)
 {
@@ -21,7 +28,7 @@ static bool is_option(int fd, int option, int wanted)
   return getsockopt(fd, SOL_SOCKET, option, &value, &length) == 0 && value == wanted;
 }
 
-static bool add(wtl_open_ports *p, int fd)
+static bool add(open_ports *p, int fd)
 {
   int *larger = realloc(p->sockets, (p->n + 1) * sizeof *larger);
   if (!larger) return false;
@@ -30,10 +37,11 @@ static bool add(wtl_open_ports *p, int fd)
   return true;
 }
 
-void wtl_open_ports_find(wtl_open_ports *p)
+/* Finds the present ports. In all cases the caller frees p->sockets. */
+static void find(open_ports *p)
 {
   DIR *all = opendir("/proc/self/fd");
-  *p = (wtl_open_ports){.known = all != NULL};
+  *p = (open_ports){.known = all != NULL};
   for (struct dirent *e; all && (e = readdir(all)) != NULL;) {
     int fd = atoi(e->d_name); /* 0 for "." and ".."; descriptor 0 is then tested again, which does no harm */
     if (is_option(fd, SO_ACCEPTCONN, 1) && is_option(fd, SO_PROTOCOL, IPPROTO_TCP)) p->known &= add(p, fd);
@@ -41,13 +49,7 @@ void wtl_open_ports_find(wtl_open_ports *p)
   if (all) closedir(all);
 }
 
-void wtl_open_ports_free(wtl_open_ports *p)
-{
-  free(p->sockets);
-  *p = (wtl_open_ports){0};
-}
-
-static bool is_among(const wtl_open_ports *p, int fd)
+static bool is_among(const open_ports *p, int fd)
 {
   for (size_t i = 0; i < p->n; i++)
     if (p->sockets[i] == fd) return true;
@@ -97,12 +99,13 @@ static int guard(int fd, bool may_be_public, const wtl_port_filter *filter, char
   return WTL_EXIT_OSERR;
 }
 
-int wtl_open_ports_guard(const wtl_open_ports *before, bool may_be_public, const wtl_port_filter *filter, char *error,
-                         size_t size)
+/* Guards the ports that were opened after `before`. filter: NULL for none. */
+static int guard_new(const open_ports *before, bool may_be_public, const wtl_port_filter *filter, char *error,
+                     size_t size)
 {
-  wtl_open_ports now;
+  open_ports now;
   int rc = 0;
-  wtl_open_ports_find(&now);
+  find(&now);
   if (filter && !(before->known && now.known)) {
     snprintf(error, size,
              "other hosts cannot be kept from this PE's ports, because /proc/self/fd does not list them; to "
@@ -111,6 +114,20 @@ int wtl_open_ports_guard(const wtl_open_ports *before, bool may_be_public, const
   }
   for (size_t i = 0; i < now.n && rc == 0; i++)
     if (!is_among(before, now.sockets[i])) rc = guard(now.sockets[i], may_be_public, filter, error, size);
-  wtl_open_ports_free(&now);
+  free(now.sockets);
+  return rc;
+}
+
+int wtl_open_guarded(const wtl_settings *settings, wtl_boot *boot, int (*open)(void *arg, char *error, size_t size),
+                     void *arg, char *error, size_t size)
+{
+  wtl_port_filter *filter = NULL;
+  open_ports before;
+  int rc = settings->port_filter.number ? wtl_port_filter_make(&filter, boot, error, size) : 0;
+  if (rc) return rc;
+  find(&before);
+  if ((rc = open(arg, error, size)) == 0) rc = guard_new(&before, settings->public_network.number, filter, error, size);
+  free(before.sockets);
+  wtl_port_filter_free(filter);
   return rc;
 }

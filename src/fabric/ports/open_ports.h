@@ -1,25 +1,16 @@
-/* open_ports.h - the TCP ports on which this process listens, and the guard of those that a network opens. */
+/* open_ports.h - lets only the job's nodes reach the TCP ports that a network opens. */
 #ifndef WTL_FABRIC_PORTS_OPEN_PORTS_H
 #define WTL_FABRIC_PORTS_OPEN_PORTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/settings.h"
+#include "node/boot.h"
 
-#include "fabric/ports/port_filter.h"
-
-typedef struct wtl_open_ports {
-  int *sockets; /* n listening TCP sockets; owned */
-  size_t n;
-  bool known; /* false: /proc/self/fd cannot be read */
-} wtl_open_ports;
-
-/* Finds the present ports. In all cases wtl_open_ports_free frees the result. */
-void wtl_open_ports_find(wtl_open_ports *p);
-void wtl_open_ports_free(wtl_open_ports *p);
-
-/* Checks the ports that were opened after `before`. Refuses those at public addresses, unless they are allowed, and
- * attaches `filter` (NULL: none) to the others. Returns 0, or an exit code with the reason in `error`. */
-int wtl_open_ports_guard(const wtl_open_ports *before, bool may_be_public, const wtl_port_filter *filter, char *error,
-                         size_t size);
+/*
+ * Calls `open`, and then guards the ports on which this process listens since. Those at public addresses are refused,
+ * unless the settings allow them. The others get a filter (port_filter.h), unless the settings turn it off. Collective
+ * over the job. Returns 0, or an exit code with the reason in `error`, which may be that of `open`.
+ */
+int wtl_open_guarded(const wtl_settings *settings, wtl_boot *boot, int (*open)(void *arg, char *error, size_t size),
+                     void *arg, char *error, size_t size);
 
 #endif

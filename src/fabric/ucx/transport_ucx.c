@@ -21,7 +21,6 @@
 #include "fabric/net.h"
 #include "fabric/ucx/agreement.h"
 #include "fabric/ports/open_ports.h"
-#include "fabric/ports/port_filter.h"
 #include "fabric/transport.h"
 #include "fabric/ucx/ucx_devices.h"
 #include "fabric/ucx/ucx_paths.h"
@@ -521,41 +520,34 @@ static int agree(ucx *u, const wtl_settings *settings, wtl_ucx_devices *devices,
   return 0;
 }
 
-/* Opens the worker, and lets only the job's nodes reach the ports that UCX opens. Returns 0, or an exit code with the
- * reason in `error`. */
-static int open_guarded(ucx *u, const wtl_settings *settings, wtl_ucx_devices *devices, char *error, size_t size)
+typedef struct opening {
+  ucx *u;
+  const wtl_settings *settings;
+  wtl_ucx_devices devices;
+} opening;
+
+static int open_ucx(void *arg, char *error, size_t size)
 {
-  wtl_port_filter *filter = NULL;
-  wtl_open_ports before;
-  int rc = agree(u, settings, devices, error, size);
-  if (rc == 0 && settings->port_filter.number) rc = wtl_port_filter_make(&filter, u->boot, error, size);
-  if (rc) return rc;
-  wtl_open_ports_find(&before);
-  ucs_status_t status = open_worker(u, settings, devices);
-  if (status != UCS_OK) {
-    snprintf(error, size, "the network between nodes (UCX) does not start: %s", ucs_status_string(status));
-    rc = WTL_EXIT_UNAVAILABLE;
-  } else {
-    rc = wtl_open_ports_guard(&before, settings->public_network.number, filter, error, size);
-  }
-  wtl_open_ports_free(&before);
-  wtl_port_filter_free(filter);
-  return rc;
+  opening *o = arg;
+  ucs_status_t status = open_worker(o->u, o->settings, &o->devices);
+  if (status == UCS_OK) return 0;
+  snprintf(error, size, "the network between nodes (UCX) does not start: %s", ucs_status_string(status));
+  return WTL_EXIT_UNAVAILABLE;
 }
 
-/* Does the same after a check of UCX_NET_DEVICES. UCX itself only warns of missing devices, and then reaches
- * no far PE. */
+/* Opens the worker after a check of UCX_NET_DEVICES. UCX itself only warns of missing devices, and then reaches no far
+ * PE. */
 static int open_on_devices(ucx *u, const wtl_settings *settings, char *error, size_t size)
 {
-  wtl_ucx_devices devices;
+  opening o = {.u = u, .settings = settings};
   const char *named = getenv("UCX_NET_DEVICES");
   int rc = WTL_EXIT_CONFIG;
-  wtl_ucx_devices_find(&devices);
-  if (wtl_ucx_devices_lack(&devices, named))
-    snprintf(error, size, "UCX_NET_DEVICES=%s: this node has no such network device, but %s", named, devices.all);
-  else
-    rc = open_guarded(u, settings, &devices, error, size);
-  wtl_ucx_devices_free(&devices);
+  wtl_ucx_devices_find(&o.devices);
+  if (wtl_ucx_devices_lack(&o.devices, named))
+    snprintf(error, size, "UCX_NET_DEVICES=%s: this node has no such network device, but %s", named, o.devices.all);
+  else if ((rc = agree(u, settings, &o.devices, error, size)) == 0)
+    rc = wtl_open_guarded(settings, u->boot, open_ucx, &o, error, size);
+  wtl_ucx_devices_free(&o.devices);
   return rc;
 }
 
