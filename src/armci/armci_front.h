@@ -78,16 +78,19 @@ void armci_refuse_value(const char *call, const char *name, long value, const ch
     __attribute__((noreturn, cold));
 void armci_refuse_null(const char *call, const char *name) __attribute__((noreturn, cold));
 
+/* Declares the frame `f` of a routine, which is left at the end of the block. */
 #define ARMCI_ENTER(call, bytes) ARMCI_ENTER_AS(call, call, bytes)
+
+#define ARMCI_FRAME __attribute__((cleanup(wtl_leave))) wtl_frame
 
 /* For a routine that the profile counts together with others. Messages have its own name. */
 #define ARMCI_ENTER_AS(routine, call, bytes)                                                                           \
-  wtl_frame f = armci_enter(WTL_CALL_##call, #routine, WTL_ORIGIN, (uint64_t)(bytes))
+  ARMCI_FRAME f = armci_enter(WTL_CALL_##call, #routine, WTL_ORIGIN, (uint64_t)(bytes))
 
 /* For a routine that moves bytes to or from process `proc`: `there` is its memory, `here` this process's. `puts`: it
  * reads that. */
 #define ARMCI_ENTER_TO(call, bytes, proc, there, here, puts)                                                           \
-  wtl_frame f =                                                                                                        \
+  ARMCI_FRAME f =                                                                                                      \
       armci_enter_to(WTL_CALL_##call, #call, WTL_ORIGIN, (uint64_t)(bytes), (wtl_target){proc, there, here, puts})
 
 static inline __attribute__((always_inline)) wtl_frame armci_enter_to(uint32_t call, const char *name, wtl_origin from,
@@ -104,12 +107,6 @@ static inline __attribute__((always_inline)) wtl_frame armci_enter(uint32_t call
                                                                    uint64_t bytes)
 {
   return armci_enter_to(call, name, from, bytes, WTL_NO_TARGET);
-}
-
-static inline __attribute__((always_inline)) int armci_leave(wtl_frame *f)
-{
-  wtl_leave(f);
-  return 0;
 }
 
 static inline __attribute__((always_inline)) void armci_check_proc(const wtl_frame *f, int proc)
@@ -295,7 +292,7 @@ void armci_mutexes_free(armci_mutexes *m);
     const armci_mode mode = how;                                                                                       \
     ENTER(ARMCI_##name);                                                                                               \
     action;                                                                                                            \
-    return armci_leave(&f);                                                                                            \
+    return 0;                                                                                                          \
   }                                                                                                                    \
   ARMCI_TWIN(int, name, __VA_ARGS__)
 

@@ -210,17 +210,18 @@ ARMCI_TWIN(int, Initialized, void)
 int PARMCI_Finalize(void)
 {
   if (!PARMCI_Initialized()) return 0; /* a program may call it any number of times */
-  ARMCI_ENTER(ARMCI_Finalize, 0);
-  wtl_pe *self = f.self;
+  wtl_pe *self = wtl_self;
   armci_state *s = armci_of(self);
-  armci_wait_all(self, f.site);
-  wtl_global_fence(self, f.site, -1);
-  armci_synchronize(&f, s->world, 0, 0);
-  if (s->starts == 1)
-    armci_exit_synchronize(self, f.site);
-  else
-    wtl_barrier(self, f.site);
-  wtl_leave(&f);
+  { /* the frame ends while there is still a profile */
+    ARMCI_ENTER(ARMCI_Finalize, 0);
+    armci_wait_all(self, f.site);
+    wtl_global_fence(self, f.site, -1);
+    armci_synchronize(&f, s->world, 0, 0);
+    if (s->starts == 1)
+      armci_exit_synchronize(self, f.site);
+    else
+      wtl_barrier(self, f.site);
+  }
   if (--s->starts == 0) {
     wtl_heap_free(&self->mem, s->next_value);
     wtl_heap_free(&self->mem, s->left);

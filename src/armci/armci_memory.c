@@ -57,7 +57,6 @@ int PARMCI_Malloc(void **ptrs, armci_size_t bytes)
 {
   ARMCI_ENTER(ARMCI_Malloc, 0);
   int rc = allocate(&f, armci_of(f.self)->world, ptrs, bytes);
-  wtl_leave(&f);
   return rc;
 }
 ARMCI_TWIN(int, Malloc, void **ptrs, armci_size_t bytes)
@@ -66,7 +65,7 @@ int PARMCI_Free(void *ptr)
 {
   ARMCI_ENTER(ARMCI_Free, 0);
   free_together(&f, armci_of(f.self)->world, ptr);
-  return armci_leave(&f);
+  return 0;
 }
 ARMCI_TWIN(int, Free, void *ptr)
 
@@ -74,7 +73,6 @@ int ARMCI_Malloc_group(void **ptrs, armci_size_t bytes, ARMCI_Group *group)
 {
   ARMCI_ENTER(ARMCI_Malloc_group, 0);
   int rc = allocate(&f, armci_member_group_of(&f, group), ptrs, bytes);
-  wtl_leave(&f);
   return rc;
 }
 
@@ -82,7 +80,7 @@ int ARMCI_Free_group(void *ptr, ARMCI_Group *group)
 {
   ARMCI_ENTER(ARMCI_Free_group, 0);
   free_together(&f, armci_member_group_of(&f, group), ptr);
-  return armci_leave(&f);
+  return 0;
 }
 
 /* It is reachable like all other memory, because programs pass such addresses to each other, too. */
@@ -91,7 +89,6 @@ void *PARMCI_Malloc_local(armci_size_t bytes)
   ARMCI_ENTER(ARMCI_Malloc_local, 0);
   armci_check_that(&f, bytes >= 0, "bytes", bytes, "0 and more");
   void *p = wtl_global_alloc(f.self, bytes ? (size_t)bytes : 1);
-  wtl_leave(&f);
   return p;
 }
 ARMCI_TWIN(void *, Malloc_local, armci_size_t bytes)
@@ -105,7 +102,7 @@ int PARMCI_Free_local(void *ptr)
                 "ARMCI_Free_group)",
                 wtl_here(f.name), ptr);
   free_block(&f, ptr);
-  return armci_leave(&f);
+  return 0;
 }
 ARMCI_TWIN(int, Free_local, void *ptr)
 
@@ -116,7 +113,6 @@ int PARMCI_Malloc_memdev(void **ptrs, armci_size_t bytes, const char *device)
   ARMCI_ENTER_AS(ARMCI_Malloc_memdev, ARMCI_Malloc, 0);
   (void)device;
   int rc = allocate(&f, armci_of(f.self)->world, ptrs, bytes);
-  wtl_leave(&f);
   return rc;
 }
 ARMCI_TWIN(int, Malloc_memdev, void **ptrs, armci_size_t bytes, const char *device)
@@ -126,7 +122,6 @@ int PARMCI_Malloc_group_memdev(void **ptrs, armci_size_t bytes, ARMCI_Group *gro
   ARMCI_ENTER_AS(ARMCI_Malloc_group_memdev, ARMCI_Malloc_group, 0);
   (void)device;
   int rc = allocate(&f, armci_member_group_of(&f, group), ptrs, bytes);
-  wtl_leave(&f);
   return rc;
 }
 ARMCI_TWIN(int, Malloc_group_memdev, void **ptrs, armci_size_t bytes, ARMCI_Group *group, const char *device)
@@ -135,7 +130,7 @@ int PARMCI_Free_memdev(void *ptr)
 {
   ARMCI_ENTER_AS(ARMCI_Free_memdev, ARMCI_Free, 0);
   free_together(&f, armci_of(f.self)->world, ptr);
-  return armci_leave(&f);
+  return 0;
 }
 ARMCI_TWIN(int, Free_memdev, void *ptr)
 
@@ -150,7 +145,6 @@ void PARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag)
   info->addr = info->armci_addr = bytes ? wtl_global_alloc(f.self, bytes) : NULL;
   if (bytes && !info->addr)
     wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Memget: no space for %zu bytes (raise WATTLE_GLOBAL_SIZE)", bytes);
-  wtl_leave(&f);
 }
 ARMCI_TWIN(void, Memget, size_t bytes, armci_meminfo_t *info, int flag)
 
@@ -173,7 +167,6 @@ void PARMCI_Memctl(armci_meminfo_t *info)
   armci_check_given(&f, "meminfo", info, sizeof *info);
   if (info->cpid == f.self->me) free_block(&f, info->armci_addr);
   info->armci_addr = info->addr = NULL;
-  wtl_leave(&f);
 }
 ARMCI_TWIN(void, Memctl, armci_meminfo_t *info)
 

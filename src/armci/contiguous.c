@@ -97,7 +97,7 @@ int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int p
   put(&f, src, dst, bytes, proc, ARMCI_BLOCKING);
   armci_check_place(&f, "flag", flag, sizeof *flag, proc);
   armci_set_flag(&f, flag, value, proc);
-  return armci_leave(&f);
+  return 0;
 }
 ARMCI_TWIN(int, Put_flag, void *src, void *dst, int bytes, int *flag, int value, int proc)
 
@@ -108,14 +108,14 @@ ARMCI_TWIN(int, Put_flag, void *src, void *dst, int bytes, int *flag, int value,
   {                                                                                                                    \
     ARMCI_ENTER_AS(ARMCI_PutValue##Name, ARMCI_PutValue, sizeof src);                                                  \
     put(&f, &src, dst, sizeof src, proc, ARMCI_BLOCKING);                                                              \
-    return armci_leave(&f);                                                                                            \
+    return 0;                                                                                                          \
   }                                                                                                                    \
   ARMCI_TWIN(int, PutValue##Name, type src, void *dst, int proc)                                                       \
   int PARMCI_NbPutValue##Name(type src, void *dst, int proc, armci_hdl_t *hdl)                                         \
   {                                                                                                                    \
     ARMCI_ENTER_AS(ARMCI_NbPutValue##Name, ARMCI_NbPutValue, sizeof src);                                              \
     put(&f, &src, dst, sizeof src, proc, ARMCI_NONBLOCKING(hdl)); /* so few bytes are copied at once */                \
-    return armci_leave(&f);                                                                                            \
+    return 0;                                                                                                          \
   }                                                                                                                    \
   ARMCI_TWIN(int, NbPutValue##Name, type src, void *dst, int proc, armci_hdl_t *hdl)                                   \
   type PARMCI_GetValue##Name(void *src, int proc)                                                                      \
@@ -123,7 +123,6 @@ ARMCI_TWIN(int, Put_flag, void *src, void *dst, int bytes, int *flag, int value,
     type value;                                                                                                        \
     ARMCI_ENTER_AS(ARMCI_GetValue##Name, ARMCI_GetValue, sizeof value);                                                \
     get(&f, src, &value, sizeof value, proc, ARMCI_BLOCKING);                                                          \
-    wtl_leave(&f);                                                                                                     \
     return value;                                                                                                      \
   }                                                                                                                    \
   ARMCI_TWIN(type, GetValue##Name, void *src, int proc)
@@ -159,6 +158,6 @@ int PARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc)
   case ARMCI_SWAP: *(int *)ploc = (int)amo(to, prem, WTL_AMO_SWAP, sizeof(int), *(int *)ploc); break;
   default: *(long *)ploc = amo(to, prem, WTL_AMO_SWAP, sizeof(long), *(long *)ploc);
   }
-  return armci_leave(&f);
+  return 0;
 }
 ARMCI_TWIN(int, Rmw, int op, void *ploc, void *prem, int value, int proc)

@@ -35,7 +35,7 @@ static int split(wtl_frame *f, ARMCI_Group *parent, int color, int key, ARMCI_Gr
   ARMCI_Group_create_child(n, members, group, parent);
   free(all);
   free(members);
-  return armci_leave(f);
+  return 0;
 }
 
 int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *group)
@@ -61,7 +61,6 @@ armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *group)
 {
   ARMCI_ENTER_AS(ARMCIX_Create_mutexes_hdl, ARMCI_Create_mutexes, 0);
   armci_mutexes *m = armci_mutexes_make(&f, armci_member_group_of(&f, group), count);
-  wtl_leave(&f);
   return (armcix_mutex_hdl_t)(void *)m;
 }
 
@@ -69,7 +68,7 @@ int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl)
 {
   ARMCI_ENTER_AS(ARMCIX_Destroy_mutexes_hdl, ARMCI_Destroy_mutexes, 0);
   armci_mutexes_destroy(&f, set_of(hdl));
-  return armci_leave(&f);
+  return 0;
 }
 
 void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
@@ -77,7 +76,6 @@ void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
   ARMCI_ENTER_AS(ARMCIX_Lock_hdl, ARMCI_Lock, 0);
   wtl_lock_at at = armci_mutex_at(&f, set_of(hdl), mutex, proc);
   wtl_global_lock_set(f.self, f.site, &at, "ARMCIX_Lock_hdl");
-  wtl_leave(&f);
 }
 
 int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
@@ -86,7 +84,6 @@ int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
   wtl_lock_at at = armci_mutex_at(&f, set_of(hdl), mutex, proc);
   bool got = wtl_global_lock_test(f.self, f.site, &at);
   if (!got) wtl_door_missed(&f.self->door);
-  wtl_leave(&f);
   return !got;
 }
 
@@ -95,7 +92,6 @@ void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
   ARMCI_ENTER_AS(ARMCIX_Unlock_hdl, ARMCI_Unlock, 0);
   wtl_lock_at at = armci_mutex_at(&f, set_of(hdl), mutex, proc);
   wtl_global_lock_clear(f.self, f.site, &at, "ARMCIX_Unlock_hdl");
-  wtl_leave(&f);
 }
 
 void ARMCIX_Progress(void)

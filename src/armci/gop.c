@@ -97,7 +97,6 @@ static void reduce(wtl_frame *f, wtl_group *g, void *x, int n, const char *op, i
   armci_synchronize(f, g, (size_t)n * sizes[type], 0);
   if (g && g->n == 1 && of_one) combine(x, x, (size_t)n); /* the magnitude or truth of its own value */
   if (g) wtl_group_reduce(f->self, f->site, g, x, (size_t)n, sizes[type], combine);
-  wtl_leave(f);
 }
 
 /* --- calls -------------------------------------------------------------------------------------------------------- */
@@ -208,12 +207,10 @@ void armci_msg_sel_scope(int scope, void *x, int bytes, char *op, int type, int 
   ARMCI_ENTER_AS(armci_msg_sel_scope, armci_msg_sel, 0);
   wtl_group *g = armci_scope_of(&f, armci_of(f.self)->world, scope);
   if (g) select_one(&f, g, x, bytes, op, type, contribute);
-  wtl_leave(&f);
 }
 
 void armci_msg_sel(void *x, int bytes, char *op, int type, int contribute)
 {
   ARMCI_ENTER(armci_msg_sel, 0);
   select_one(&f, armci_of(f.self)->world, x, bytes, op, type, contribute);
-  wtl_leave(&f);
 }

@@ -184,7 +184,6 @@ void ARMCI_Group_get_world(ARMCI_Group *group)
   armci_check_given(&f, "group", group, sizeof *group);
   *group = armci_of(f.self)->world_handle;
   armci_comm_world(group, sizeof group->comm);
-  wtl_leave(&f);
 }
 
 /* --- making a group ----------------------------------------------------------------------------------------------- */
@@ -221,14 +220,12 @@ void ARMCI_Group_create(int n, int *pids, ARMCI_Group *group)
 {
   ARMCI_ENTER(ARMCI_Group_create, 0);
   create(&f, n, pids, group, armci_of(f.self)->standard);
-  wtl_leave(&f);
 }
 
 void ARMCI_Group_create_child(int n, int *pids, ARMCI_Group *group, ARMCI_Group *parent)
 {
   ARMCI_ENTER_AS(ARMCI_Group_create_child, ARMCI_Group_create, 0);
   create(&f, n, pids, group, armci_group_of(&f, parent));
-  wtl_leave(&f);
 }
 
 void ARMCI_Group_free(ARMCI_Group *group)
@@ -248,7 +245,6 @@ void ARMCI_Group_free(ARMCI_Group *group)
   }
   if (!g && group->wtl_serial) armci_group_of(&f, group); /* the handle of a process that is not a member is all 0 */
   *group = freed;
-  wtl_leave(&f);
 }
 
 /* --- scopes ------------------------------------------------------------------------------------------------------- */
@@ -277,7 +273,6 @@ int ARMCI_Group_rank(ARMCI_Group *group, int *rank)
   armci_check_given(&f, "rank", rank, sizeof *rank);
   const wtl_group *g = look_up(&f, group);
   *rank = g ? g->me : -1;
-  wtl_leave(&f);
   return *rank < 0;
 }
 
@@ -287,7 +282,6 @@ void ARMCI_Group_size(ARMCI_Group *group, int *size)
   armci_check_given(&f, "size", size, sizeof *size);
   const wtl_group *g = look_up(&f, group);
   *size = g ? g->n : 0;
-  wtl_leave(&f);
 }
 
 void ARMCI_Group_set_default(ARMCI_Group *group)
@@ -296,7 +290,6 @@ void ARMCI_Group_set_default(ARMCI_Group *group)
   armci_state *s = armci_of(f.self);
   s->standard = armci_group_of(&f, group);
   s->standard_handle = *group;
-  wtl_leave(&f);
 }
 
 void ARMCI_Group_get_default(ARMCI_Group *group)
@@ -306,7 +299,6 @@ void ARMCI_Group_get_default(ARMCI_Group *group)
   armci_state *s = armci_of(f.self);
   *group = s->standard_handle;
   if (s->standard == s->world) armci_comm_world(group, sizeof group->comm);
-  wtl_leave(&f);
 }
 
 int ARMCI_Absolute_id(ARMCI_Group *group, int rank)
@@ -314,7 +306,6 @@ int ARMCI_Absolute_id(ARMCI_Group *group, int rank)
   ARMCI_ENTER(ARMCI_Absolute_id, 0);
   const wtl_group *g = armci_group_of(&f, group);
   armci_check_that(&f, (unsigned)rank < (unsigned)g->n, "group_rank", rank, "the group's processes");
-  wtl_leave(&f);
   return g->pe[rank];
 }
 
@@ -343,7 +334,6 @@ int armci_domain_nprocs(armci_domain_t domain, int id)
   check_domain(&f, domain);
   armci_check_that(&f, id <= domain_of(&f, f.self->n - 1), "id", id, "the domains' numbers, and -1");
   nth_of_domain(&f, id < 0 ? domain_of(&f, f.self->me) : id, 0, &n);
-  wtl_leave(&f);
   return n;
 }
 
@@ -352,7 +342,6 @@ int armci_domain_id(armci_domain_t domain, int proc)
   ARMCI_ENTER_AS(armci_domain_id, armci_domain, 0);
   check_domain(&f, domain);
   armci_check_proc(&f, proc);
-  wtl_leave(&f);
   return domain_of(&f, proc);
 }
 
@@ -363,7 +352,6 @@ int armci_domain_glob_proc_id(armci_domain_t domain, int id, int i)
   check_domain(&f, domain);
   proc = nth_of_domain(&f, id, i, &n);
   armci_check_that(&f, proc >= 0, "loc_proc_id", i, "less than the domain's number of processes");
-  wtl_leave(&f);
   return proc;
 }
 
@@ -371,7 +359,6 @@ int armci_domain_my_id(armci_domain_t domain)
 {
   ARMCI_ENTER_AS(armci_domain_my_id, armci_domain, 0);
   check_domain(&f, domain);
-  wtl_leave(&f);
   return domain_of(&f, f.self->me);
 }
 
@@ -379,7 +366,6 @@ int armci_domain_count(armci_domain_t domain)
 {
   ARMCI_ENTER_AS(armci_domain_count, armci_domain, 0);
   check_domain(&f, domain);
-  wtl_leave(&f);
   return domain_of(&f, f.self->n - 1) + 1;
 }
 
@@ -388,14 +374,12 @@ int armci_domain_same_id(armci_domain_t domain, int proc)
   ARMCI_ENTER_AS(armci_domain_same_id, armci_domain, 0);
   check_domain(&f, domain);
   armci_check_proc(&f, proc);
-  wtl_leave(&f);
   return domain_of(&f, proc) == domain_of(&f, f.self->me);
 }
 
 static int is_near(wtl_frame *f, int proc)
 {
   armci_check_proc(f, proc);
-  wtl_leave(f);
   return wtl_global_is_near(f->self, proc);
 }
 

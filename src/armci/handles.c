@@ -159,7 +159,6 @@ void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *hdl)
   armci_check_given(&f, "nb_handle", hdl, sizeof *hdl);
   if (!find(armci_of(f.self)->requests, hdl)) hdl->wtl_request = 0;
   hdl->wtl_aggregate = 1; /* every handle takes several operations; this is for debuggers */
-  wtl_leave(&f);
 }
 
 void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *hdl)
@@ -174,7 +173,7 @@ int PARMCI_Wait(armci_hdl_t *hdl)
     wait_for(f.self, f.site, hdl);
   else
     armci_wait_all(f.self, f.site);
-  return armci_leave(&f);
+  return 0;
 }
 ARMCI_TWIN(int, Wait, armci_hdl_t *hdl)
 
@@ -190,7 +189,6 @@ int PARMCI_Test(armci_hdl_t *hdl)
     left = !wtl_global_request_is_done(&e->request);
     if (!left) release(hdl, e);
   }
-  wtl_leave(&f);
   return left;
 }
 ARMCI_TWIN(int, Test, armci_hdl_t *hdl)
@@ -200,7 +198,7 @@ int PARMCI_WaitProc(int proc)
   ARMCI_ENTER(ARMCI_WaitProc, 0);
   armci_check_proc(&f, proc);
   if (!wtl_global_is_near(f.self, proc)) armci_wait_all(f.self, f.site);
-  return armci_leave(&f);
+  return 0;
 }
 ARMCI_TWIN(int, WaitProc, int proc)
 
@@ -208,6 +206,6 @@ int PARMCI_WaitAll(void)
 {
   ARMCI_ENTER(ARMCI_WaitAll, 0);
   armci_wait_all(f.self, f.site);
-  return armci_leave(&f);
+  return 0;
 }
 ARMCI_TWIN(int, WaitAll, void)

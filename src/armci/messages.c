@@ -16,7 +16,6 @@ int armci_msg_me(void)
   int me, n;
   if (WTL_UNLIKELY(!PARMCI_Initialized()) && armci_comm_place(&me, &n)) return me;
   ARMCI_ENTER(armci_msg_me, 0);
-  wtl_leave(&f);
   return f.self->me;
 }
 
@@ -25,7 +24,6 @@ int armci_msg_nproc(void)
   int me, n;
   if (WTL_UNLIKELY(!PARMCI_Initialized()) && armci_comm_place(&me, &n)) return n;
   ARMCI_ENTER(armci_msg_nproc, 0);
-  wtl_leave(&f);
   return f.self->n;
 }
 
@@ -49,7 +47,6 @@ void armci_msg_snd(int tag, void *buf, int bytes, int to)
   check_buffer(&f, buf, bytes);
   armci_check_proc(&f, to);
   wtl_tagged_send(f.self, f.site, to, CONTEXT, tag, buf, (size_t)bytes);
-  wtl_leave(&f);
 }
 
 static int receive(wtl_frame *f, int tag, void *buf, int size, int *received, int from)
@@ -59,7 +56,6 @@ static int receive(wtl_frame *f, int tag, void *buf, int size, int *received, in
   size_t n =
       wtl_tagged_receive(f->self, f->site, f->name, (wtl_envelope){from, CONTEXT, tag}, buf, (size_t)size, &sender);
   if (received) *received = (int)n;
-  wtl_leave(f);
   return sender;
 }
 
@@ -83,7 +79,6 @@ void parmci_msg_barrier(void)
   ARMCI_ENTER(armci_msg_barrier, 0);
   armci_synchronize_at_barrier(&f, armci_of(f.self)->world);
   wtl_barrier(f.self, f.site);
-  wtl_leave(&f);
 }
 
 __attribute__((visibility("default"), weak, alias("parmci_msg_barrier"))) void armci_msg_barrier(void);
@@ -94,7 +89,6 @@ void parmci_msg_group_barrier(ARMCI_Group *group)
   wtl_group *g = armci_member_group_of(&f, group);
   armci_synchronize_at_barrier(&f, g);
   wtl_group_barrier(f.self, f.site, g);
-  wtl_leave(&f);
 }
 
 __attribute__((visibility("default"), weak, alias("parmci_msg_group_barrier"))) void
@@ -107,7 +101,6 @@ static void broadcast(wtl_frame *f, wtl_group *g, void *buf, int bytes, int root
   armci_check_that(f, number >= 0, "root", root, "processes that take part");
   armci_synchronize(f, g, (size_t)bytes, root);
   if (g) wtl_group_broadcast(f->self, f->site, g, buf, (size_t)bytes, number);
-  wtl_leave(f);
 }
 
 /* If the root is on another node, each node has its own root, its first process. */
@@ -178,7 +171,6 @@ void armci_msg_bintree(int scope, int *root, int *up, int *left, int *right)
     if (l < g->n) *left = g->pe[l];
     if (l + 1 < g->n) *right = g->pe[l + 1];
   }
-  wtl_leave(&f);
 }
 
 /* --- addresses ---------------------------------------------------------------------------------------------------- */
@@ -190,7 +182,6 @@ static void exchange(wtl_frame *f, wtl_group *g, void *ptrs[], int n)
   void *mine = ptrs[g->me];
   armci_synchronize(f, g, 0, 0);
   wtl_group_gather(f->self, f->site, g, &mine, ptrs, sizeof mine);
-  wtl_leave(f);
 }
 
 void armci_exchange_address(void *ptrs[], int n)

@@ -77,7 +77,7 @@ int PARMCI_Create_mutexes(int count)
   if (s->mutexes)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: there are mutexes already (ARMCI_Destroy_mutexes)", wtl_here(f.name));
   s->mutexes = armci_mutexes_make(&f, s->world, count);
-  return armci_leave(&f);
+  return 0;
 }
 ARMCI_TWIN(int, Create_mutexes, int count)
 
@@ -88,7 +88,7 @@ int PARMCI_Destroy_mutexes(void)
   if (!s->mutexes) wtl_pe_fail(WTL_EXIT_USAGE, "%s: there are none", wtl_here(f.name));
   armci_mutexes_destroy(&f, s->mutexes);
   s->mutexes = NULL;
-  return armci_leave(&f);
+  return 0;
 }
 ARMCI_TWIN(int, Destroy_mutexes, void)
 
@@ -97,7 +97,6 @@ void PARMCI_Lock(int mutex, int proc)
   ARMCI_ENTER(ARMCI_Lock, 0);
   wtl_lock_at at = armci_mutex_at(&f, armci_of(f.self)->mutexes, mutex, proc);
   wtl_global_lock_set(f.self, f.site, &at, "ARMCI_Lock");
-  wtl_leave(&f);
 }
 ARMCI_TWIN(void, Lock, int mutex, int proc)
 
@@ -106,6 +105,5 @@ void PARMCI_Unlock(int mutex, int proc)
   ARMCI_ENTER(ARMCI_Unlock, 0);
   wtl_lock_at at = armci_mutex_at(&f, armci_of(f.self)->mutexes, mutex, proc);
   wtl_global_lock_clear(f.self, f.site, &at, "ARMCI_Unlock");
-  wtl_leave(&f);
 }
 ARMCI_TWIN(void, Unlock, int mutex, int proc)

@@ -134,7 +134,7 @@ static int put_and_flag(wtl_frame *f, const arguments *a, int *flag, int value)
   put(f, a, ARMCI_BLOCKING);
   armci_check_place(f, "flag", flag, sizeof *flag, a->proc);
   armci_set_flag(f, flag, value, a->proc);
-  return armci_leave(f);
+  return 0;
 }
 
 int PARMCI_PutS_flag(PATCH, int *flag, int value, int proc)

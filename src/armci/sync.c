@@ -8,7 +8,6 @@ void PARMCI_Fence(int proc)
   ARMCI_ENTER(ARMCI_Fence, 0);
   armci_check_proc(&f, proc);
   armci_fence(f.self, f.site, proc);
-  wtl_leave(&f);
 }
 ARMCI_TWIN(void, Fence, int proc)
 
@@ -16,7 +15,6 @@ void PARMCI_AllFence(void)
 {
   ARMCI_ENTER(ARMCI_AllFence, 0);
   armci_fence(f.self, f.site, -1);
-  wtl_leave(&f);
 }
 ARMCI_TWIN(void, AllFence, void)
 
@@ -25,7 +23,6 @@ void PARMCI_GroupFence(ARMCI_Group *group)
   ARMCI_ENTER(ARMCI_GroupFence, 0);
   const wtl_group *g = armci_group_of(&f, group);
   for (int i = 0; i < g->n; i++) armci_fence(f.self, f.site, g->pe[i]);
-  wtl_leave(&f);
 }
 ARMCI_TWIN(void, GroupFence, ARMCI_Group *group)
 
@@ -36,7 +33,6 @@ void PARMCI_Barrier(void)
   armci_fence(f.self, f.site, -1);
   armci_synchronize_at_barrier(&f, armci_of(f.self)->world);
   wtl_barrier(f.self, f.site);
-  wtl_leave(&f);
 }
 ARMCI_TWIN(void, Barrier, void)
 
@@ -53,7 +49,6 @@ int parmci_notify(int proc)
   wtl_op op = wtl_op_to(&f, proc, false);
   op.memory = WTL_GLOBAL;
   wtl_amo(op, there, (wtl_atomic){WTL_AMO_SET, sizeof *there, (uint64_t)count, 0}, NULL);
-  wtl_leave(&f);
   return (int)count;
 }
 
@@ -79,7 +74,6 @@ int parmci_notify_wait(int proc, int *times)
   wtl_door_wait_for(&f.self->door, f.site, wtl_global_watch(f.self, h.word), is_notified, &h, proc);
   s->notifications_seen[proc]++;
   if (times) *times = (int)h.wanted;
-  wtl_leave(&f);
   return (int)h.wanted;
 }
 

@@ -74,7 +74,6 @@ void armci_tcgmsg_snd(long *type, void *buf, long *bytes, long *node, long *sync
   trace(&f, "snd", *type, *bytes, *node);
   wtl_tagged_send(f.self, f.site, (int)*node, context(), *type, buf, (size_t)*bytes);
   armci_of(f.self)->tcgmsg_sent++;
-  wtl_leave(&f);
 }
 
 void armci_tcgmsg_rcv(long *type, void *buf, long *size, long *received, long *node, long *from, long *sync)
@@ -89,7 +88,6 @@ void armci_tcgmsg_rcv(long *type, void *buf, long *size, long *received, long *n
   *from = sender;
   trace(&f, "rcv", *type, *received, sender);
   armci_of(f.self)->tcgmsg_received++;
-  wtl_leave(&f);
 }
 
 long armci_tcgmsg_probe(long *type, long *node)
@@ -97,7 +95,6 @@ long armci_tcgmsg_probe(long *type, long *node)
   ARMCI_ENTER(armci_tcgmsg_probe, 0);
   if (*node >= 0) armci_check_proc(&f, (int)*node);
   long is = wtl_tagged_has(f.self, (wtl_envelope){*node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type});
-  wtl_leave(&f);
   return is;
 }
 
@@ -120,7 +117,6 @@ void armci_tcgmsg_brdcst(long *type, void *buf, long *bytes, long *root)
   armci_check_proc(&f, (int)*root);
   armci_synchronize(&f, armci_of(f.self)->world, (size_t)*bytes, (int)*root);
   wtl_group_broadcast(f.self, f.site, armci_of(f.self)->world, buf, (size_t)*bytes, (int)*root);
-  wtl_leave(&f);
 }
 
 /* Strings of Fortran end in blanks, or not at all. */
@@ -166,7 +162,6 @@ long armci_tcgmsg_nxtval(long *processes)
     if (self->me == 0) __atomic_store_n(counter, 0, __ATOMIC_SEQ_CST);
     wtl_barrier(self, f.site);
   }
-  wtl_leave(&f);
   return (long)next;
 }
 
@@ -226,14 +221,12 @@ void armci_tcgmsg_stats(void)
   printf("process %d: %ld messages sent, %ld received\n", f.self->me, s->tcgmsg_sent, s->tcgmsg_received);
   fflush(stdout);
   wtl_sigpipe_release(&before);
-  wtl_leave(&f);
 }
 
 void armci_tcgmsg_setdbg(long *on)
 {
   ARMCI_ENTER_AS(armci_tcgmsg_setdbg, armci_msg_me, 0);
   armci_of(f.self)->tcgmsg_traces = *on != 0;
-  wtl_leave(&f);
 }
 
 void armci_tcgmsg_parerr(long *code)
