@@ -11,6 +11,7 @@ build needs no clang-format and what a developer reads is even.
 """
 
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -263,8 +264,8 @@ def replace_in(value: object, old: str, new: str) -> object:
 COLUMNS = {
     "name", "ctx", "types", "sizes", "widths", "args", "returns", "kind", "direction", "bytes", "checks", "no_ctx",
     "work", "frame", "worker", "nbi", "amo", "operand", "exclusive", "cmp_values", "combine", "collective", "volatile",
-    "generic", "select", "old_generic", "since", "deprecated", "like", "without", "each", "doc", "value", "wrong",
-    "header", "others_have_it", "attributes", "arguments", "in_handler",
+    "generic", "select", "old_generic", "since", "deprecated", "like", "without", "each", "forms", "doc", "value",
+    "wrong", "header", "others_have_it", "attributes", "arguments", "in_handler",
 }
 # fmt: on
 
@@ -280,7 +281,23 @@ def rows(table: dict) -> list[dict]:
         for word in row.get("each", [""]):
             columns = {k: replace_in(v, "{O}", word) for k, v in row.items() if k not in ("each", "without")}
             complete.append(columns | {"op": word})
+            complete += [of_form(complete[-1], form) for form in row.get("forms", ())]
     return complete
+
+
+def of_form(row: dict, form: str) -> dict:
+    """The row of another form of a routine, in which elements have no type: `forms` has those that there are."""
+    untyped = {k: v for k, v in row.items() if k not in ("types", "generic", "select", "forms")}
+    untyped["name"] = re.sub(r"_\{T\}(_[a-z]+)", rf"\1{form}", row["name"])
+    untyped["args"] = replace_in(row["args"], "{C} *", "void *")
+    if form == "mem":
+        untyped["bytes"] = row["bytes"].replace(" * sizeof({C})", "")
+        untyped["arguments"] = {"nelems": "Number of bytes."}
+        return untyped | {"doc": f"Copies `nelems` bytes as {row['generic']} does."}
+    elements = "`nelems` elements " if "mem" in row["forms"] else ""
+    untyped["bytes"] = row["bytes"].replace("sizeof({C})", "({N} / 8)")
+    untyped["doc"] = f"Copies {elements}as {row['generic']} does. The name has the size of an element in bits."
+    return untyped | {"sizes": True}
 
 
 def expand(table: dict) -> list[Routine]:

@@ -62,11 +62,11 @@ def test_a_column_that_there_is_not_is_an_error(tmp_path: Path) -> None:
 
 def test_rows_that_share_a_worker_are_the_same_function(tmp_path: Path) -> None:
     table = tmp_path / "api.toml"
-    name = 'name = "shmem_putmem_signal"\n'
-    table.write_text(TABLE.read_text().replace(name, name + 'checks = ["pe", "count nelems"]\n'))
+    name = 'name = "shmem_fcollectmem"\n'
+    table.write_text(TABLE.read_text().replace(name, name + 'checks = ["team", "count nelems"]\n'))
     done = generate(tmp_path, table)
     assert done.returncode == 1
-    assert "its worker do_put_signal is another function for other rows" in done.stderr
+    assert "its worker do_fcollect is another function for other rows" in done.stderr
 
 
 def test_every_macro_of_the_routines_is_the_work_of_a_row() -> None:
