@@ -20,7 +20,7 @@ Key = tuple[str, int]  # library, address
 
 # Instructions that may raise a flag, and functions of libc and libm that do.
 COMPUTES = re.compile(r"v?(cvt\w+|(add|sub|mul|div|sqrt|min|max|u?comi|cmp\w*|round|fn?m(add|sub)\d*)[sp][sd])")
-X87 = re.compile(r"f(i?(ld|stp?|add|sub|mul|div)|u?comi)\w*")
+X87 = re.compile(r"f(i?(ld(?!cw|env)|stp?|add|sub|mul|div)|u?comi)\w*")
 LIBRARY = re.compile(
     r"strto[df]|exp|log|log2|log10|pow|floor|ceil|fmin|fmax|fmod|l?l?rint|l?l?round|nearbyint|sqrt|hypot"
 )

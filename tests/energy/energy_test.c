@@ -1,6 +1,7 @@
 /*
  * energy_test.c - wattle.h as a program uses it.
  */
+#include <fenv.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -191,6 +192,23 @@ static void none_is_unavailable_everywhere(void)
   wattle_energy_close(e);
 }
 
+static void a_text_rounds_to_nearest_under_any_rounding_mode(void)
+{
+  const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  wattle_joules_t f = {
+      .domain = "dram", .provenance = WATTLE_MEASURED, .joules = 1.23456789, .uncertainty = 0.0123456, .interval_s = 1};
+  char usual[300], line[300];
+  wattle_joules_text(&f, usual, sizeof usual);
+  for (int i = 0; i < 4; i++) {
+    fesetround(modes[i]);
+    wattle_joules_text(&f, line, sizeof line);
+    bool stayed = fegetround() == modes[i];
+    fesetround(FE_TONEAREST);
+    CHECK_TEXT(line, usual);
+    CHECK(stayed);
+  }
+}
+
 static void a_sum_is_as_good_as_its_weakest_part(void)
 {
   wattle_joules_t f[3] = {
@@ -328,5 +346,6 @@ static void many_regions_are_kept_apart(void)
 TESTS(TEST(open_read_close), TEST(hinted_bytes_cost_dram_joules), TEST(regions_nest_overlap_and_repeat),
       TEST(a_region_inside_itself_counts_from_its_outermost_begin), TEST(misuse_is_an_error_that_names_the_mistake),
       TEST(wrong_meter_setting_or_profile_opens_nothing), TEST(none_is_unavailable_everywhere),
-      TEST(a_sum_is_as_good_as_its_weakest_part), TEST(sensors_are_read_through_the_public_door),
-      TEST(a_runtimes_account_is_used), TEST(handles_are_independent_across_threads), TEST(many_regions_are_kept_apart))
+      TEST(a_text_rounds_to_nearest_under_any_rounding_mode), TEST(a_sum_is_as_good_as_its_weakest_part),
+      TEST(sensors_are_read_through_the_public_door), TEST(a_runtimes_account_is_used),
+      TEST(handles_are_independent_across_threads), TEST(many_regions_are_kept_apart))
