@@ -54,7 +54,10 @@ template <class Function> bool find(void *copy, const char *name, Function *out)
 bool load(int fd, Copy *out, std::string *error)
 {
   std::string name = "/proc/self/fd/" + std::to_string(fd);
+  fesetenv(FE_DFL_ENV);
   void *copy = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  fegetenv(&out->floats);
+  fesetenv(FE_DFL_ENV);
   if (copy && find(copy, "main", &out->main) && find(copy, "wtl_sim_end", &out->end)) {
     if (!find(copy, "wtl_sim_mpi_call_name", &out->call_name)) find(copy, "wtl_sim_call_name", &out->call_name);
     return true;

@@ -6,6 +6,7 @@
 #ifndef WTL_SIM_COPIES_H
 #define WTL_SIM_COPIES_H
 
+#include <cfenv>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct Copy {
   int (*main)(int, char **, char **);
   void (*end)(int); /* wtl_sim_end */
   const char *(*call_name)(unsigned);
+  fenv_t floats; /* the floating-point environment that its constructors have left */
 };
 
 /* Loads `n` copies. On failure returns false, with the reason in `error`. */

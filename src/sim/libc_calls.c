@@ -24,6 +24,7 @@
 #define WATTLE_SIMULATED
 #include "wattle_sim.h"
 
+#include "os/floats.h"
 #include "sim/libc_calls.h"
 #include "sim/simulator.h"
 
@@ -64,6 +65,7 @@ static double ahead(void)
 
 void wtl_sim_catch_up(void)
 {
+  WTL_FLOATS_APART;
   double work = ahead();
   if (!wtl_sim_thread()) return; /* in a function that MPI calls: the PE catches up when it continues */
   instructions += BLOCK_INSTRUCTIONS * (double)blocks;
@@ -74,11 +76,13 @@ void wtl_sim_catch_up(void)
 
 void wtl_sim_charge(double seconds)
 {
+  WTL_FLOATS_APART;
   charged += seconds;
 }
 
 double wtl_sim_ahead(void)
 {
+  WTL_FLOATS_APART;
   return wtl_sim_thread() ? ahead() * wtl_sim_pace() : 0;
 }
 
@@ -86,6 +90,7 @@ double wtl_sim_ahead(void)
 
 static void copied(size_t n)
 {
+  WTL_FLOATS_APART;
   const wtl_sim_prices *p = wtl_sim_price();
   if (!wtl_sim_thread()) return; /* a copy by MPI, whose messages have a price of their own */
   /* The part that memory limits takes the same time at any clock, but `charged` is in time at the base clock. */
@@ -121,6 +126,7 @@ void __sanitizer_cov_trace_pc(void)
 
 void wattle_sim_compute(double seconds)
 {
+  WTL_FLOATS_APART;
   wtl_sim_catch_up();
   if (seconds > 0 && wtl_sim_price()->block > 0) instructions += BLOCK_INSTRUCTIONS * seconds / wtl_sim_price()->block;
   wtl_sim_compute(seconds);
@@ -135,11 +141,13 @@ void wattle_sim_move(size_t bytes)
 
 double wtl_sim_time(void)
 {
+  WTL_FLOATS_APART;
   return wtl_sim_now() + wtl_sim_ahead();
 }
 
 uint64_t wtl_sim_ns(void)
 {
+  WTL_FLOATS_APART;
   return (uint64_t)(wtl_sim_time() * 1e9);
 }
 
@@ -173,6 +181,7 @@ static double time_s(void)
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
+  WTL_FLOATS_APART;
   bool of_cpu = clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
   to_timespec(of_cpu ? cpu_s() : time_s(), t);
   return 0;
@@ -180,29 +189,34 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 
 int __wrap_gettimeofday(struct timeval *t, void *zone)
 {
+  WTL_FLOATS_APART;
   to_timeval(time_s(), t);
   return 0;
 }
 
 time_t __wrap_time(time_t *t)
 {
+  WTL_FLOATS_APART;
   time_t now = (time_t)time_s();
   return t ? (*t = now) : now;
 }
 
 clock_t __wrap_clock(void)
 {
+  WTL_FLOATS_APART;
   return (clock_t)(cpu_s() * CLOCKS_PER_SEC);
 }
 
 int __wrap_timespec_get(struct timespec *t, int base)
 {
+  WTL_FLOATS_APART;
   if (base == TIME_UTC) to_timespec(time_s(), t);
   return base == TIME_UTC ? base : 0;
 }
 
 clock_t __wrap_times(struct tms *t)
 {
+  WTL_FLOATS_APART;
   double a_second = (double)sysconf(_SC_CLK_TCK);
   if (t) *t = (struct tms){.tms_utime = (clock_t)(cpu_s() * a_second)};
   return (clock_t)(wtl_sim_time() * a_second);
@@ -211,6 +225,7 @@ clock_t __wrap_times(struct tms *t)
 /* Only the CPU time of a PE is known. */
 int __wrap_getrusage(int who, struct rusage *r)
 {
+  WTL_FLOATS_APART;
   memset(r, 0, sizeof *r);
   if (who != RUSAGE_CHILDREN) to_timeval(cpu_s(), &r->ru_utime);
   return 0;
@@ -218,6 +233,7 @@ int __wrap_getrusage(int who, struct rusage *r)
 
 static void sleep_for(double seconds)
 {
+  WTL_FLOATS_APART;
   wtl_sim_catch_up();
   enum wtl_sim_idle_mode before = wtl_sim_set_idle_mode(WTL_SIM_SLEEPS);
   wtl_sim_pause(seconds);
@@ -227,12 +243,14 @@ static void sleep_for(double seconds)
 
 int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
 {
+  WTL_FLOATS_APART;
   sleep_for((double)t->tv_sec + (double)t->tv_nsec * 1e-9);
   return 0;
 }
 
 int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left)
 {
+  WTL_FLOATS_APART;
   double seconds = (double)t->tv_sec + (double)t->tv_nsec * 1e-9;
   if (flags & TIMER_ABSTIME) seconds -= wtl_sim_time();
   if (seconds > 0) sleep_for(seconds);
@@ -241,12 +259,14 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *t,
 
 int __wrap_usleep(useconds_t us)
 {
+  WTL_FLOATS_APART;
   sleep_for(us * 1e-6);
   return 0;
 }
 
 unsigned __wrap_sleep(unsigned seconds)
 {
+  WTL_FLOATS_APART;
   sleep_for(seconds);
   return 0;
 }
@@ -307,6 +327,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
 {
+  WTL_FLOATS_APART;
   int rc = __real_pthread_mutex_unlock(m);
   if (wtl_sim_is_awaited(m)) wtl_sim_wake(m, 1);
   if (charged > MOST_AHEAD_S) wtl_sim_catch_up();

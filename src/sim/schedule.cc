@@ -1,6 +1,7 @@
 /* schedule.cc - switches between the threads of all PEs and keeps the queue of future events. */
 #include "sim/schedule.h"
 
+#include <cfenv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "os/floats.h"
 #include "sim/exit_message.h"
 
 namespace sim {
@@ -64,16 +66,19 @@ char *new_stack()
 void first_turn()
 {
   Turns *me = present;
+  fesetenv(FE_DFL_ENV);
   me->begin(me);
   me->ended = true;
   _longjmp(between, 1); /* the thread never runs again */
 }
 
 /* Gives the thread a turn. Switches stacks by _longjmp, because swapcontext makes a system call each time. Only a
- * thread's first turn needs swapcontext. */
+ * thread's first turn needs swapcontext. _longjmp does not switch the floating-point environment, so each side keeps
+ * its own. */
 void turn(Turns *thread)
 {
   ucontext_t unused;
+  WTL_ENVIRONMENT_APART;
   present = thread;
   if (_setjmp(between) == 0) {
     if (thread->has_run) _longjmp(thread->place, 1);
@@ -146,6 +151,7 @@ void start(Turns *thread)
 
 void wait()
 {
+  WTL_ENVIRONMENT_APART;
   if (_setjmp(present->place) == 0) _longjmp(between, 1);
 }
 

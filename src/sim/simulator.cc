@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cfenv>
 #include <charconv>
 #include <cmath>
 #include <csignal>
@@ -27,6 +28,7 @@
 #include <vector>
 #include <xbt/log.h>
 
+#include "os/floats.h"
 #include "sim/companions.h"
 #include "sim/copies.h"
 #include "sim/core.h"
@@ -133,6 +135,7 @@ struct Ended {
 
 void end_pe(Pe *pe, int status)
 {
+  WTL_FLOATS_APART;
   if (pe->status >= 0) return; /* another thread has ended it */
   pe->status = status;
   pe->core.stop();
@@ -164,8 +167,10 @@ char **own_arguments()
 void run_program(sim::Turns *turns)
 {
   Pe *pe = static_cast<Thread *>(turns)->pe;
+  char **mine = own_arguments();
+  fesetenv(&pe->copy.floats);
   try {
-    int status = pe->copy.main(arguments, own_arguments(), environ);
+    int status = pe->copy.main(arguments, mine, environ);
     pe->copy.end(status);
     end_pe(pe, status);
   } catch (const Ended &end) {
@@ -425,6 +430,7 @@ double wtl_sim_now(void)
 
 double wtl_sim_pace(void)
 {
+  WTL_FLOATS_APART;
   return here()->pe->core.pace();
 }
 
@@ -450,11 +456,13 @@ const wtl_sim_prices *wtl_sim_price(void)
 
 void wtl_sim_compute(double seconds)
 {
+  WTL_FLOATS_APART;
   here()->pe->core.compute(seconds);
 }
 
 enum wtl_sim_idle_mode wtl_sim_set_idle_mode(enum wtl_sim_idle_mode how)
 {
+  WTL_FLOATS_APART;
   return here()->pe->core.set_idle_mode(how);
 }
 
@@ -465,26 +473,31 @@ enum wtl_sim_idle_mode wtl_sim_get_idle_mode(void)
 
 void wtl_sim_set_polling(bool does)
 {
+  WTL_FLOATS_APART;
   here()->pe->core.set_polling(does);
 }
 
 double wtl_sim_cpu_seconds(void)
 {
+  WTL_FLOATS_APART;
   return here()->pe->core.on_core_s();
 }
 
 double wtl_sim_cycles(void)
 {
+  WTL_FLOATS_APART;
   return here()->pe->core.cycles();
 }
 
 wtl_sim_energy wtl_sim_joules(void)
 {
+  WTL_FLOATS_APART;
   return energy_of(here()->pe);
 }
 
 void wtl_sim_count_bytes(double bytes)
 {
+  WTL_FLOATS_APART;
   here()->pe->memory_bytes += bytes;
 }
 
@@ -505,6 +518,7 @@ uint32_t wtl_sim_clock_khz(size_t clock)
 
 bool wtl_sim_set_clock(size_t clock)
 {
+  WTL_FLOATS_APART;
   sim::Core &core = here()->pe->core;
   bool changed = core.set_clock(clock);
   if (changed) core.hold(sim::CHANGES, prices.clock_change);
@@ -513,21 +527,25 @@ bool wtl_sim_set_clock(size_t clock)
 
 void wtl_sim_pause(double seconds)
 {
+  WTL_FLOATS_APART;
   sim::pass(seconds);
 }
 
 void wtl_sim_wake_up(void)
 {
+  WTL_FLOATS_APART;
   here()->pe->core.hold(sim::WAKES, prices.wake);
 }
 
 void wtl_sim_was_awake(double seconds)
 {
+  WTL_FLOATS_APART;
   here()->pe->core.was_awake(seconds);
 }
 
 bool wtl_sim_block(const void *word, double seconds)
 {
+  WTL_FLOATS_APART;
   if (here()->has_seen) {
     here()->has_seen = false;
     return true;
@@ -575,12 +593,14 @@ void wtl_sim_exit(int status)
 
 void wtl_sim_send(int to, void *what, size_t n, int stream, double after)
 {
+  WTL_FLOATS_APART;
   count_bytes(here()->pe->number, to, n);
   sim::send(here()->pe->number, to, what, n, stream, after);
 }
 
 void wtl_sim_hand_back(int to, void *what)
 {
+  WTL_FLOATS_APART;
   deliver(to, what);
 }
 
@@ -600,6 +620,7 @@ bool wtl_sim_has_message(void)
 
 bool wtl_sim_await(double seconds)
 {
+  WTL_FLOATS_APART;
   Pe *pe = here()->pe;
   if (pe->inbox.empty() && !pe->nudged) sim::block(&pe->inbox, seconds);
   bool came = !pe->inbox.empty() || pe->nudged;
@@ -616,12 +637,14 @@ void wtl_sim_nudge(void)
 
 void wtl_sim_transfer(int from, int to, size_t n, double after, wtl_sim_step *step, void *what)
 {
+  WTL_FLOATS_APART;
   count_bytes(from, n); /* at the other end when they are there: a PE may measure its joules */
   sim::send(from, to, what, n, sim::STREAMS - 1, after, step);
 }
 
 void wtl_sim_later(double seconds, wtl_sim_step *step, void *what)
 {
+  WTL_FLOATS_APART;
   sim::at(sim::now() + seconds, step, what, 0);
 }
 

@@ -190,6 +190,7 @@ static bool is_silent(const wait *w)
  * counts as spinning or yielding meanwhile. */
 static void await_ring(wait *w, uint64_t until)
 {
+  WTL_FLOATS_APART;
   uint64_t now = wtl_ticks(), left = until > now ? until - now : 0;
   enum wtl_os_idle_mode before = wtl_os_set_idle_mode(w->door->stages.yields ? WTL_OS_YIELDS : WTL_OS_SPINS);
   wtl_os_poll(is_silent(w), true);

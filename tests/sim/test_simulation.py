@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (l
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("simulated")
-    build(folder, "all_kinds", "deadlock", "forever", "late", "looks", "one_leaves", "own_state", "puts")
+    build(folder, "all_kinds", "deadlock", "floats", "forever", "late", "looks", "one_leaves", "own_state", "puts")
     return build(folder, "gups", "halo", of=ROOT / "examples")
 
 
@@ -43,6 +43,11 @@ def test_what_the_c_library_keeps_is_each_pes_own(programs: Path, tmp_path: Path
     runs = [simulate(tmp_path / f"{k}", programs / "own_state", "-a", "-n", "42", "word", n=3) for k in range(2)]
     assert runs[0].returncode == 0 and runs[0].stdout.count("good\n") == 3, runs[0]
     assert runs[0].stdout == runs[1].stdout  # of clock() and getrusage, too
+
+
+def test_the_floating_point_environment_is_each_pes_own(programs: Path, tmp_path: Path) -> None:
+    done = simulate(tmp_path / "run", programs / "floats", "20", n=4)
+    assert (done.returncode, done.stdout) == (0, "good\n" * 4), done
 
 
 def test_many_pes_that_speak_each_to_each(programs: Path, tmp_path: Path) -> None:

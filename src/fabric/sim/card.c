@@ -11,6 +11,7 @@
 
 #include "base/words.h"
 #include "fabric/sim/pinned.h"
+#include "os/floats.h"
 #include "sim/libc_calls.h"
 #include "sim/simulator.h"
 
@@ -76,6 +77,7 @@ static bool is_copied(const operation *o)
 
 void wtl_card_complete(wtl_mail *mail)
 {
+  WTL_FLOATS_APART;
   const wtl_sim_prices *price = wtl_sim_price();
   operation *o = (operation *)(void *)mail;
   wtl_sim_charge(price->post);
@@ -126,6 +128,7 @@ static void put_arrives(void *what, uint64_t zero)
 
 void wtl_card_put(wtl_card *c, int pe, const wtl_transport_rma *r)
 {
+  WTL_FLOATS_APART;
   const wtl_sim_prices *price = wtl_sim_price();
   operation *o = new_operation(c, pe, r);
   bool is_free = is_copied(o) && c->unanswered[0] + c->unanswered[1] < QUEUE;
@@ -189,6 +192,7 @@ void wtl_card_get(wtl_card *c, int pe, const wtl_transport_rma *r)
 
 void wtl_card_register(wtl_card *c, const void *start, size_t n)
 {
+  WTL_FLOATS_APART;
   const wtl_sim_prices *price = wtl_sim_price();
   size_t pages = wtl_pinned_add(&c->pinned, start, n);
   if (pages) wtl_sim_charge(price->enroll + (double)pages * price->page);

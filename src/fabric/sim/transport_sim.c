@@ -20,6 +20,7 @@
 #include "fabric/sim/card.h"
 #include "fabric/transport.h"
 #include "fabric/wire.h"
+#include "os/floats.h"
 #include "sim/libc_calls.h"
 #include "sim/simulator.h"
 
@@ -63,6 +64,7 @@ static sim *of(const wtl_transport *t)
 /* Charges the core for sending or receiving a message with `records` small operations. */
 static void work(double message, size_t bytes, uint32_t records)
 {
+  WTL_FLOATS_APART;
   const wtl_sim_prices *price = wtl_sim_price();
   wtl_sim_charge(message + (double)bytes * price->byte + records * price->record);
 }
@@ -99,6 +101,7 @@ static double afterwards(size_t bytes)
 
 static void post(sim *s, int pe, parcel *p, enum parcel_kind kind, size_t bytes, int stream)
 {
+  WTL_FLOATS_APART;
   p->kind = kind;
   work(wtl_sim_price()->message, bytes, records_of(p));
   if (s->unanswered) s->unanswered[pe] = false;
@@ -275,6 +278,7 @@ static bool make_parts(sim *s, int n_pes)
 static int sim_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot,
                      const wtl_transport_callbacks *callbacks, char *error, size_t size)
 {
+  WTL_FLOATS_APART;
   sim *s = calloc(1, sizeof *s);
   (void)settings;
   if (s) *s = (sim){.base = {&transport_sim}, .callbacks = *callbacks, .me = boot->pe};
