@@ -419,28 +419,55 @@ static void need_a_word(wtl_path_grounds *g)
   g->n_stack = 1;
 }
 
-wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin from, uint32_t call)
+typedef struct search {
+  const wtl_profile *profile;
+  wtl_site_table *table;
+  wtl_origin from;
+  uint32_t call;
+  wtl_site *found;
+} search;
+
+/* Finds the site of a call whose path was not seen lately. Not inline, because its variables need 5 KiB. */
+__attribute__((noinline)) static void find_by_path(void *of)
 {
+  search *s = of;
   wtl_seen_paths *all = wtl_thread_sites.seen;
   wtl_path_grounds grounds;
-  wtl_site like = {.addr = from.addr, .call = call, .path = WTL_NO_PATH}, *site;
-  if (t == &no_table) return &t->spare;
-  if (WTL_OS_IS_SIMULATED) return find_in_table(t, &like);
-  if ((site = find_seen(&all->head[wtl_seen_hash(from, call)], t->slots, from, call))) return site;
-  like.path = wtl_path_find(from, p->depth, all->stack, all->region, &grounds);
-  site = find_in_table(t, &like);
+  wtl_site like = {.addr = s->from.addr, .call = s->call, .path = WTL_NO_PATH};
+  like.path = wtl_path_find(s->from, s->profile->depth, all->stack, all->region, &grounds);
+  s->found = find_in_table(s->table, &like);
   if (!grounds.n_stack) need_a_word(&grounds);
-  wtl_seen_path path = {.addr = from.addr,
-                        .frame = from.frame,
-                        .slots = t->slots,
-                        .site = site,
-                        .call = call,
+  wtl_seen_path path = {.addr = s->from.addr,
+                        .frame = s->from.frame,
+                        .slots = s->table->slots,
+                        .site = s->found,
+                        .call = s->call,
                         .python = grounds.python,
                         .n_words = grounds.n_words,
                         .n_stack = grounds.n_stack,
                         .n_libraries = grounds.n_libraries};
-  if (site != &t->spare) remember(all, &path, &grounds);
-  return site;
+  if (s->found != &s->table->spare) remember(all, &path, &grounds);
+}
+
+/* A thread may have a stack of 16 KiB, of which the C library uses a half. */
+static bool has_small_stack(wtl_path_stack stack)
+{
+  enum { SMALL = 64 << 10 };
+  return (uintptr_t)__builtin_frame_address(0) - stack.low < SMALL;
+}
+
+wtl_site *wtl_profile_find(const wtl_profile *p, wtl_site_table *t, wtl_origin from, uint32_t call)
+{
+  wtl_seen_paths *all = wtl_thread_sites.seen;
+  search s = {p, t, from, call, NULL};
+  if (t == &no_table) return &t->spare;
+  if (WTL_OS_IS_SIMULATED) return find_in_table(t, &(wtl_site){.addr = from.addr, .call = call, .path = WTL_NO_PATH});
+  if ((s.found = find_seen(&all->head[wtl_seen_hash(from, call)], t->slots, from, call))) return s.found;
+  if (has_small_stack(all->stack))
+    wtl_os_call_with_room(find_by_path, &s);
+  else
+    find_by_path(&s);
+  return s.found;
 }
 
 wtl_site *wtl_profile_check(const wtl_profile *p, wtl_site *site, wtl_origin from, uint64_t bytes, int pe)
