@@ -1,6 +1,7 @@
 /* job.c - starts and ends a PE, and ends the whole job. */
 #include "job/job.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -250,6 +251,27 @@ static void watch_process(wtl_pe *self)
   if (!WTL_OS_PES_ARE_THREADS) on_exit(at_exit, self);
 }
 
+/* Occupies those of the descriptors 0 to 2 that the program has closed, and returns them as a mask. The launcher's and
+ * the network's libraries would get them, and many programs close them again or open other files there. */
+static unsigned occupy_streams(void)
+{
+  unsigned occupied = 0;
+  for (int fd = 0, null; fd <= STDERR_FILENO && (null = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0; fd++) {
+    if (null > STDERR_FILENO) {
+      close(null);
+      break;
+    }
+    occupied |= 1u << null;
+  }
+  return occupied;
+}
+
+static void free_streams(unsigned occupied)
+{
+  for (int fd = 0; fd <= STDERR_FILENO; fd++)
+    if (occupied & 1u << fd) close(fd);
+}
+
 void wtl_job_start(int thread_level, enum wtl_front front, const wtl_call_info *calls)
 {
   WTL_FLOATS_APART;
@@ -268,7 +290,9 @@ void wtl_job_start(int thread_level, enum wtl_front front, const wtl_call_info *
   self->starter_pid = (long)getpid();
   wtl_self = self;
   wtl_last_thread_libraries_start();
+  unsigned streams = occupy_streams();
   start(self);
+  free_streams(streams);
   watch_process(self);
   announce(self);
   start_counting(self);

@@ -25,14 +25,14 @@ typedef struct pmix_state {
   size_t lost_handler;
 } pmix_state;
 
-enum { MOST_SOCKETS = 256 }; /* descriptors that are looked at */
+enum { MOST_FILES = 256 }; /* descriptors that are looked at */
 
 static struct {
   pmix_state *state; /* NULL: this process has not joined */
   pid_t pid;
   int starts;
   bool in_use;
-  ino_t socket[MOST_SOCKETS]; /* by descriptor: those to the launcher; 0: another file */
+  ino_t file[MOST_FILES]; /* by descriptor: those that PMIx has opened; 0: another file */
 } membership;
 
 static void (*launcher_lost)(void);
@@ -50,30 +50,29 @@ static int failed(char *error, size_t size, const char *what, pmix_status_t rc)
 
 /* --- programs that close descriptors which they did not open --- */
 
-static ino_t socket_at(int fd)
+/* The file at a descriptor that PMIx needs while it runs: a socket, or a file without a type (epoll, eventfd; all of
+ * them have one number). 0: another file. */
+static ino_t file_at(int fd)
 {
   struct stat st;
-  return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? st.st_ino : 0;
+  return fstat(fd, &st) == 0 && (S_ISSOCK(st.st_mode) || (st.st_mode & S_IFMT) == 0) ? st.st_ino : 0;
 }
 
-/* Notes the sockets of this process before PMIx starts (`is_start`), and then those that it has opened. */
-static void note_sockets(bool is_start)
+/* Notes the files of this process before PMIx starts (`is_start`), and then those that it has opened. */
+static void note_files(bool is_start)
 {
-  for (int fd = 0; fd < MOST_SOCKETS; fd++) {
-    ino_t now = socket_at(fd);
-    membership.socket[fd] = is_start || now != membership.socket[fd] ? now : 0;
+  for (int fd = 0; fd < MOST_FILES; fd++) {
+    ino_t now = file_at(fd);
+    membership.file[fd] = is_start || now != membership.file[fd] ? now : 0;
   }
 }
 
-/* Returns whether the program has closed the sockets to the launcher. A call of PMIx would then wait for ever. */
+/* Returns whether the program has closed a file of PMIx. A call of PMIx would then wait for ever, or crash. */
 static bool is_cut_off(void)
 {
-  int opened = 0, there = 0;
-  for (int fd = 0; fd < MOST_SOCKETS; fd++) {
-    opened += membership.socket[fd] != 0;
-    there += membership.socket[fd] != 0 && socket_at(fd) == membership.socket[fd];
-  }
-  return opened > 0 && there == 0;
+  for (int fd = 0; fd < MOST_FILES; fd++)
+    if (membership.file[fd] != 0 && file_at(fd) != membership.file[fd]) return true;
+  return false;
 }
 
 static int get_u32(pmix_state *s, const pmix_proc_t *of, const char *key, int *out)
@@ -245,9 +244,9 @@ static int join(char *error, size_t size)
 {
   pmix_state *s = calloc(1, sizeof *s);
   if (!s) return snprintf(error, size, "no memory to join the job"), -1;
-  note_sockets(true);
+  note_files(true);
   pmix_status_t rc = PMIx_Init(&s->self, NULL, 0);
-  note_sockets(false);
+  note_files(false);
   if (rc != PMIX_SUCCESS) {
     free(s);
     return failed(error, size, "PMIx_Init (is the launcher still running?)", rc);

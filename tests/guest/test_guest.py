@@ -30,13 +30,23 @@ def owner_may_read(folder: Path) -> bool:
 
 # --- odd programs ---
 
-ENDS = ["umask", "umask early", "streams", "streams early", "environ", "clearenv", "clearenv early", "folder"]
-ENDS += ["no_folder", "no_folder early", "blocked early", "ignored early", "child_closes", "child_exits", "vfork"]
-ENDS += ["cancel", "stack", "stack_exit", "file_size"]
+ENDS = ["umask", "umask early", "streams", "streams early", "streams twice", "environ", "clearenv", "clearenv early"]
+ENDS += [
+    "folder",
+    "no_folder",
+    "no_folder early",
+    "blocked early",
+    "ignored early",
+    "child_closes",
+    "child_exits",
+    "vfork",
+]
+ENDS += ["cancel", "stack", "stack first", "stack_exit", "file_size"]
 REFUSED = [
     ("file_size early", "ulimit -f"),
     ("daemon", "called in a forked child, which is no PE"),
     ("closes", "the program has closed descriptors that it did not open"),
+    ("closes_epolls", "the program has closed descriptors that it did not open"),
 ]
 
 

@@ -1,12 +1,14 @@
 /*
  * A program that does one odd thing to its process, before or after it starts, makes calls and ends. With -DUSE_MPI it
- * is an MPI program, otherwise one of OpenSHMEM. usage: odd WAY [early]; its last word is "end"
+ * is an MPI program, otherwise one of OpenSHMEM. Its last word is "end".
+ * usage: odd WAY [early|first|twice]; early: before the start; first: before any other call; twice: early and later
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +252,15 @@ static void close_all(void)
   for (int fd = 3; fd < 900; fd++) close(fd);
 }
 
+static void close_epolls(void)
+{
+  for (int fd = 3; fd < 900; fd++) {
+    char path[32], name[64] = "";
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (readlink(path, name, sizeof name - 1) > 0 && strstr(name, "eventpoll")) close(fd);
+  }
+}
+
 static void nothing(void) {}
 
 static const struct way {
@@ -273,19 +284,22 @@ static const struct way {
             {"cancel", cancel},
             {"stack", small_stack},
             {"stack_exit", small_exit},
-            {"closes", close_all}};
+            {"closes", close_all},
+            {"closes_epolls", close_epolls}};
 
 int main(int argc, char **argv)
 {
-  int early = argc > 2, out;
+  const char *when = argc > 2 ? argv[2] : "";
+  const bool early = !strcmp(when, "early"), first = !strcmp(when, "first"), twice = !strcmp(when, "twice");
+  int out;
   void (*odd)(void) = NULL;
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
     if (argc > 1 && !strcmp(argv[1], ways[i].name)) odd = ways[i].run;
   if (!odd) return 64;
   out = fcntl(1, F_DUPFD, 900);
-  if (early) odd();
+  if (early || twice) odd();
   start();
-  work();
+  if (!first) work();
   if (!early) odd();
   work();
   finish();
