@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 
 from wattle import __version__
-from wattle.base import extras
+from wattle.base import extras, files
 from wattle.base.errors import Interrupted, WattleError
 from wattle.machine import stopping
 from wattle.text import console
@@ -214,6 +214,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _guarded(arguments: list[str]) -> int:
     console.fill_standard_streams()
     _write_what_can_be_written()
+    files.keep_own_files_usable()
     try:
         with extras.named(arguments):
             _add_commands(arguments)

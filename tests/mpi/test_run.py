@@ -79,8 +79,11 @@ def test_each_job_of_a_script_has_its_own_profiles(launcher: Mpi | str, between:
     shown, other = (next(job["job"] for job in found if job["shown"] is which) for which in (True, False))
     said = f"The command started 2 jobs, and these figures are of job {shown}, the longest one. Give "
     assert said in text and f"run/profile/job-{other} as the directory" in text, text
+    assert ("(ended before it finished)" in text) is bool(ways), text
     compared = wattle("compare", "run/profile/job-1", "run/profile/job-2", cwd=tmp_path)
     assert "careful: different numbers of" in compared.stdout, compared
+    series = json.loads(wattle("history", "--json", "run/profile/job-1", cwd=tmp_path).stdout)["series"]
+    assert len(series) == 1, series
 
 
 @BOTH

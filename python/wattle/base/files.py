@@ -20,7 +20,25 @@ from wattle.base.errors import WattleError
 
 PROGRAM = 0o755  # mode of a program that all may start and only its owner may change
 FOLDER = 0o755  # mode of a folder in which only its owner may add and remove files
+OWNERS = 0o700  # bits of a umask by which the command could not use its own files
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+_program_umask = -1  # that of this command
+
+
+def keep_own_files_usable() -> None:
+    """Takes the owner's bits out of this command's umask. Programs that it runs get the one it was started with."""
+    global _program_umask
+    before = os.umask(0o077)
+    os.umask(before & ~OWNERS)
+    if before & OWNERS:
+        _program_umask = before
+
+
+def program_umask() -> int:
+    """The umask of a program, as subprocess.Popen takes it."""
+    return _program_umask
 
 
 def write_atomically(path: Path, content: str | bytes, durable: bool = False) -> None:

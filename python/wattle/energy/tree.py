@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from wattle.base import files
 from wattle.base.errors import WattleError
 from wattle.run.job import PR_SET_CHILD_SUBREAPER, descendants
 from wattle.text import console
@@ -53,7 +54,7 @@ def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | No
     watched = [n for n in (*FROM_TERMINAL, *PASSED_ON) if signal.getsignal(n) is not signal.SIG_IGN]
     before = {number: signal.signal(number, pass_on) for number in watched}
     try:
-        program = subprocess.Popen(list(command), env=dict(environment), stdout=stdout)
+        program = subprocess.Popen(list(command), env=dict(environment), stdout=stdout, umask=files.program_umask())
         _, status, usage = os.wait4(program.pid, 0)
         wall_s = time.monotonic() - started
         program.returncode = os.waitstatus_to_exitcode(status)

@@ -128,7 +128,7 @@ def _places(directories: Iterable[Path]) -> tuple[list[Path], list[tuple[str, st
     found: dict[Path, Path] = {}
     skipped = []
     for directory in directories:
-        below = runs.below(directory) if directory.is_dir() else []
+        below = runs.below(directory)
         if not below:
             there = "holds no directory of `wattle run`" if directory.is_dir() else "is not a directory"
             skipped.append((str(directory), there if directory.exists() else "does not exist"))

@@ -27,6 +27,8 @@ class Job:
     def cells(self) -> list[str]:
         found = self.found
         program = Path(found.program).name or units.UNKNOWN
+        if found.missing or any(pe.ended for pe in found.pes):
+            program += " (ended before it finished)"
         return [str(self.number), program, str(found.n_pes), units.seconds(found.wall_s), str(found.whole_joules)]
 
     def as_dict(self) -> dict[str, Any]:

@@ -93,6 +93,8 @@ def joined(directory: Path, found: list[Run]) -> Run:
 
 def below(directory: Path) -> list[Path]:
     """The run and study directories in a folder, at any depth, by name. Symbolic links are not followed."""
+    if is_bare(directory):
+        return [directory]
     found = []
     for path, folders, _ in os.walk(directory):
         here = Path(path)

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from wattle.base import files
 from wattle.base.errors import WattleError
 from wattle.record.leftovers import End
 from wattle.run.ends import Ends
@@ -139,6 +140,7 @@ class _Job:
                 stdout=self.stdout,
                 preexec_fn=in_child,
                 restore_signals=True,
+                umask=files.program_umask(),
             )
         except OSError as error:
             raise WattleError(f"{self.command[0]} cannot be started: {error.strerror}") from None

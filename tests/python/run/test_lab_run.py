@@ -299,6 +299,13 @@ def test_a_directory_that_may_not_be_written_to_is_found_before(tmp_path):
         directory.prepare(tmp_path / "locked" / "new", "program")
 
 
+def test_a_umask_without_the_owners_bits_is_the_programs_alone(environment, tmp_path):
+    words = [sys.executable, "-m", "wattle", "run", "-o", "run", "--", "sh", "-c", "umask"]
+    done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, umask=0o777)
+    assert (done.returncode, done.stdout) == (0, "0777\n"), done
+    assert all(path.stat().st_mode & 0o400 for path in (tmp_path / "run", *(tmp_path / "run").iterdir()))
+
+
 def test_default_directories_never_collide(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     made = {directory.prepare(None, "../some/prog ram") for _ in range(3)}
