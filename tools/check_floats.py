@@ -33,7 +33,7 @@ PROGRAMS = re.compile(
 # Callbacks that only guarded functions call: of the files at the end, of readers, of meters' and knobs' tables.
 CALLBACKS = re.compile(
     r"write_network|served|wtl_(clocks|transfers|packages|mpi_passed)_write|take_value|collect|give_up|check_number"
-    r"|put_profile_number|read_(counters|event|of_pair)|(now|process)_ns|rising|with_throttled|ucx_start"
+    r"|put_profile_number|read_(counters|event|of_pair)|(now|process)_ns|rising|with_throttled|open_ucx"
 )
 TABLES = re.compile(r"wtl_(meter|knob|sys)_\w+|kind\.\d+")
 # Libraries of one process.
