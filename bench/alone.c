@@ -22,6 +22,6 @@ int main(int argc, char **argv)
   if (argc == 3 && strcmp(argv[1], "hold") == 0) hold((int)self.rank, argv[2]);
   leaving = now();
   must(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
-  if (argc == 1) tell((int)self.rank, began, ready, leaving, now());
+  if (argc == 1) tell_times((int)self.rank, began, ready, leaving, now());
   return 0;
 }

@@ -257,15 +257,10 @@ static bool all_of(bool mine)
 
 int main(int argc, char **argv)
 {
-  options o = parse(argc, argv);
-  if (o.help) {
-    usage(stdout, "oshrun -n 2 wattle-bench-am");
-    return 0;
-  }
   shmem_init();
   me = shmem_my_pe();
   pes = shmem_n_pes();
-  if (o.pin) pin_to_core(me);
+  int code = read_options(argc, argv, me, pes);
   memset(stamp, STAMP, sizeof stamp);
   heap = shmem_align(LINE, sizeof *heap);
   memset(heap, 0, sizeof *heap);
@@ -274,8 +269,8 @@ int main(int argc, char **argv)
   shmemx_am_attach(TOKEN, take_token);
   shmemx_am_attach(ASK, answer);
   shmem_barrier_all();
-  int code = run_cases(&o, "am", me, pes);
+  code = run(code, me, pes);
   shmem_free(heap);
   shmem_finalize();
-  return me == 0 ? code : 0;
+  return code;
 }

@@ -21,19 +21,14 @@
 #ifndef BENCH_AM_CASES_H
 #define BENCH_AM_CASES_H
 
-#include <ctype.h>
-#include <errno.h>
-#include <sched.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include "clocks.h"
 #include "joules.h"
+#include "options.h"
+#include "pin.h"
 
 typedef enum test { UNI, BI, MANY, RING, N_TESTS } test;
-static const char *const test_names[N_TESTS] = {"uni", "bi", "many", "ring"};
+static const char *const test_names[N_TESTS + 1] = {"uni", "bi", "many", "ring", NULL};
 
-enum { MAX_LIST = 64, MAX_WAYS = 8, MAX_REPEATS = 1000, LARGEST_MESSAGE = 1 << 16, MOST_IN_FLIGHT = 1 << 22 };
+enum { MAX_WAYS = 8, MAX_REPEATS = 1000, LARGEST_MESSAGE = 1 << 16, MOST_IN_FLIGHT = 1 << 22 };
 
 typedef struct scene {
   test t;
@@ -64,155 +59,23 @@ static bool all_of(bool mine);      /* collective */
 
 /* ---- command line ---- */
 
-typedef struct options {
-  bool tests[N_TESTS], ways[MAX_WAYS], summary, pin, help;
-  size_t bytes[MAX_LIST];
-  long in_flight[MAX_LIST];
-  int n_bytes, n_in_flight, repeats;
-  double min_time_s;
-} options;
+enum { TESTS, WAYS, BYTES, IN_FLIGHT, REPEAT, MIN_TIME, SUMMARY, NO_PIN, N_OPTIONS };
+static option options[N_OPTIONS] = {
+    [TESTS] = OPTION_WORDS("tests", "uni", test_names, "the tests"),
+    [WAYS] = OPTION_WORDS("ways", "", way_names, "the ways of each test that has them"),
+    [BYTES] = OPTION_NUMBERS("bytes", "8", 1, LARGEST_MESSAGE, "size of a message"),
+    [IN_FLIGHT] = OPTION_NUMBERS("in-flight", "64", 1, MOST_IN_FLIGHT, "messages before a wait for completion"),
+    [REPEAT] = OPTION_WHOLE("repeat", 5, 1, MAX_REPEATS, "measurements of each case; its ways alternate"),
+    [MIN_TIME] = OPTION_NUMBER("min-time", 0.01, 0, 60, "shortest time of a measurement in seconds"),
+    [SUMMARY] = OPTION_FLAG("summary", "print median and best of each case and way instead of samples"),
+    [NO_PIN] = OPTION_FLAG("no-pin", "do not bind PEs to cores"),
+};
 
-static char bad_usage[256]; /* the first error of the command line */
-
-__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
+static bool is_chosen(int list, int word)
 {
-  if (bad_usage[0]) return;
-  va_list args;
-  va_start(args, format);
-  vsnprintf(bad_usage, sizeof bad_usage, format, args);
-  va_end(args);
-}
-
-static void usage(FILE *out, const char *program)
-{
-  fprintf(out,
-          "usage: %s [options]\n"
-          "  --tests LIST       of uni,bi,many,ring (uni)\n"
-          "  --ways LIST        of",
-          program);
-  for (int i = 0; way_names[i]; i++) fprintf(out, "%c%s", i ? ',' : ' ', way_names[i]);
-  fprintf(out,
-          " (all)\n"
-          "  --bytes LIST       size of a message, 1 to %d (8)\n"
-          "  --in-flight LIST   messages before a wait for completion, 1 to %d (64)\n"
-          "  --repeat N         number of measurements of each case; its ways alternate (5)\n"
-          "  --min-time S       shortest time of a measurement in seconds (0.01)\n"
-          "  --summary          print median and best of each case and way instead of samples\n"
-          "  --no-pin           do not bind PEs to cores\n",
-          LARGEST_MESSAGE, MOST_IN_FLIGHT);
-}
-
-static long parse_whole(const char *what, const char *text, long lo, long hi)
-{
-  char *end = NULL;
-  errno = 0;
-  long v = isdigit((unsigned char)text[0]) ? strtol(text, &end, 10) : 0;
-  if (!end || *end || errno || v < lo || v > hi) {
-    complain("%s: '%s' is not a whole number from %ld to %ld", what, text, lo, hi);
-    return lo;
-  }
-  return v;
-}
-
-/* Splits `text` at its commas, in place. Returns the number of parts. */
-static int split(const char *what, char *text, char *part[MAX_LIST])
-{
-  int n = 0;
-  for (char *next = text; next; n++) {
-    char *comma = strchr(next, ',');
-    if (comma) *comma++ = 0;
-    if (n == MAX_LIST) {
-      complain("%s: more than %d values", what, MAX_LIST);
-      return n;
-    }
-    part[n] = next;
-    next = comma;
-  }
-  return n;
-}
-
-static void parse_names(const char *what, char *text, const char *const *names, int n_names, bool *chosen)
-{
-  char *part[MAX_LIST];
-  int parts = split(what, text, part);
-  for (int k = 0; k < n_names; k++) chosen[k] = false;
-  for (int i = 0; i < parts; i++) {
-    int k = 0;
-    while (k < n_names && strcmp(part[i], names[k]) != 0) k++;
-    if (k < n_names)
-      chosen[k] = true;
-    else
-      complain("%s: unknown value '%s'; --help lists the values", what, part[i]);
-  }
-}
-
-static int count_ways(void)
-{
-  int n = 0;
-  while (way_names[n]) n++;
-  return n;
-}
-
-static void parse_value(options *o, const char *name, char *value)
-{
-  char *part[MAX_LIST], *end;
-  if (!strcmp(name, "--tests")) {
-    parse_names(name, value, test_names, N_TESTS, o->tests);
-  } else if (!strcmp(name, "--ways")) {
-    parse_names(name, value, way_names, count_ways(), o->ways);
-  } else if (!strcmp(name, "--bytes")) {
-    o->n_bytes = split(name, value, part);
-    for (int i = 0; i < o->n_bytes; i++) o->bytes[i] = (size_t)parse_whole(name, part[i], 1, LARGEST_MESSAGE);
-  } else if (!strcmp(name, "--in-flight")) {
-    o->n_in_flight = split(name, value, part);
-    for (int i = 0; i < o->n_in_flight; i++) o->in_flight[i] = parse_whole(name, part[i], 1, MOST_IN_FLIGHT);
-  } else if (!strcmp(name, "--repeat")) {
-    o->repeats = (int)parse_whole(name, value, 1, MAX_REPEATS);
-  } else if (!strcmp(name, "--min-time")) {
-    o->min_time_s = strtod(value, &end);
-    if (end == value || *end || !(o->min_time_s >= 0 && o->min_time_s <= 60))
-      complain("--min-time: '%s' is not a number of seconds from 0 to 60", value);
-  } else {
-    complain("'%s' is not an option; --help lists them", name);
-  }
-}
-
-static options parse(int argc, char **argv)
-{
-  options o = {.tests = {true}, .bytes = {8}, .n_bytes = 1, .in_flight = {64}, .n_in_flight = 1, .repeats = 5};
-  o.min_time_s = 0.01;
-  o.pin = true;
-  for (int k = 0; k < count_ways(); k++) o.ways[k] = true;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--help")) {
-      o.help = true;
-    } else if (!strcmp(argv[i], "--summary")) {
-      o.summary = true;
-    } else if (!strcmp(argv[i], "--no-pin")) {
-      o.pin = false;
-    } else if (i + 1 == argc) {
-      complain("'%s' is not an option, or lacks its value; --help lists the options", argv[i]);
-    } else {
-      parse_value(&o, argv[i], argv[i + 1]);
-      i++;
-    }
-  }
-  return o;
-}
-
-/* Binds this PE to a core, one after the other. A PE that the launcher has bound already stays unchanged. */
-static void pin_to_core(int pe)
-{
-  cpu_set_t may, one;
-  if (sched_getaffinity(0, sizeof may, &may) || CPU_COUNT(&may) < 2) return;
-  int skip = pe % CPU_COUNT(&may);
-  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-    if (CPU_ISSET(cpu, &may) && skip-- == 0) {
-      CPU_ZERO(&one);
-      CPU_SET(cpu, &one);
-      sched_setaffinity(0, sizeof one, &one);
-      return;
-    }
+  for (int i = 0; i < options[list].n; i++)
+    if (options[list].at[i] == word) return true;
+  return false;
 }
 
 /* ---- blocks ---- */
@@ -268,76 +131,88 @@ static void print_sample(const turn *t, const scene *s, int repeat, int place, d
   double messages = messages_of(s, t->rounds);
   printf("{\"kind\":\"sample\",\"test\":\"%s\",\"way\":\"%s\",\"bytes\":%zu,\"in_flight\":%ld,\"pes\":%d,",
          test_names[s->t], way_names[t->way], s->bytes, s->in_flight, s->pes);
-  printf("\"repeat\":%d,\"turn\":%d,\"rounds\":%ld,", repeat, place, t->rounds);
+  printf("\"repeat\":%d,\"turn\":%d,\"rounds\":%ld", repeat, place, t->rounds);
   print_number("messages", messages);
-  printf(",");
   print_number("block_s", seconds);
-  printf(",");
   print_number("message_s", seconds / messages);
-  printf(",\"verified\":%s,", right ? "true" : "false");
+  print_flag("verified", right);
   print_spans(last_block, 1 / messages, last_block, 0);
   joules_print(j, messages);
-  printf("}\n");
-  fflush(stdout);
+  end_line();
 }
 
 /* Measures all ways of one case, alternately. Returns whether all data was correct. */
-static bool measure(const options *o, const scene *s, bool first, joules *j)
+static bool measure(const scene *s, bool first, joules *j)
 {
   static turn turns[MAX_WAYS];
-  int n = 0;
+  int n = 0, repeats = (int)options[REPEAT].value;
   bool right = true;
   prepare(s);
-  double least_s = from_first(fmax(o->min_time_s, first ? joules_least_s(j) : 0));
-  for (int way = 0; way < count_ways(); way++)
-    if (o->ways[way] && can(way, s)) turns[n++] = (turn){.way = way, .rounds = calibrate(way, s, least_s)};
-  for (int repeat = 0; repeat < o->repeats; repeat++)
+  double least_s = from_first(fmax(options[MIN_TIME].value, first ? joules_least_s(j) : 0));
+  for (int way = 0; way_names[way]; way++)
+    if (is_chosen(WAYS, way) && can(way, s)) turns[n++] = (turn){.way = way, .rounds = calibrate(way, s, least_s)};
+  for (int repeat = 0; repeat < repeats; repeat++)
     for (int place = 0; place < n; place++) {
       turn *t = &turns[(place + repeat) % n];
       double seconds = block(t->way, s, t->rounds, first ? j : NULL);
       bool good = all_of(is_right(t->way, s, t->rounds));
       right = right && good;
       t->seconds[repeat] = seconds / messages_of(s, t->rounds);
-      if (first && !o->summary) print_sample(t, s, repeat, place, seconds, good, j);
+      if (first && !options[SUMMARY].value) print_sample(t, s, repeat, place, seconds, good, j);
     }
-  for (int k = 0; first && o->summary && k < n; k++) {
+  for (int k = 0; first && options[SUMMARY].value && k < n; k++) {
     char row[96];
     snprintf(row, sizeof row, "%s/%s/%zu/%ld/%d", test_names[s->t], way_names[turns[k].way], s->bytes, s->in_flight,
              s->pes);
-    tell_samples(row, turns[k].seconds, o->repeats);
+    tell_samples(row, turns[k].seconds, repeats);
   }
   return right;
 }
 
-/* Runs the command line. Returns 0, 1 where a message was lost or wrong, 2 for wrong usage. */
-static int run_cases(const options *o, const char *program, int pe, int pes)
+static bool run_cases(bool first, int pes, joules *j)
 {
-  if (pes < 2) complain("needs at least 2 PEs and has %d; start it with oshrun -n 2 or mpirun -n 2", pes);
-  if ((o->tests[UNI] || o->tests[BI]) && pes != 2) complain("uni and bi need 2 PEs, but there are %d", pes);
-  if (bad_usage[0]) {
-    if (pe == 0) fprintf(stderr, "%s: %s\n", program, bad_usage);
-    return 2;
-  }
-  joules j = joules_open();
-  if (pe == 0 && !o->summary) {
-    printf("{\"kind\":\"setup\",\"pes\":%d,\"repeat\":%d,", pes, o->repeats);
-    print_number("min_time_s", o->min_time_s);
-    printf(",");
-    joules_print_meter(&j);
-    printf("}\n");
-    joules_print_floor(&j);
-    fflush(stdout);
-  }
   bool right = true;
   for (int t = 0; t < N_TESTS; t++)
-    for (int b = 0; o->tests[t] && b < o->n_bytes; b++)
-      for (int f = 0; f < (t == RING ? 1 : o->n_in_flight); f++) {
-        scene s = {(test)t, o->bytes[b], t == RING ? 1 : o->in_flight[f], pes};
-        right = measure(o, &s, pe == 0, &j) && right;
+    for (int b = 0; is_chosen(TESTS, t) && b < options[BYTES].n; b++)
+      for (int f = 0; f < (t == RING ? 1 : options[IN_FLIGHT].n); f++) {
+        scene s = {(test)t, (size_t)options[BYTES].at[b], t == RING ? 1 : (long)options[IN_FLIGHT].at[f], pes};
+        right = measure(&s, first, j) && right;
       }
-  joules_close(&j);
-  if (!right && pe == 0) fprintf(stderr, "%s: messages were lost, doubled or wrong; see \"verified\":false\n", program);
-  return right ? 0 : 1;
+  return right;
+}
+
+/* Reads the command line of PE `pe`, and binds the PE to a core. */
+static int read_options(int argc, char **argv, int pe, int pes)
+{
+  int words, code = options_parse(argc, argv, "", "messages between PEs: bandwidth, rate and a token ring", options,
+                                  N_OPTIONS, pe == 0, &words);
+  if (code == OPTIONS_GO && pes < 2)
+    code = options_complain("needs at least 2 PEs and has %d; start it with oshrun -n 2 or mpirun -n 2", pes);
+  if (code == OPTIONS_GO && (is_chosen(TESTS, UNI) || is_chosen(TESTS, BI)) && pes != 2)
+    code = options_complain("uni and bi need 2 PEs, but there are %d", pes);
+  if (code == OPTIONS_GO && !options[NO_PIN].value) pin(pe, 0);
+  return code;
+}
+
+/* Does what the command line says. Returns 0, 1 where a message was lost or wrong, 2 for wrong usage; 0 on PEs
+ * other than PE 0. */
+static int run(int code, int pe, int pes)
+{
+  if (code != OPTIONS_GO) return code == OPTIONS_WRONG && pe == 0 ? 2 : 0;
+  joules j = joules_open();
+  if (pe == 0 && !options[SUMMARY].value) {
+    printf("{\"kind\":\"setup\",\"pes\":%d", pes);
+    print_number("repeat", options[REPEAT].value);
+    print_number("min_time_s", options[MIN_TIME].value);
+    print_meter(j.handle);
+    end_line();
+    print_floor(j.handle);
+  }
+  bool right = run_cases(pe == 0, pes, &j);
+  wattle_energy_close(j.handle);
+  if (!right && pe == 0)
+    fprintf(stderr, "%s: messages were lost, doubled or wrong; see \"verified\":false\n", options_program);
+  return right || pe != 0 ? 0 : 1;
 }
 
 #endif

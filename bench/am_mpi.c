@@ -164,20 +164,15 @@ static bool all_of(bool mine)
 
 int main(int argc, char **argv)
 {
-  options o = parse(argc, argv);
-  if (o.help) {
-    usage(stdout, "mpirun -n 2 am_mpi");
-    return 0;
-  }
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &pes);
-  if (o.pin) pin_to_core(me);
+  int code = read_options(argc, argv, me, pes);
   memset(stamp, STAMP, sizeof stamp);
   taken_from = calloc((size_t)pes, sizeof *taken_from);
   if (!taken_from) MPI_Abort(MPI_COMM_WORLD, 3);
-  int code = run_cases(&o, "am_mpi", me, pes);
+  code = run(code, me, pes);
   free(taken_from);
   MPI_Finalize();
-  return me == 0 ? code : 0;
+  return code;
 }

@@ -1,7 +1,7 @@
 /*
- * clocks.h - clocks, medians of batches and output lines for the benchmark programs.
+ * clocks.h - clocks, medians of batches and output lines for the benchmarks and mini-apps.
  *
- * Each line is a JSON object {"row": NAME, "median_s": SECONDS, ...}; bench/jobs.py reads them.
+ * A line of a benchmark is a JSON object {"row": NAME, "median_s": SECONDS, ...}; bench/jobs.py reads them.
  */
 #ifndef BENCH_CLOCKS_H
 #define BENCH_CLOCKS_H
@@ -23,6 +23,12 @@ static inline double now(void)
   return seconds_of(CLOCK_MONOTONIC);
 }
 
+/* Seconds since 1970, as logs of external power meters have them. */
+static inline double time_of_day(void)
+{
+  return seconds_of(CLOCK_REALTIME);
+}
+
 /* CPU seconds of all threads of this process. */
 static inline double cpu_seconds(void)
 {
@@ -32,7 +38,7 @@ static inline double cpu_seconds(void)
 static inline void sleep_for(double seconds)
 {
   struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-  nanosleep(&t, NULL);
+  while (nanosleep(&t, &t) != 0) continue;
 }
 
 static inline void compute_for(double seconds)
@@ -46,11 +52,16 @@ static inline int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+static inline void sort_samples(double *samples, int n)
+{
+  qsort(samples, (size_t)n, sizeof *samples, ascending);
+}
+
 /* Prints the median and the best of the samples, which it sorts. It uses one call, so that lines of several PEs do
  * not mix. */
 static inline void tell_samples(const char *row, double *samples, int n)
 {
-  qsort(samples, (size_t)n, sizeof *samples, ascending);
+  sort_samples(samples, n);
   printf("{\"row\": \"%s\", \"median_s\": %.4e, \"best_s\": %.4e}\n", row, samples[n / 2], samples[0]);
   fflush(stdout);
 }

@@ -4,28 +4,22 @@
  *
  * The processor's counters are perf's. Packets are those of the kernel's statistics of each interface, and of each port
  * of an InfiniBand or RoCE device. An interface counts other programs, too. A count that cannot be read is NaN, and
- * counts_print gives the reason. Linux only; elsewhere every count is unknown.
+ * counts_print gives the reason.
  */
 #ifndef BENCH_COUNTS_H
 #define BENCH_COUNTS_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "json_line.h"
-
-#if defined(__linux__)
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#endif
+
+#include "json_line.h"
 
 enum { COUNTS_EVENTS = 4, COUNTS_WAYS = 4, COUNTS_MOST_CARDS = 16 };
 static const char *const counts_events[COUNTS_EVENTS] = {"instructions", "cycles", "cache_references", "cache_misses"};
@@ -46,17 +40,14 @@ typedef struct counts {
   counts_card card[COUNTS_MOST_CARDS];
 } counts;
 
-#if defined(__linux__)
-
-static inline int counts_open_event(int event)
+/* A counter of the calling thread in user mode; -1 with errno where it cannot be opened. */
+static inline int counts_open_event(uint32_t type, uint64_t event)
 {
-  static const uint64_t config[COUNTS_EVENTS] = {PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES,
-                                                 PERF_COUNT_HW_CACHE_REFERENCES, PERF_COUNT_HW_CACHE_MISSES};
   struct perf_event_attr a;
   memset(&a, 0, sizeof a);
   a.size = sizeof a;
-  a.type = PERF_TYPE_HARDWARE;
-  a.config = config[event];
+  a.type = type;
+  a.config = event;
   a.exclude_kernel = a.exclude_hv = 1;
   return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
@@ -115,9 +106,11 @@ static inline void counts_add_all(counts *c, const char *sysfs, const char *belo
 /* `sysfs`: the root of the kernel's tree, usually /sys. */
 static inline void counts_open(counts *c, const char *sysfs)
 {
+  static const uint64_t events[COUNTS_EVENTS] = {PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES,
+                                                 PERF_COUNT_HW_CACHE_REFERENCES, PERF_COUNT_HW_CACHE_MISSES};
   *c = (counts){0};
   for (int e = 0; e < COUNTS_EVENTS; e++)
-    if ((c->fd[e] = counts_open_event(e)) < 0) c->error = errno;
+    if ((c->fd[e] = counts_open_event(PERF_TYPE_HARDWARE, events[e])) < 0) c->error = errno;
   counts_add_all(c, sysfs, "infiniband", true);
   counts_add_all(c, sysfs, "net", false);
 }
@@ -154,32 +147,6 @@ static inline void counts_close(counts *c)
       if (c->card[k].fd[w] >= 0) close(c->card[k].fd[w]);
 }
 
-#else
-
-static inline void counts_open(counts *c, const char *sysfs)
-{
-  (void)sysfs;
-  *c = (counts){0};
-  for (int e = 0; e < COUNTS_EVENTS; e++) c->fd[e] = -1;
-}
-static inline double counts_read_event(int fd)
-{
-  return (void)fd, (double)NAN;
-}
-static inline double counts_read_file(int fd)
-{
-  return (void)fd, (double)NAN;
-}
-static inline const char *counts_why(int error)
-{
-  return (void)error, "counters are read on Linux only";
-}
-static inline void counts_close(counts *c)
-{
-  (void)c;
-}
-#endif
-
 static inline void counts_clear(counts *c)
 {
   for (int e = 0; e < COUNTS_EVENTS; e++) c->sum[e] = 0;
@@ -205,21 +172,14 @@ static inline void counts_end(counts *c)
 /* Prints the counts of one of `blocks` blocks: ,"counted":{...}. */
 static inline void counts_print(const counts *c, int blocks)
 {
-  printf(",\"counted\":{");
-  for (int e = 0; e < COUNTS_EVENTS; e++) {
-    print_number(counts_events[e], c->sum[e] / blocks);
-    printf(",");
-  }
-  print_text("why", counts_why(c->error));
+  printf(",\"counted\":{\"why\":\"%s\"", counts_why(c->error));
+  for (int e = 0; e < COUNTS_EVENTS; e++) print_number(counts_events[e], c->sum[e] / blocks);
   printf(",\"interfaces\":[");
   for (int k = 0; k < c->n_cards; k++) {
-    printf(k ? ",{" : "{");
-    print_text("name", c->card[k].name);
-    for (int w = 0; w < COUNTS_WAYS; w++) {
-      printf(",");
+    printf("%s{\"name\":\"%s\"", k ? "," : "", c->card[k].name);
+    for (int w = 0; w < COUNTS_WAYS; w++)
       print_number(counts_ways[w], c->card[k].sum[w] / blocks * (w < 2 ? 1 : c->card[k].unit));
-    }
-    printf("}");
+    putchar('}');
   }
   printf("]}");
 }

@@ -15,6 +15,6 @@ int main(int argc, char **argv)
   }
   leaving = now();
   shmem_finalize();
-  if (argc == 1) tell(me, began, ready, leaving, now());
+  if (argc == 1) tell_times(me, began, ready, leaving, now());
   return 0;
 }

@@ -6,25 +6,18 @@
  *   PROGRAM hold FIFO  start, barrier, wait until FIFO has a writer, finish. Each PE prints "held PE PID" after the
  *                      barrier. It then sleeps in the kernel, so that its memory can be measured.
  *
- * It does not use stdio, whose buffers would count as the library's memory.
+ * It prints without stdio, whose buffers would count as the library's memory.
  */
 #ifndef BENCH_EMPTY_H
 #define BENCH_EMPTY_H
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { HOLD_SECONDS = 900 }; /* after this time the process that holds the FIFO must have failed */
+#include "clocks.h"
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+enum { HOLD_SECONDS = 900 }; /* after this time the process that holds the FIFO must have failed */
 
 /* One write, so that the lines of several PEs do not mix. */
 static void say(const char *line)
@@ -45,7 +38,7 @@ static void hold(int pe, const char *fifo)
 }
 
 /* Prints when this PE began, was ready and had finished, in seconds of the machine's monotonic clock. */
-static void tell(int pe, double began, double ready, double leaving, double finished)
+static void tell_times(int pe, double began, double ready, double leaving, double finished)
 {
   char line[200];
   snprintf(line, sizeof line,

@@ -11,7 +11,6 @@
  * of `messages` are medians of batches.
  */
 #include <mpi.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "work.h"
@@ -87,12 +86,6 @@ static void barriers(int me)
   for (int i = 0; i < CALLS; i++) MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Prints the median of the batches, each of `n` operations. The first one warms up. */
 static void batches(int me, const char *row, void (*batch)(int), double n)
 {
@@ -104,7 +97,7 @@ static void batches(int me, const char *row, void (*batch)(int), double n)
     batch(me);
     seconds[i] = (now() - start) / n;
   }
-  qsort(seconds, BATCHES, sizeof *seconds, by_value);
+  sort_samples(seconds, BATCHES);
   if (me == 0) tell(row, seconds[BATCHES / 2]);
 }
 

@@ -25,23 +25,15 @@
 #include <shmem.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clocks.h"
 
 enum { A_ROUND = 20, A_FEW = 3, A_STREAM = 200, WARM = 5, MOST_ROUNDS = 10000, MOST_BYTES = 1 << 20, STEPS = 20000 };
 
 static int me, other, last;
 static unsigned char *here, *there;    /* symmetric: source and target */
 static uint64_t flag, late, met, word; /* symmetric */
-
-static double now_s(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void ping(size_t n)
 {
@@ -69,10 +61,9 @@ static double napped; /* seconds of a round that are not counted */
 
 static void nap(void)
 {
-  const struct timespec a_while = {.tv_nsec = 2 * 1000 * 1000};
-  double begin = now_s();
-  nanosleep(&a_while, NULL);
-  napped += now_s() - begin;
+  double begin = now();
+  sleep_for(2e-3);
+  napped += now() - begin;
 }
 
 static void woken(size_t n)
@@ -163,12 +154,6 @@ static const struct kind {
     {"barrier", barrier, true, A_ROUND}, {"compute", compute, false, STEPS},   {"copy", copy, false, A_ROUND}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-static int by_size(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static void measure(const struct kind *k, size_t n, int rounds)
 {
   static double seconds[MOST_ROUNDS];
@@ -177,14 +162,14 @@ static void measure(const struct kind *k, size_t n, int rounds)
   for (int i = 0; i < rounds; i++) {
     shmem_barrier_all();
     napped = 0;
-    double start = now_s();
+    double start = now();
     if (takes_part) k->run(n);
-    seconds[i] = (now_s() - start - napped) / (k->run == stream ? stream_puts(n) : k->parts);
+    seconds[i] = (now() - start - napped) / (k->run == stream ? stream_puts(n) : k->parts);
     if (me == 0) shmem_quiet();
   }
   shmem_barrier_all();
   if (me != 0) return;
-  qsort(seconds, (size_t)rounds, sizeof *seconds, by_size);
+  sort_samples(seconds, rounds);
   printf("{\"kind\":\"sample\",\"what\":\"%s\",\"bytes\":%zu,\"seconds\":%.9g,\"quarter_s\":%.9g,\"three_quarters_s\":%"
          ".9g}\n",
          k->name, n, seconds[rounds / 2], seconds[rounds / 4], seconds[rounds * 3 / 4]);

@@ -31,54 +31,52 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pinning a PE to its core, on Linux */
 #endif
-#include <ctype.h>
-#include <errno.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <shmem.h>
 
-#if defined(__linux__)
-#include <sched.h>
-#endif
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
 
 #include "counts.h"
-#include "json_line.h"
+#include "options.h"
 #include "patterns_meter.h"
+#include "pin.h"
 
-enum { TELLER = 0, LINE = 64, MAX_LIST = 64, MAX_ITERATIONS = 1 << 17, METER_INTERVALS = 10 };
+enum { TELLER = 0, LINE = 64, MAX_ITERATIONS = 1 << 17, EX_USAGE = 2 };
 
 typedef enum { PQPQ, PPQ, MPQMPQ, MPMPQ, MMPQAMM, N_PATTERNS } pattern;
-static const char *const pattern_names[N_PATTERNS] = {"PQPQ", "PPQ", "MPQMPQ", "MPMPQ", "MMPQAMM"};
+static const char *const pattern_names[N_PATTERNS + 1] = {"PQPQ", "PPQ", "MPQMPQ", "MPMPQ", "MMPQAMM", NULL};
 
-typedef enum { CLEAR_CLFLUSH, CLEAR_SWEEP, CLEAR_NONE } clearing;
-static const char *const clearing_names[] = {"clflush", "sweep", "none"};
+/* The instruction clflush is one of x86. */
+#if defined(__x86_64__)
+static const char *const clearings[] = {"clflush", "sweep", "none", NULL};
+enum { CLEAR_CLFLUSH, CLEAR_SWEEP };
+#else
+static const char *const clearings[] = {"sweep", "none", NULL};
+enum { CLEAR_CLFLUSH = -1, CLEAR_SWEEP };
+#endif
 
-/* The options of the command line. */
-typedef struct {
-  size_t payload[MAX_LIST], fragments[MAX_LIST];
-  int n_payload, n_fragments;
-  pattern patterns[N_PATTERNS];
-  int n_patterns;
-  int repeats, min_iterations;
-  double min_time_s; /* shortest wall time of a block of iterations, including clearing */
-  size_t gap;        /* smallest number of bytes between user buffers: a cache line or more, or 0 */
-  int counted;       /* iterations in which counters are read; 0: none */
-  double interval_s; /* between two readings of an external meter; 0: none */
-  bool all_divide;   /* fragments were given as a list: each must divide each payload */
-  clearing clear;
-  bool pin, help;
-} options;
+enum { PAYLOAD, FRAGMENTS, PATTERNS, REPEAT, MIN_TIME, MIN_ITERATIONS, INTERVAL, GAP, COUNT, CLEAR, NO_PIN, N_OPTIONS };
+static option options[N_OPTIONS] = {
+    [PAYLOAD] = OPTION_NUMBERS("payload", "512K", 1, 256 << 20, "bytes to move"),
+    [FRAGMENTS] = OPTION_NUMBERS("fragments", "1-131072", 1, 1 << 24,
+                                 "numbers of user buffers, or FIRST-LAST in powers of two, of which those\n"
+                                 "               that do not divide a payload are left out"),
+    [PATTERNS] = OPTION_WORDS("patterns", "", pattern_names, "the ways"),
+    [REPEAT] = OPTION_WHOLE("repeat", 5, 1, 10000, "measurements of each configuration; patterns alternate"),
+    [MIN_TIME] = OPTION_NUMBER("min-time", 0.1, 0, 3600, "shortest time of a measurement, with clearing, in seconds"),
+    [MIN_ITERATIONS] = OPTION_WHOLE("min-iterations", 5, 1, MAX_ITERATIONS, "fewest iterations of a measurement"),
+    [INTERVAL] = OPTION_NUMBER("interval", 0, 0, 3600,
+                               "seconds between two readings of an external meter: a measurement lasts for\n"
+                               "               at least ten, and clearing alone is measured after it; 0: no meter"),
+    [GAP] = OPTION_WHOLE("gap", LINE, 0, 1 << 20, "bytes between user buffers, at least a cache line; 0: contiguous"),
+    [COUNT] = OPTION_WHOLE("count", 0, 0, 1000, "further iterations of each measurement in which counters are read"),
+    [CLEAR] = OPTION_WORD("clear", 0, clearings, "how caches are cleared before each iteration"),
+    [NO_PIN] = OPTION_FLAG("no-pin", "do not bind each PE to a core"),
+};
 
 /* A configuration: one way to move one payload. */
 typedef struct {
@@ -100,211 +98,32 @@ typedef struct {
 
 static int me, n_pes, partner; /* the PE to which it sends, or from which it receives */
 static bool sends;
-static counts counted;      /* on PE 0, with --count */
-static char bad_usage[512]; /* the first error of the command line; PE 0 prints it after the start */
+static counts counted; /* on PE 0, with --count */
+static bool pinned;    /* this PE is bound to a core */
 
-/* ---- command line ---- */
-
-static void complain(const char *format, ...)
+static bool divides(double payload, double fragments)
 {
-  if (bad_usage[0]) return;
-  va_list args;
-  va_start(args, format);
-  vsnprintf(bad_usage, sizeof bad_usage, format, args);
-  va_end(args);
-}
-
-static void usage(FILE *out)
-{
-  fprintf(out, "usage: oshrun -n 2 wattle-bench-patterns [options]      (or more PEs: pairs, all at the same time)\n"
-               "  --payload LIST      bytes to move, K and M allowed (512K)\n"
-               "  --fragments LIST    numbers of user buffers, or FIRST-LAST in powers of two (1-131072), of which\n"
-               "                      those that do not divide a payload are left out\n"
-               "  --patterns LIST     of PQPQ,PPQ,MPQMPQ,MPMPQ,MMPQAMM (all)\n"
-               "  --repeat N          measurements of each configuration; patterns alternate (5)\n"
-               "  --min-time SECONDS  shortest wall time of one measurement (0.1)\n"
-               "  --min-iterations N  fewest iterations of one measurement (5)\n"
-               "  --interval SECONDS  time between two readings of an external meter: a measurement lasts for at\n"
-               "                      least ten, and clearing alone is measured after it (0: there is no such meter)\n"
-               "  --gap BYTES         space between user buffers, at least a cache line (64), or 0: contiguous\n"
-               "  --count N           further iterations of each measurement in which counters are read (0)\n"
-               "  --clear HOW         clflush|sweep|none: how caches are cleared before each iteration\n"
-               "  --no-pin            do not bind each PE to a core\n");
-}
-
-/* A whole number from lo to hi with an optional K or M. For any other text it complains, names the option `what` and
- * returns lo. */
-static size_t parse_size(const char *what, const char *text, size_t lo, size_t hi)
-{
-  char *end = NULL;
-  errno = 0;
-  unsigned long long v = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 10) : 0;
-  unsigned long long unit = 1;
-  if (end && (*end == 'K' || *end == 'k'))
-    unit = 1024, end++;
-  else if (end && (*end == 'M' || *end == 'm'))
-    unit = 1024 * 1024, end++;
-  if (!end || *end || errno || v > hi / unit || v * unit < lo) {
-    complain("%s: '%s' is not a whole number from %zu to %zu (K and M are allowed)", what, text, lo, hi);
-    return lo;
-  }
-  return (size_t)(v * unit);
-}
-
-/* Splits `text` at its commas, in place. Returns the number of parts. */
-static int split(const char *what, char *text, char *part[MAX_LIST])
-{
-  int n = 0;
-  for (char *next = text; next;) {
-    char *comma = strchr(next, ',');
-    if (comma) *comma++ = 0;
-    if (n == MAX_LIST) {
-      complain("%s: more than %d values", what, MAX_LIST);
-      break;
-    }
-    part[n++] = next;
-    next = comma;
-  }
-  return n;
-}
-
-static void parse_fragments(options *o, char *text)
-{
-  const size_t most = (size_t)1 << 24;
-  char *dash = strchr(text, '-');
-  o->n_fragments = 0;
-  o->all_divide = !dash;
-  if (dash) {
-    *dash = 0;
-    size_t first = parse_size("--fragments", text, 1, most), last = parse_size("--fragments", dash + 1, 1, most);
-    if (first > last) complain("--fragments: the range %zu-%zu is empty; write the smaller number first", first, last);
-    for (size_t n = first; n <= last && o->n_fragments < MAX_LIST; n *= 2) o->fragments[o->n_fragments++] = n;
-    return;
-  }
-  char *part[MAX_LIST];
-  int parts = split("--fragments", text, part);
-  for (int i = 0; i < parts; i++) o->fragments[o->n_fragments++] = parse_size("--fragments", part[i], 1, most);
-}
-
-static void parse_patterns(options *o, char *text)
-{
-  char *part[MAX_LIST];
-  int parts = split("--patterns", text, part);
-  o->n_patterns = 0;
-  for (int i = 0; i < parts; i++) {
-    int p = 0;
-    while (p < N_PATTERNS && strcmp(part[i], pattern_names[p]) != 0) p++;
-    for (int k = 0; k < o->n_patterns; k++)
-      if (p < N_PATTERNS && o->patterns[k] == (pattern)p) complain("--patterns: '%s' is given twice", part[i]);
-    if (p == N_PATTERNS)
-      complain("--patterns: '%s' is not one of PQPQ, PPQ, MPQMPQ, MPMPQ, MMPQAMM", part[i]);
-    else if (o->n_patterns < N_PATTERNS)
-      o->patterns[o->n_patterns++] = (pattern)p;
-  }
-}
-
-static void parse_clear(options *o, const char *text)
-{
-  int how = 0;
-  while (how <= CLEAR_NONE && strcmp(text, clearing_names[how]) != 0) how++;
-  if (how > CLEAR_NONE) complain("--clear: '%s' is not one of clflush, sweep, none", text);
-#if !defined(__x86_64__)
-  else if (how == CLEAR_CLFLUSH)
-    complain("--clear: clflush is an instruction of x86; use sweep");
-#endif
-  else
-    o->clear = (clearing)how;
-}
-
-static double parse_seconds(const char *what, const char *text)
-{
-  char *end;
-  double seconds = strtod(text, &end);
-  if (end == text || *end || !(seconds >= 0 && seconds <= 3600))
-    complain("%s: '%s' is not a number of seconds from 0 to 3600", what, text);
-  return seconds;
-}
-
-static void parse_payloads(options *o, char *text)
-{
-  char *part[MAX_LIST];
-  int parts = split("--payload", text, part);
-  o->n_payload = 0;
-  for (int i = 0; i < parts; i++) o->payload[o->n_payload++] = parse_size("--payload", part[i], 1, (size_t)256 << 20);
-}
-
-static bool divides(const options *o, int payload, int fragments)
-{
-  return o->payload[payload] % o->fragments[fragments] == 0;
+  return fmod(payload, fragments) == 0;
 }
 
 /* Checks that every fragment of a list has the same whole number of bytes, at least one. */
-static void check_options(const options *o)
+static int check_options(void)
 {
-  if (o->gap && o->gap < LINE) complain("--gap %zu: is less than a cache line of %d bytes; 0 is allowed", o->gap, LINE);
-  for (int i = 0; i < o->n_payload && o->all_divide; i++)
-    for (int k = 0; k < o->n_fragments; k++)
-      if (!divides(o, i, k))
-        complain(
-            "--payload %zu cannot be divided into %zu equal fragments of at least one byte; choose --fragments that "
-            "divide it",
-            o->payload[i], o->fragments[k]);
-}
-
-static options parse(int argc, char **argv)
-{
-  options o = {.payload = {512 * 1024},
-               .n_payload = 1,
-               .repeats = 5,
-               .min_iterations = 5,
-               .min_time_s = 0.1,
-               .gap = LINE,
-               .pin = true};
-  for (int p = 0; p < N_PATTERNS; p++) o.patterns[o.n_patterns++] = (pattern)p;
-  for (size_t n = 1; n <= 131072; n *= 2) o.fragments[o.n_fragments++] = n;
-#if !defined(__x86_64__)
-  o.clear = CLEAR_SWEEP;
-#endif
-  for (int i = 1; i < argc; i++) {
-    char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-    if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
-      o.help = true;
-      continue;
-    }
-    if (!strcmp(name, "--no-pin")) {
-      o.pin = false;
-      continue;
-    }
-    if (!value) {
-      complain("'%s' is not an option, or lacks its value; --help lists the options", name);
-      break;
-    }
-    if (!strcmp(name, "--payload"))
-      parse_payloads(&o, value);
-    else if (!strcmp(name, "--fragments"))
-      parse_fragments(&o, value);
-    else if (!strcmp(name, "--patterns"))
-      parse_patterns(&o, value);
-    else if (!strcmp(name, "--repeat"))
-      o.repeats = (int)parse_size(name, value, 1, 10000);
-    else if (!strcmp(name, "--min-time"))
-      o.min_time_s = parse_seconds(name, value);
-    else if (!strcmp(name, "--interval"))
-      o.interval_s = parse_seconds(name, value);
-    else if (!strcmp(name, "--min-iterations"))
-      o.min_iterations = (int)parse_size(name, value, 1, MAX_ITERATIONS);
-    else if (!strcmp(name, "--gap"))
-      o.gap = parse_size(name, value, 0, 1 << 20);
-    else if (!strcmp(name, "--count"))
-      o.counted = (int)parse_size(name, value, 0, 1000);
-    else if (!strcmp(name, "--clear"))
-      parse_clear(&o, value);
-    else
-      complain("'%s' is not an option; --help lists them", name);
-    i++;
-  }
-  check_options(&o);
-  return o;
+  const option *payload = &options[PAYLOAD], *fragments = &options[FRAGMENTS];
+  double gap = options[GAP].value;
+  if (n_pes % 2)
+    return options_complain("needs an even number of PEs, half of them senders, and has %d; start it with oshrun -n 2",
+                            n_pes);
+  if (gap && gap < LINE)
+    return options_complain("--gap %g: is less than a cache line of %d bytes; 0 is allowed", gap, LINE);
+  for (int i = 0; i < payload->n && !fragments->is_range; i++)
+    for (int k = 0; k < fragments->n; k++)
+      if (!divides(payload->at[i], fragments->at[k]))
+        return options_complain(
+            "--payload %.0f cannot be divided into %.0f equal fragments of at least one byte; choose "
+            "--fragments that divide it",
+            payload->at[i], fragments->at[k]);
+  return OPTIONS_GO;
 }
 
 /* ---- memory ---- */
@@ -353,10 +172,10 @@ static void *allocated(void *p)
   return (void *)((uintptr_t)p & ~(uintptr_t)(PAGE - 1));
 }
 
-static config make_config(const options *o, pattern p, size_t payload, size_t n)
+static config make_config(pattern p, size_t payload, size_t n)
 {
-  size_t size = payload / n;
-  size_t stride = o->gap ? (size + 7) / 8 * 8 + o->gap : size;
+  size_t size = payload / n, gap = (size_t)options[GAP].value;
+  size_t stride = gap ? (size + 7) / 8 * 8 + gap : size;
   return (config){.p = p, .payload = payload, .n = n, .size = size, .stride = stride};
 }
 
@@ -369,23 +188,25 @@ static size_t cache_bytes(void)
   return l3 > 0 ? (size_t)l3 : (size_t)64 << 20;
 }
 
-static bool has_pattern(const options *o, pattern least, pattern most)
+static bool has_pattern(pattern least, pattern most)
 {
-  for (int i = 0; i < o->n_patterns; i++)
-    if (o->patterns[i] >= least && o->patterns[i] <= most) return true;
+  const option *o = &options[PATTERNS];
+  for (int i = 0; i < o->n; i++)
+    if (o->at[i] >= least && o->at[i] <= most) return true;
   return false;
 }
 
 /* Buffers that no chosen pattern uses are as small as possible. */
-static memory make_memory(const options *o)
+static memory make_memory(void)
 {
   memory m = {0};
-  bool copies = has_pattern(o, MPQMPQ, MMPQAMM), unpacks = has_pattern(o, MMPQAMM, MMPQAMM);
+  bool copies = has_pattern(MPQMPQ, MMPQAMM), unpacks = has_pattern(MMPQAMM, MMPQAMM);
+  const option *payloads = &options[PAYLOAD], *fragments = &options[FRAGMENTS];
   size_t payload = 0;
-  for (int i = 0; i < o->n_payload; i++)
-    for (int k = 0; k < o->n_fragments; k++) {
-      if (!divides(o, i, k)) continue;
-      config c = make_config(o, PQPQ, o->payload[i], o->fragments[k]);
+  for (int i = 0; i < payloads->n; i++)
+    for (int k = 0; k < fragments->n; k++) {
+      if (!divides(payloads->at[i], fragments->at[k])) continue;
+      config c = make_config(PQPQ, (size_t)payloads->at[i], (size_t)fragments->at[k]);
       m.span = c.n * c.stride > m.span ? c.n * c.stride : m.span;
       payload = c.payload > payload ? c.payload : payload;
     }
@@ -399,7 +220,7 @@ static memory make_memory(const options *o)
   m.unpack_s = (double *)symmetric(LINE, 0);
   m.user = private(copies ? m.span : 0, AT_USER);
   m.unpacked = private(unpacks ? m.span : 0, AT_UNPACKED);
-  if (o->clear == CLEAR_SWEEP) {
+  if (options[CLEAR].value == CLEAR_SWEEP) {
     m.sweep_bytes = 2 * cache_bytes();
     m.sweep = private(m.sweep_bytes, 0);
   }
@@ -463,11 +284,11 @@ static void flush(const memory *m, const config *c)
 }
 #endif
 
-static void clear_caches(const options *o, const memory *m, const config *c)
+static void clear_caches(const memory *m, const config *c)
 {
-  if (o->clear == CLEAR_CLFLUSH)
+  if (options[CLEAR].value == CLEAR_CLFLUSH)
     flush(m, c);
-  else if (o->clear == CLEAR_SWEEP)
+  else if (options[CLEAR].value == CLEAR_SWEEP)
     for (size_t i = 0; i < m->sweep_bytes; i += LINE) ((volatile unsigned char *)m->sweep)[i]++;
 }
 
@@ -525,20 +346,13 @@ static void send_payload(const memory *m, const config *c, int sequence)
   }
 }
 
-static double now_s(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The receiver's part of MMPQAMM. Returns the time of unpacking in seconds. */
 static double receive_payload(const memory *m, const config *c, int sequence)
 {
   shmem_int_wait_until(m->flag, SHMEM_CMP_EQ, sequence);
-  double start = now_s();
+  double start = now();
   for (size_t i = 0; i < c->n; i++) memcpy(m->unpacked + i * c->stride, m->arrival + i * c->size, c->size);
-  return now_s() - start;
+  return now() - start;
 }
 
 /* ---- verification ---- */
@@ -634,9 +448,9 @@ static void tell_to_go_on(const memory *m, bool on)
 }
 
 /* All PEs must agree, and only PE 0 knows the answer. */
-static bool needs_clears(const options *o, const memory *m, const meter *e)
+static bool needs_clears(const memory *m, const meter *e)
 {
-  tell_to_go_on(m, meter_interval_s(e) > 0 || o->interval_s > 0);
+  tell_to_go_on(m, meter_interval_s(e) > 0 || options[INTERVAL].value > 0);
   shmem_barrier_all();
   return *m->go;
 }
@@ -656,9 +470,9 @@ static void one_iteration(const memory *m, const config *c, meter *e, timings *t
   int sequence = next_sequence();
   if (sends) {
     meter_iteration_begin(e);
-    double start = now_s();
+    double start = now();
     send_payload(m, c, sequence);
-    t->s[t->n] = now_s() - start;
+    t->s[t->n] = now() - start;
     meter_iteration_end(e, c->p == PQPQ || c->p == PPQ ? 0 : (double)c->payload);
   } else {
     t->s[t->n] = c->p == MMPQAMM ? receive_payload(m, c, sequence) : 0;
@@ -667,18 +481,17 @@ static void one_iteration(const memory *m, const config *c, meter *e, timings *t
 
 /* Iterates until `least_s` have passed and `least_n` iterations are done. With transfer = false it only clears
  * caches and calls the barriers, so that their joules can be subtracted. */
-static void block(const options *o, const memory *m, const config *c, meter *e, bool transfer, double least_s,
-                  int least_n, timings *t)
+static void block(const memory *m, const config *c, meter *e, bool transfer, double least_s, int least_n, timings *t)
 {
   t->n = 0;
   t->when.begin = time_of_day();
-  double start = now_s();
+  double start = now();
   do {
-    clear_caches(o, m, c);
+    clear_caches(m, c);
     shmem_barrier_all();
     if (transfer) one_iteration(m, c, e, t);
     t->n++;
-    t->wall_s = now_s() - start;
+    t->wall_s = now() - start;
     tell_to_go_on(m, t->n < MAX_ITERATIONS && (t->n < least_n || t->wall_s < least_s));
     shmem_barrier_all();
   } while (*m->go);
@@ -686,12 +499,12 @@ static void block(const options *o, const memory *m, const config *c, meter *e, 
 }
 
 /* Transfers that are counted and not timed. */
-static void count_block(const options *o, const memory *m, const config *c)
+static void count_block(const memory *m, const config *c)
 {
   counts_clear(&counted);
-  for (int i = 0; i < o->counted; i++) {
+  for (int i = 0; i < (int)options[COUNT].value; i++) {
     int sequence = next_sequence();
-    clear_caches(o, m, c);
+    clear_caches(m, c);
     shmem_barrier_all();
     if (me == TELLER) counts_begin(&counted);
     if (sends)
@@ -710,12 +523,6 @@ static double timed_s(const timings *t)
   return sum;
 }
 
-static int by_size(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Quantile q of n sorted values, interpolated between neighbours. */
 static double quantile(const double *sorted, int n, double q)
 {
@@ -726,21 +533,6 @@ static double quantile(const double *sorted, int n, double q)
 
 /* ---- output ---- */
 
-static void print_latency(const timings *t)
-{
-  printf("\"latency_s\":{");
-  print_number("median", quantile(t->s, t->n, 0.5));
-  printf(",");
-  print_number("p25", quantile(t->s, t->n, 0.25));
-  printf(",");
-  print_number("p75", quantile(t->s, t->n, 0.75));
-  printf(",");
-  print_number("mean", timed_s(t) / t->n);
-  printf(",");
-  print_number("min", t->s[0]);
-  printf("},");
-}
-
 /* A sample in numbers. `clears`: the block of clearing alone; `clears_share`: the part of it that `t` includes. */
 typedef struct result {
   const timings *t, *clears;
@@ -749,50 +541,50 @@ typedef struct result {
   bool verified;
 } result;
 
-static void print_sample(const options *o, const config *c, int repeat, int turn, const result *r, const meter *e)
+static void print_sample(const config *c, int repeat, int turn, const result *r, const meter *e)
 {
   const timings *t = r->t;
   double median = quantile(t->s, t->n, 0.5);
   printf("{\"kind\":\"sample\",\"pattern\":\"%s\",\"payload\":%zu,\"fragments\":%zu,\"fragment_bytes\":%zu,",
          pattern_names[c->p], c->payload, c->n, c->size);
-  printf("\"repeat\":%d,\"turn\":%d,\"iterations\":%d,", repeat, turn, t->n);
+  printf("\"repeat\":%d,\"turn\":%d,\"iterations\":%d", repeat, turn, t->n);
   print_number("block_s", t->wall_s);
-  printf(",");
-  print_latency(t);
+  printf(",\"latency_s\":{\"median\":%.9g,\"p25\":%.9g,\"p75\":%.9g,\"mean\":%.9g,\"min\":%.9g}", median,
+         quantile(t->s, t->n, 0.25), quantile(t->s, t->n, 0.75), timed_s(t) / t->n, t->s[0]);
   print_number("unpack_s", r->unpack_s);
-  printf(",");
   print_number("bandwidth_Bps", (double)c->payload / median);
-  printf(",");
   print_number("message_rate_per_s", (double)c->n / median);
-  printf(",\"clear\":\"%s\",\"verified\":%s,", clearing_names[o->clear], r->verified ? "true" : "false");
+  print_text("clear", clearings[(int)options[CLEAR].value]);
+  print_flag("verified", r->verified);
   print_spans(t->when, 1.0 / t->n, r->clears->when, -r->clears_share / t->n);
   meter_print(e, t->n);
-  if (o->counted) counts_print(&counted, o->counted);
-  printf("}\n");
-  fflush(stdout);
+  if (options[COUNT].value) counts_print(&counted, (int)options[COUNT].value);
+  end_line();
 }
 
-static void print_setup(const options *o, const meter *e)
+static void print_setup(const meter *e)
 {
+  const option *payload = &options[PAYLOAD], *fragments = &options[FRAGMENTS];
   int configurations = 0;
-  for (int i = 0; i < o->n_payload; i++)
-    for (int k = 0; k < o->n_fragments; k++) configurations += divides(o, i, k) ? o->n_patterns : 0;
-  printf("{\"kind\":\"setup\",\"n_pes\":%d,\"repeat\":%d,\"configurations\":%d,", shmem_n_pes(), o->repeats,
+  for (int i = 0; i < payload->n; i++)
+    for (int k = 0; k < fragments->n; k++)
+      configurations += divides(payload->at[i], fragments->at[k]) ? options[PATTERNS].n : 0;
+  printf("{\"kind\":\"setup\",\"n_pes\":%d,\"repeat\":%.0f,\"configurations\":%d", n_pes, options[REPEAT].value,
          configurations);
-  print_number("min_time_s", o->min_time_s);
-  printf(",\"min_iterations\":%d,\"gap\":%zu,\"clear\":\"%s\",\"pinned\":%s,", o->min_iterations, o->gap,
-         clearing_names[o->clear], o->pin ? "true" : "false");
-  meter_print_setup(e);
-  printf("}\n");
-  fflush(stdout);
+  print_number("min_time_s", options[MIN_TIME].value);
+  print_number("min_iterations", options[MIN_ITERATIONS].value);
+  print_number("gap", options[GAP].value);
+  print_text("clear", clearings[(int)options[CLEAR].value]);
+  print_flag("pinned", pinned);
+  print_meter(e->handle);
+  end_line();
 }
 
 /* ---- the sweep ---- */
 
 /* Prints one line of output. `round` makes its data differ from earlier data. Returns whether they arrived
  * correctly. */
-static bool measure(const options *o, const memory *m, const config *c, meter *e, timings *t, int repeat, int turn,
-                    unsigned round)
+static bool measure(const memory *m, const config *c, meter *e, timings *t, int repeat, int turn, unsigned round)
 {
   prepare(m, c, round);
   transfer_once(m, c);
@@ -800,101 +592,78 @@ static bool measure(const options *o, const memory *m, const config *c, meter *e
   prepare(m, c, round + 1);
   static timings clears;
   result r = {.t = t, .clears = &clears};
-  double least_s = fmax(o->min_time_s, METER_INTERVALS * fmax(o->interval_s, meter_interval_s(e)));
+  double interval_s = options[INTERVAL].value;
+  double least_s = fmax(options[MIN_TIME].value, JOULES_INTERVALS * fmax(interval_s, meter_interval_s(e)));
   meter_block_begin(e);
-  block(o, m, c, e, true, least_s, o->min_iterations, t);
+  block(m, c, e, true, least_s, (int)options[MIN_ITERATIONS].value, t);
   meter_block_end(e);
-  count_block(o, m, c);
+  count_block(m, c);
   r.verified = verify(m, c, round + 1) && first;
-  if (needs_clears(o, m, e)) {
+  if (needs_clears(m, e)) {
     meter_clears_begin(e);
-    block(o, m, c, e, false, METER_INTERVALS * o->interval_s, t->n, &clears);
+    block(m, c, e, false, JOULES_INTERVALS * interval_s, t->n, &clears);
     r.clears_share = fmax(0, t->wall_s - timed_s(t)) / clears.wall_s;
     meter_clears_end(e, r.clears_share);
   }
-  qsort(t->s, (size_t)t->n, sizeof *t->s, by_size);
+  sort_samples(t->s, t->n);
   if (!sends && partner == TELLER)
     shmem_double_p(m->unpack_s, c->p == MMPQAMM ? quantile(t->s, t->n, 0.5) : (double)NAN, TELLER);
   shmem_barrier_all();
   r.unpack_s = *m->unpack_s;
-  if (me == TELLER) print_sample(o, c, repeat, turn, &r, e);
+  if (me == TELLER) print_sample(c, repeat, turn, &r, e);
   return r.verified;
 }
 
 /* Patterns alternate within each repeat, and each repeat begins with another one, so that noise affects all equally. */
-static bool sweep(const options *o, const memory *m, meter *e)
+static bool sweep(const memory *m, meter *e)
 {
   static timings t;
+  const option *payload = &options[PAYLOAD], *fragments = &options[FRAGMENTS], *patterns = &options[PATTERNS];
   unsigned round = 1;
   bool verified = true;
-  for (int repeat = 0; repeat < o->repeats; repeat++)
-    for (int f = 0; f < o->n_fragments; f++)
-      for (int k = 0; k < o->n_payload; k++)
-        for (int turn = 0; turn < o->n_patterns && divides(o, k, f); turn++) {
-          pattern p = o->patterns[(turn + repeat + f) % o->n_patterns];
-          config c = make_config(o, p, o->payload[k], o->fragments[f]);
-          verified = measure(o, m, &c, e, &t, repeat, turn, round) && verified;
+  for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
+    for (int f = 0; f < fragments->n; f++)
+      for (int k = 0; k < payload->n; k++)
+        for (int turn = 0; turn < patterns->n && divides(payload->at[k], fragments->at[f]); turn++) {
+          pattern p = (pattern)patterns->at[(turn + repeat + f) % patterns->n];
+          config c = make_config(p, (size_t)payload->at[k], (size_t)fragments->at[f]);
+          verified = measure(m, &c, e, &t, repeat, turn, round) && verified;
           round += 2;
         }
   return verified;
 }
 
-/* Binds this PE to its own core, if it may use enough cores. A PE that the launcher has bound already stays
- * unchanged. */
-static void pin(options *o)
-{
-  bool pinned = false;
-#if defined(__linux__)
-  cpu_set_t may, one;
-  if (o->pin && sched_getaffinity(0, sizeof may, &may) == 0) {
-    if (CPU_COUNT(&may) == 1) pinned = true;
-    int skip = me;
-    for (int cpu = 0; cpu < CPU_SETSIZE && !pinned && CPU_COUNT(&may) >= n_pes; cpu++)
-      if (CPU_ISSET(cpu, &may) && skip-- == 0) {
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        pinned = sched_setaffinity(0, sizeof one, &one) == 0;
-      }
-  }
-#endif
-  o->pin = pinned;
-}
-
 int main(int argc, char **argv)
 {
-  options o = parse(argc, argv);
-  if (o.help) {
-    usage(stdout);
-    return 0;
-  }
+  int words;
   shmem_init();
   me = shmem_my_pe();
   n_pes = shmem_n_pes();
   sends = me < n_pes / 2;
   partner = sends ? me + n_pes / 2 : me - n_pes / 2;
-  if (n_pes % 2)
-    complain("needs an even number of PEs, half of them senders, and has %d; start it with oshrun -n 2", n_pes);
-  if (bad_usage[0]) {
-    if (me == TELLER) fprintf(stderr, "patterns: %s\n", bad_usage);
+  int code = options_parse(argc, argv, "", "time and joules of five ways of writing the same bytes to another PE",
+                           options, N_OPTIONS, me == TELLER, &words);
+  if (code == OPTIONS_GO) code = check_options();
+  if (code != OPTIONS_GO) {
     shmem_finalize();
-    return 2;
+    return code == OPTIONS_WRONG ? EX_USAGE : 0;
   }
-  pin(&o);
-  memory m = make_memory(&o);
+  pinned = !options[NO_PIN].value && pin(me, n_pes);
+  memory m = make_memory();
   meter e = meter_open(me == TELLER);
   const char *sysfs = getenv("WATTLE_SYSFS"); /* a setting of Wattle, for tests */
-  if (me == TELLER && o.counted) counts_open(&counted, sysfs ? sysfs : "/sys");
+  if (me == TELLER && options[COUNT].value) counts_open(&counted, sysfs ? sysfs : "/sys");
   if (me == TELLER) {
-    print_setup(&o, &e);
-    meter_print_floor(&e);
+    print_setup(&e);
+    print_floor(e.handle);
   }
   shmem_barrier_all();
-  bool verified = sweep(&o, &m, &e);
+  bool verified = sweep(&m, &e);
   if (me == TELLER && !verified)
     fprintf(stderr, "patterns: some bytes did not arrive, or arrived at a wrong place; see the samples with "
                     "\"verified\":false\n");
-  if (me == TELLER && o.counted) counts_close(&counted);
-  meter_close(&e);
+  if (me == TELLER && options[COUNT].value) counts_close(&counted);
+  wattle_energy_close(e.handle);
   free_memory(&m);
   shmem_finalize();
   return me == TELLER && !verified ? 1 : 0;

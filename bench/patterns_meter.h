@@ -11,13 +11,8 @@
 #define BENCH_PATTERNS_METER_H
 
 #include <shmem.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "json_line.h"
-
-#if defined(USE_WATTLE)
+#include "joules.h"
 
 static const double least_covered = 0.5; /* share of the iterations; with less, joules are not known */
 
@@ -30,10 +25,10 @@ typedef struct {
 
 typedef struct {
   wattle_energy_t *handle; /* opened again for each block; NULL on PEs other than PE 0, and where it cannot be opened */
-  bool modelled, measured; /* how its joules are taken; neither: the meter is "none" */
-  bool free;               /* reading it takes no time, as in simulation */
-  span work, rest;         /* the wanted joules, and those to subtract: clearing, or the reading itself */
-  double rest_share;       /* the share of `rest` that `work` includes */
+  meter_kind kind;
+  bool modelled;     /* its joules are taken for each iteration, and not for a block of them */
+  span work, rest;   /* the wanted joules, and those to subtract: clearing, or the reading itself */
+  double rest_share; /* the share of `rest` that `work` includes */
 } meter;
 
 static void span_begin(const meter *e, const span *s)
@@ -55,28 +50,28 @@ static void span_end(const meter *e, span *s)
 
 static void meter_block_begin(meter *e)
 {
-  if (!e->modelled && !e->measured) return;
+  if (e->kind == NO_METER) return;
   wattle_energy_close(e->handle);
   e->handle = wattle_energy_open(NULL);
   e->work = (span){.name = "work"};
   e->rest = (span){.name = "rest"};
   e->rest_share = 1;
-  if (e->measured) span_begin(e, &e->work);
+  if (e->kind == SENSOR) span_begin(e, &e->work);
 }
 
 static void meter_block_end(meter *e)
 {
-  if (e->measured) span_end(e, &e->work);
+  if (e->kind == SENSOR) span_end(e, &e->work);
 }
 
 static void meter_clears_begin(meter *e)
 {
-  if (e->measured) span_begin(e, &e->rest);
+  if (e->kind == SENSOR) span_begin(e, &e->rest);
 }
 
 static void meter_clears_end(meter *e, double share)
 {
-  if (e->measured) span_end(e, &e->rest);
+  if (e->kind == SENSOR) span_end(e, &e->rest);
   e->rest_share = share;
 }
 
@@ -99,34 +94,21 @@ static void meter_iteration_end(meter *e, double copied)
 /* A meter. Only the PE that prints energy counts. */
 static meter meter_open(bool tells)
 {
-  meter e = {0};
-  if (!tells) return e;
-  e.handle = wattle_energy_open(NULL);
-  if (!e.handle) {
-    fprintf(stderr, "patterns: %s\n", wattle_last_error());
-    shmem_global_exit(2);
-  }
-  const char *name = wattle_energy_meter(e.handle);
-  e.modelled = !strcmp(name, "model") || !strcmp(name, "simgrid");
-  e.free = !strcmp(name, "simgrid");
-  e.measured = !e.modelled && strcmp(name, "none") != 0;
+  meter e = {.handle = tells ? open_meter("patterns", shmem_global_exit) : NULL};
+  e.kind = meter_kind_of(e.handle);
+  e.modelled = e.kind == MODEL || e.kind == SIMULATED;
   return e;
-}
-
-static void meter_close(meter *e)
-{
-  wattle_energy_close(e->handle);
 }
 
 static double meter_interval_s(const meter *e)
 {
-  return e->measured ? joules_sensor_s : 0;
+  return e->kind == SENSOR ? joules_sensor_s : 0;
 }
 
 /* Joules of a domain for one interval with a figure. A sensor's interval is a block of `iterations`. */
 static void for_one(const meter *e, const span *s, int d, int iterations, wattle_joules_t *j)
 {
-  double per = e->measured ? iterations : s->known[d];
+  double per = e->kind == SENSOR ? iterations : s->known[d];
   if (s->known[d] < least_covered * s->n || per == 0) j->provenance = WATTLE_UNAVAILABLE;
   if (s == &e->rest) per /= e->rest_share;
   j->joules /= per;
@@ -145,81 +127,15 @@ static void take_off(wattle_joules_t *work, const wattle_joules_t *rest)
 static void meter_print(const meter *e, int iterations)
 {
   wattle_joules_t work[JOULES_DOMAINS], rest[JOULES_DOMAINS];
-  int n = e->modelled || e->measured ? wattle_region_joules(e->handle, e->work.name, work, JOULES_DOMAINS) : 0;
+  int n = e->kind != NO_METER ? wattle_region_joules(e->handle, e->work.name, work, JOULES_DOMAINS) : 0;
   if (n > 0 && wattle_region_joules(e->handle, e->rest.name, rest, JOULES_DOMAINS) != n) n = -1;
   for (int d = 0; d < n && d < JOULES_DOMAINS; d++) {
     for_one(e, &e->work, d, iterations, &work[d]);
-    if (e->free) continue;
+    if (e->kind == SIMULATED) continue;
     for_one(e, &e->rest, d, iterations, &rest[d]);
     take_off(&work[d], &rest[d]);
   }
   print_joules(work, n, 1);
 }
-
-static void meter_print_floor(meter *e)
-{
-  if (e->modelled || e->measured) print_floor(e->handle);
-}
-
-static void meter_print_setup(const meter *e)
-{
-  print_meter(e->handle);
-}
-
-#else
-
-typedef int meter;
-
-static meter meter_open(bool tells)
-{
-  return (void)tells, 0;
-}
-static void meter_close(meter *e)
-{
-  (void)e;
-}
-static double meter_interval_s(const meter *e)
-{
-  return (void)e, 0;
-}
-static void meter_iteration_begin(meter *e)
-{
-  (void)e;
-}
-static void meter_iteration_end(meter *e, double copied)
-{
-  (void)e, (void)copied;
-}
-static void meter_block_begin(meter *e)
-{
-  (void)e;
-}
-static void meter_block_end(meter *e)
-{
-  (void)e;
-}
-static void meter_clears_begin(meter *e)
-{
-  (void)e;
-}
-static void meter_clears_end(meter *e, double share)
-{
-  (void)e, (void)share;
-}
-static void meter_print_floor(meter *e)
-{
-  (void)e;
-}
-static void meter_print_setup(const meter *e)
-{
-  (void)e, printf("\"meter\":null,\"meter_why\":\"built without wattle.h\"");
-}
-
-static void meter_print(const meter *e, int iterations)
-{
-  (void)e, (void)iterations;
-  printf("\"energy\":null,\"energy_why\":\"built without wattle.h\"");
-}
-#endif
 
 #endif

@@ -1,17 +1,17 @@
 /*
  * scale.c - a job on many nodes: start, connections on first contact, memory, and the messages of collectives.
  *
- *   PROGRAM hold FIFO PHASE   does the phase, then waits until FIFO has a writer, so that memory and connections can be
+ *   PROGRAM hold FIFO PHASE   does the phase, then waits until FIFO has a writer, so that memory and connections can
+ *   be
  *                             read. Each PE prints one JSON line with its times, then "held PE PID".
  *   PROGRAM count CALL N      makes N calls. The profiles of two numbers of calls show the messages of a call.
  *
- * Phases: "barrier" is one barrier. "collectives" is one of each of the calls. "pairs" is a put and a quiet from each PE
- * to each other one, twice: the first makes the connection, the second uses it.
- * Calls: barrier, broadcast, sum, collect, alltoall, of 8 bytes by all PEs.
+ * Phases: "barrier" is one barrier. "collectives" is one of each of the calls. "pairs" is a put and a quiet from each
+ * PE to each other one, twice: the first makes the connection, the second uses it. Calls: barrier, broadcast, sum,
+ * collect, alltoall, of 8 bytes by all PEs.
  */
 #include <shmem.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "empty.h"
 
@@ -38,12 +38,6 @@ static bool call(const char *name)
   return true;
 }
 
-static int by_size(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The median time of a put and a quiet to each other PE, in seconds. All begin with different targets. */
 static double touch_all(double *seconds)
 {
@@ -54,7 +48,7 @@ static double touch_all(double *seconds)
     shmem_quiet();
     seconds[i - 1] = now() - began;
   }
-  qsort(seconds, (size_t)n - 1, sizeof *seconds, by_size);
+  sort_samples(seconds, n - 1);
   return n > 1 ? seconds[(n - 1) / 2] : 0;
 }
 
@@ -79,8 +73,9 @@ static int hold_after(const char *phase, const char *fifo, double init)
   } else if (strcmp(phase, "barrier")) {
     return 64;
   }
-  snprintf(line, sizeof line, "{\"test\": \"scale\", \"pe\": %d, \"init_s\": %.6f, \"first_s\": %.9f, \"again_s\": %.9f}\n",
-           shmem_my_pe(), init, first, again);
+  snprintf(line, sizeof line,
+           "{\"test\": \"scale\", \"pe\": %d, \"init_s\": %.6f, \"first_s\": %.9f, \"again_s\": %.9f}\n", shmem_my_pe(),
+           init, first, again);
   say(line);
   hold(shmem_my_pe(), fifo);
   return 0;

@@ -20,10 +20,9 @@
 #include <shmem.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clocks.h"
 
 enum { WORDS = 10000, BUFFER = 1024, MOST_ROUNDS = 1000, MOST_OPERATIONS = 10000000 };
 
@@ -39,13 +38,6 @@ static uint32_t *target;        /* of each operation: its PE and word */
 static uint32_t *word;
 static long *result; /* of each look-up */
 static long work[SHMEM_REDUCE_MIN_WRKDATA_SIZE], sync_[SHMEM_REDUCE_SYNC_SIZE];
-
-static double now_s(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void choose_words(void)
 {
@@ -188,31 +180,22 @@ static bool is_right(enum does does)
   return right;
 }
 
-static int by_size(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static void measure(const struct way *w, int rounds)
 {
   static double seconds[MOST_ROUNDS];
   for (int round = -1; round < rounds; round++) { /* the first one warms up */
     prepare(w->does);
-    double begin = now_s();
+    double begin = now();
     w->run();
     shmem_barrier_all();
-    if (round >= 0) seconds[round] = (now_s() - begin) / (double)n;
+    if (round >= 0) seconds[round] = (now() - begin) / (double)n;
     if (!is_right(w->does)) {
       fprintf(stderr, "updates: %s: PE %d has a wrong result\n", w->name, me);
       shmem_global_exit(1);
     }
     shmem_barrier_all();
   }
-  if (me != 0) return;
-  qsort(seconds, (size_t)rounds, sizeof *seconds, by_size);
-  printf("{\"row\":\"%s\",\"median_s\":%.9g,\"best_s\":%.9g}\n", w->name, seconds[rounds / 2], seconds[0]);
-  fflush(stdout);
+  if (me == 0) tell_samples(w->name, seconds, rounds);
 }
 
 static void *symmetric(size_t count)

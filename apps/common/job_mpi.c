@@ -2,7 +2,6 @@
 #include "job.h"
 
 #include <mpi.h>
-#include <stdlib.h>
 
 void job_begin(int *argc, char ***argv)
 {
@@ -48,6 +47,16 @@ int64_t job_sum(int64_t mine)
   int64_t all;
   MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
   return all;
+}
+
+void *job_shared(size_t count, size_t size)
+{
+  return job_calloc(count, size);
+}
+
+void job_shared_free(void *p)
+{
+  free(p);
 }
 
 void job_abort(int code)

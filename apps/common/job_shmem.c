@@ -2,8 +2,6 @@
 #include "job.h"
 
 #include <shmem.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void job_begin(int *argc, char ***argv)
@@ -31,19 +29,23 @@ void job_barrier(void)
   shmem_barrier_all();
 }
 
-static void *symmetric(size_t bytes)
+void *job_shared(size_t count, size_t size)
 {
-  void *p = shmem_malloc(bytes);
+  void *p = shmem_calloc(count ? count : 1, size);
   if (p) return p;
-  fprintf(stderr, "PE %d: no space for %zu bytes of symmetric memory; set a larger SHMEM_SYMMETRIC_SIZE\n",
-          shmem_my_pe(), bytes);
-  shmem_global_exit(1);
-  abort();
+  fprintf(stderr, "PE %d: no space for %zu x %zu bytes of symmetric memory; set a larger SHMEM_SYMMETRIC_SIZE\n",
+          shmem_my_pe(), count, size);
+  job_abort(1);
+}
+
+void job_shared_free(void *p)
+{
+  shmem_free(p);
 }
 
 void job_gather(const void *mine, size_t bytes, void *all)
 {
-  char *place = symmetric(bytes * (size_t)shmem_n_pes());
+  char *place = job_shared((size_t)shmem_n_pes(), bytes);
   shmem_putmem(place + bytes * (size_t)shmem_my_pe(), mine, bytes, 0);
   shmem_barrier_all();
   if (shmem_my_pe() == 0) memcpy(all, place, bytes * (size_t)shmem_n_pes());
@@ -52,7 +54,7 @@ void job_gather(const void *mine, size_t bytes, void *all)
 
 void job_broadcast(void *data, size_t bytes)
 {
-  char *place = symmetric(bytes);
+  char *place = job_shared(1, bytes);
   if (shmem_my_pe() == 0) memcpy(place, data, bytes);
   shmem_barrier_all();
   shmem_getmem(data, place, bytes, 0);

@@ -7,17 +7,18 @@
 #ifndef APPS_MEASURE_H
 #define APPS_MEASURE_H
 
-#include <stdbool.h>
-#include <wattle.h>
+#define USE_WATTLE
+#include "../../bench/joules.h"
 
 enum { MEASURE_DOMAINS = 8 };
 
-/* Figures of the section on all PEs; valid on PE 0. Seconds; joules as in wattle.h. `begin`, `end`: the section by this
- * PE's time of day, seconds since 1970; NaN where it has several pieces. `share`: the part of the section that the
- * figures are for, 1 until they are divided. */
+/* Figures of the section on all PEs; valid on PE 0. Seconds; joules as in wattle.h. `when`: the last of its pieces
+ * by this PE's time of day. `share`: the part of the section that the figures are for, 1 until they are divided. */
 typedef struct measured {
   double seconds, cpu_seconds;
-  double begin, end, share;
+  long pieces;
+  block_time when;
+  double share;
   int n_domains; /* 0: no meter */
   wattle_joules_t joules[MEASURE_DOMAINS];
 } measured;
@@ -44,16 +45,12 @@ void measure_part(const char *name, measured *mine);
 /* Divides the figures by the number of equal rounds. */
 void measure_divide(measured *m, double rounds);
 
-/* Prints the meter's name and why no better one is used, as two JSON members, or the joules of `m` as one:
- * "energy":[...] or null. Any PE may call them. */
-void measure_print_meter(void);
-void measure_print_energy(const measured *m);
+/* Prints the beginning of a line of "kind":"setup": the program, the PEs, the meter's name, and the reason why no
+ * better one is used. The caller adds members and ends the line. */
+void measure_print_setup(const char *program);
 
-/* Prints "spans":[{begin, end, share}], from which the joules of an external meter are found, or null. */
-void measure_print_spans(const measured *m);
-
-/* Print `"name":value`, with null for a number that is not finite, or a text as a JSON string. */
-void json_number(const char *name, double value);
-void json_text(const char *name, const char *text);
+/* Prints the figures: seconds, CPU seconds, joules, and the span from which the joules of an external meter are
+ * found (null where there are several). Any PE may call it. */
+void measure_print(const measured *m);
 
 #endif

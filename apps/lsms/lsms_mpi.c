@@ -4,8 +4,6 @@
  * MPI_Waitall. MMPQAMM packs the parameters into one message, which the receiver unpacks.
  */
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../common/job.h"
@@ -21,20 +19,13 @@ static struct {
   MPI_Request *requests; /* one a parameter */
 } self;
 
-static void check_memory(const void *p)
-{
-  if (p) return;
-  fprintf(stderr, "lsms-mpi: rank %d: no memory for the parameters\n", job_me());
-  job_abort(1);
-}
-
 void *version_start(const lsms_job *j)
 {
   size_t room = j->n * j->stride;
-  check_memory(self.inbox = calloc(1, room));
-  check_memory(self.packed = calloc(1, room));
-  check_memory(self.outgoing = calloc(1, room));
-  check_memory(self.requests = calloc(j->n, sizeof *self.requests));
+  self.inbox = job_calloc(1, room);
+  self.packed = job_calloc(1, room);
+  self.outgoing = job_calloc(1, room);
+  self.requests = job_calloc(j->n, sizeof *self.requests);
   return self.outgoing;
 }
 

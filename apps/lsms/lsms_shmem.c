@@ -3,8 +3,6 @@
  * waits for the flag, because a put alone does not say that it has arrived.
  */
 #include <shmem.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../common/job.h"
@@ -22,22 +20,15 @@ static struct {
 static uint64_t flag, concluded;  /* symmetric: messages that have arrived; groups that have concluded */
 static uint64_t received, totals; /* how often this PE has received; how often the root has waited for all groups */
 
-static void check_memory(const void *p)
-{
-  if (p) return;
-  fprintf(stderr, "lsms-shmem: PE %d: no space for the parameters; set a larger SHMEM_SYMMETRIC_SIZE\n", shmem_my_pe());
-  job_abort(1);
-}
-
 void *version_start(const lsms_job *j)
 {
   size_t room = j->n * j->stride;
   self.pinned = !lsms_copies(j->pattern) && j->pattern != MMPQAMM;
-  check_memory(self.inbox = shmem_calloc(1, room));
-  check_memory(self.packed = shmem_calloc(1, room));
-  check_memory(self.arrived = shmem_calloc(1, j->n * j->bytes));
-  check_memory(self.results = shmem_calloc((size_t)j->n_pes, sizeof *self.results));
-  check_memory(self.outgoing = self.pinned ? shmem_calloc(1, room) : calloc(1, room));
+  self.inbox = job_shared(1, room);
+  self.packed = job_shared(1, room);
+  self.arrived = job_shared(1, j->n * j->bytes);
+  self.results = job_shared((size_t)j->n_pes, sizeof *self.results);
+  self.outgoing = self.pinned ? job_shared(1, room) : job_calloc(1, room);
   return self.outgoing;
 }
 

@@ -7,39 +7,31 @@
  * clocks are comparable if all have the same `--turns`.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "../common/clocks.h"
-#include "../common/job.h"
-#include "../common/options.h"
 #include "../slack/sample.h"
 #include "../slack/work.h"
 #include "lsms.h"
 
-enum { EX_USAGE = 64, MOST_PARAMETERS = 1 << 20, CACHE_LINE = 64 };
+enum { MOST_PARAMETERS = 1 << 20, CACHE_LINE = 64 };
 enum { PATTERN, GROUPS, BYTES, WORK, TURNS, STEPS, LEAST, WARM, REPEAT, SEED, N_OPTIONS };
 enum { TRANSFER, COMPUTE, WAIT, COLLECT, STAGES };
 
 static const char *const stage_names[STAGES] = {"transfer_s", "compute_s", "sync_s", "collect_s"};
 static const char *const end_names[STAGES] = {"transfer_end", "compute_end", "sync_end", "collect_end"};
-static bool any_wrong; /* on PE 0 */
 static struct {
   long warm, counted;
 } made; /* steps of the current sample */
 static option options[N_OPTIONS] = {
-    [PATTERN] = {"pattern", PPQ, 0, 0, "how a master sends parameters", lsms_patterns},
-    [GROUPS] = {"groups", 2, 1, 4096, "groups of PEs; at most one for each PE without the root", NULL},
-    [BYTES] = {"bytes", 64, 8, 1 << 20, "bytes of a parameter, a multiple of 8", NULL},
-    [WORK] = {"work", 1, 0.001, 10000, "mean milliseconds that a member of a group computes in a step", NULL},
-    [TURNS] = {"turns", 0, 0, 1e12, "turns of work in a millisecond; 0: measured on this machine now", NULL},
-    [STEPS] = {"steps", 20, 1, 1e6, "steps in a sample", NULL},
-    [LEAST] = {"least", 0, 0, 3600, "seconds that a sample lasts at least, by more steps", NULL},
-    [WARM] = {"warm", 6, 0, 1e6, "steps before it that do not count", NULL},
-    [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
-    [SEED] = {"seed", 1, 0, 1e9, "determines all parameters", NULL},
+    [PATTERN] = OPTION_WORD("pattern", PPQ, lsms_patterns, "how a master sends parameters"),
+    [GROUPS] = OPTION_NUMBER("groups", 2, 1, 4096, "groups of PEs; at most one for each PE without the root"),
+    [BYTES] = OPTION_NUMBER("bytes", 64, 8, 1 << 20, "bytes of a parameter, a multiple of 8"),
+    [WORK] = OPTION_NUMBER("work", 1, 0.001, 10000, "mean milliseconds that a member of a group computes in a step"),
+    [TURNS] = OPTION_NUMBER("turns", 0, 0, 1e12, "turns of work in a millisecond; 0: measured on this machine now"),
+    [STEPS] = OPTION_NUMBER("steps", 20, 1, 1e6, "steps in a sample"),
+    [LEAST] = OPTION_NUMBER("least", 0, 0, 3600, "seconds that a sample lasts at least, by more steps"),
+    [WARM] = OPTION_NUMBER("warm", 6, 0, 1e6, "steps before it that do not count"),
+    [REPEAT] = OPTION_NUMBER("repeat", 1, 1, 10000, "number of measurements of each case"),
+    [SEED] = OPTION_NUMBER("seed", 1, 0, 1e9, "determines all parameters"),
 };
 
 /* The seconds of each stage on a PE, and the times (CLOCK_MONOTONIC) of the last step's beginning and stages' ends. */
@@ -59,9 +51,9 @@ static double own_turns(const lsms_job *j, double turns, double ratio)
 /* Adds the time since *before to a stage. */
 static void pass(stages *s, int stage, double *before)
 {
-  double now = seconds_now();
-  s->s[stage] += now - *before;
-  *before = s->end[stage] = now;
+  s->end[stage] = now();
+  s->s[stage] += s->end[stage] - *before;
+  *before = s->end[stage];
 }
 
 /* The transfer stage. Returns the parameters of this PE. */
@@ -84,7 +76,7 @@ static void *transfer(const lsms_job *j, uint64_t seed, void *outgoing)
 /* A step. Returns, on the root, the sum of all results. */
 static uint64_t step(const lsms_job *j, uint64_t seed, void *outgoing, double turns, stages *s)
 {
-  double before = s->begin = seconds_now();
+  double before = s->begin = now();
   uint64_t result = 0;
   void *parameters = transfer(j, seed, outgoing);
   pass(s, TRANSFER, &before);
@@ -115,10 +107,9 @@ static uint64_t steps(const lsms_job *j, uint64_t *seed, void *outgoing, long n,
 static void print_of_all(const char *name, const stages *all, size_t offset, double from, double by)
 {
   int n = job_n_pes();
-  double *values = calloc((size_t)n, sizeof *values);
-  if (!values) job_abort(1);
+  double *values = job_calloc((size_t)n, sizeof *values);
   for (int pe = 0; pe < n; pe++) values[pe] = (*(const double *)((const char *)&all[pe] + offset) - from) / by;
-  sample_print_list(name, values, n);
+  print_list(name, values, n);
   free(values);
 }
 
@@ -144,13 +135,11 @@ static void print(const lsms_job *j, sample_case c, int repeat, const measured *
     fprintf(stderr, "lsms-%s: no memory to check the result; use fewer parameters\n", lsms_version);
     job_abort(1);
   }
-  any_wrong |= sum != expected;
   snprintf(name, sizeof name, "%s %s", lsms_version, lsms_patterns[j->pattern]);
   sample_print(name, "all", c, repeat, m, sum == expected);
   printf(",\"groups\":%d,\"bytes\":%zu,\"checksum\":\"%016" PRIx64 "\"", j->groups, j->bytes, sum);
   print_stages(all, (double)made.counted);
-  printf("}\n");
-  fflush(stdout);
+  end_line();
 }
 
 /* Makes the steps that do not count, and finds how many steps count. */
@@ -161,20 +150,18 @@ static void warm_up(const lsms_job *j, uint64_t *seed, void *outgoing, double tu
   made.warm = (long)fmax(options[WARM].value, least > 0);
   made.counted = (long)options[STEPS].value;
   job_barrier();
-  double before = seconds_now();
+  double before = now();
   steps(j, seed, outgoing, made.warm, turns, &ignored);
   if (least <= 0) return;
-  long enough = sample_rounds((seconds_now() - before) / (double)made.warm, least);
+  long enough = sample_rounds((now() - before) / (double)made.warm, least);
   if (enough > made.counted) made.counted = enough;
-  job_broadcast(&made.counted, sizeof made.counted);
 }
 
 static void measure(lsms_job *j, sample_case c, int repeat, double turns)
 {
   measured m;
-  stages mine = {.begin = 0}, *all = j->me == 0 ? calloc((size_t)j->n_pes, sizeof *all) : NULL;
+  stages mine = {.begin = 0}, *all = j->me == 0 ? job_calloc((size_t)j->n_pes, sizeof *all) : NULL;
   uint64_t seed = (uint64_t)options[SEED].value;
-  if (j->me == 0 && !all) job_abort(1);
   j->n = (size_t)c.x;
   turns = own_turns(j, turns, c.y);
   void *outgoing = version_start(j);
@@ -189,55 +176,53 @@ static void measure(lsms_job *j, sample_case c, int repeat, double turns)
   free(all);
 }
 
-static bool is_possible(const sample_case *cases, int n)
+static double turns; /* in a millisecond, the same on all PEs */
+
+static const char *wrong(const sample_case *cases, int n)
 {
-  const char *wrong = NULL;
-  if (job_n_pes() < 2) wrong = "needs at least 2 PEs, a root and a master";
-  if (fmod(options[BYTES].value, 8) != 0) wrong = "--bytes must be a multiple of 8";
+  if (job_n_pes() < 2) return "needs at least 2 PEs, a root and a master";
+  if (fmod(options[BYTES].value, 8) != 0) return "--bytes must be a multiple of 8";
   for (int i = 0; i < n; i++) {
-    if (cases[i].x != floor(cases[i].x)) wrong = "the number of parameters must be an integer";
-    if (cases[i].y != 0 && cases[i].y < 1) wrong = "CR must be at least 1";
+    if (cases[i].x != floor(cases[i].x)) return "the number of parameters must be an integer";
+    if (cases[i].y != 0 && cases[i].y < 1) return "CR must be at least 1";
   }
-  if (wrong && job_me() == 0) fprintf(stderr, "lsms-%s: %s\n", lsms_version, wrong);
-  return !wrong;
+  return NULL;
 }
 
-/* Turns in a millisecond, the same on all PEs. */
-static double agreed_turns(void)
+static void agree(const sample_case *cases, int n)
 {
-  double turns = options[TURNS].value > 0 ? options[TURNS].value : 1e-3 * work_turns_per_second();
-  job_broadcast(&turns, sizeof turns);
-  return turns;
+  turns = work_agreed_turns(options[TURNS].value);
+}
+
+static void print_setup(void)
+{
+  print_text("version", lsms_version);
+  print_number("turns", turns);
 }
 
 static void run(const sample_case *cases, int n)
 {
   lsms_job j = {.bytes = (size_t)options[BYTES].value, .pattern = (lsms_pattern)options[PATTERN].value};
-  double turns = agreed_turns();
   lsms_roles(&j, job_me(), job_n_pes(), (int)options[GROUPS].value);
   j.stride = (j.bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE + CACHE_LINE;
-  if (j.me == 0) {
-    sample_print_setup("lsms");
-    printf(",\"version\":\"%s\",", lsms_version);
-    json_number("turns", turns);
-    printf("}\n");
-  }
   for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
     for (int i = 0; i < n; i++) measure(&j, cases[i], repeat, turns * options[WORK].value);
 }
 
 int main(int argc, char **argv)
 {
-  int words, n = 0;
-  sample_case cases[SAMPLE_MOST_CASES];
-  job_begin(&argc, &argv);
-  int code = options_parse(argc, argv, "CASE...",
-                           "root, masters and workers of LSMS; cases: PARAMETERS, or PARAMETERS:CR with computing",
-                           options, N_OPTIONS, job_me() == 0, &words);
-  if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, MOST_PARAMETERS, 1000, job_me() == 0, cases)) < 0)
-    code = OPTIONS_WRONG;
-  if (code == OPTIONS_GO && !is_possible(cases, n)) code = OPTIONS_WRONG;
-  if (code == OPTIONS_GO) run(cases, n);
-  job_end();
-  return code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+  return sample_main(
+      argc, argv,
+      &(sample_program){.name = "lsms",
+                        .words = "CASE...",
+                        .purpose =
+                            "root, masters and workers of LSMS; cases: PARAMETERS, or PARAMETERS:CR with computing",
+                        .options = options,
+                        .n_options = N_OPTIONS,
+                        .most_x = MOST_PARAMETERS,
+                        .most_y = 1000,
+                        .wrong = wrong,
+                        .begin = agree,
+                        .print_setup = print_setup,
+                        .run = run});
 }

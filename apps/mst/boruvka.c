@@ -1,8 +1,6 @@
 /* boruvka.c - Boruvka's algorithm, see mst.h: the work of a PE, and the order of the exchanges. */
 #include "mst.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../common/job.h"
@@ -21,18 +19,9 @@ typedef struct round_state {
   size_t *first; /* by PE, one more than there are PEs */
 } round_state;
 
-static void *memory(size_t count, size_t size)
-{
-  void *p = calloc(count ? count : 1, size);
-  if (p) return p;
-  fprintf(stderr, "mst-%s: PE %d: no memory for %zu x %zu bytes; try a smaller graph\n", mst_version, job_me(), count,
-          size);
-  job_abort(1);
-}
-
 part *part_make(const graph *g)
 {
-  part *p = memory(1, sizeof *p);
+  part *p = job_calloc(1, sizeof *p);
   p->me = job_me();
   p->n_pes = job_n_pes();
   p->vertices = (uint64_t)1 << g->log_vertices;
@@ -40,23 +29,17 @@ part *part_make(const graph *g)
   uint64_t from = g->edges * (uint64_t)p->me / (uint64_t)p->n_pes;
   uint64_t end = g->edges * ((uint64_t)p->me + 1) / (uint64_t)p->n_pes;
   p->n_made = end - from;
-  p->made = memory(p->n_made, sizeof *p->made);
-  p->edges = memory(p->n_made, sizeof *p->edges);
-  p->best_to = memory(p->share, sizeof *p->best_to);
-  for (int w = 0; w < 2; w++) {
-    p->words[w] = version_alloc(p->share * sizeof *p->words[w]);
-    if (p->words[w]) continue;
-    fprintf(stderr, "mst-%s: PE %d: no memory for %llu vertices; set a larger SHMEM_SYMMETRIC_SIZE, or use more PEs\n",
-            mst_version, p->me, (unsigned long long)p->share);
-    job_abort(1);
-  }
+  p->made = job_calloc(p->n_made, sizeof *p->made);
+  p->edges = job_calloc(p->n_made, sizeof *p->edges);
+  p->best_to = job_calloc(p->share, sizeof *p->best_to);
+  for (int w = 0; w < 2; w++) p->words[w] = job_shared(p->share, sizeof *p->words[w]);
   for (size_t i = 0; i < p->n_made; i++) p->made[i] = graph_edge(g, from + i);
   return p;
 }
 
 void part_free(part *p)
 {
-  for (int w = 0; w < 2; w++) version_free(p->words[w]);
+  for (int w = 0; w < 2; w++) job_shared_free(p->words[w]);
   free(p->best_to);
   free(p->edges);
   free(p->made);
@@ -234,12 +217,12 @@ int boruvka(part *p, forest *f)
 {
   round_state r = {.p = p};
   size_t most = p->vertices < 2 * p->n_made + 2 * p->share ? p->vertices : 2 * p->n_made + 2 * p->share;
-  r.of_vertex = memory(p->vertices, sizeof *r.of_vertex);
-  r.touched = memory(most, sizeof *r.touched);
-  r.offers = memory(most, sizeof *r.offers);
-  r.asked = memory(most, sizeof *r.asked);
-  r.answers = memory(most, sizeof *r.answers);
-  r.first = memory((size_t)p->n_pes + 1, sizeof *r.first);
+  r.of_vertex = job_calloc(p->vertices, sizeof *r.of_vertex);
+  r.touched = job_calloc(most, sizeof *r.touched);
+  r.offers = job_calloc(most, sizeof *r.offers);
+  r.asked = job_calloc(most, sizeof *r.asked);
+  r.answers = job_calloc(most, sizeof *r.answers);
+  r.first = job_calloc((size_t)p->n_pes + 1, sizeof *r.first);
   memset(r.of_vertex, 0xff, p->vertices * sizeof *r.of_vertex);
   *f = (forest){0};
   start(p);

@@ -2,12 +2,9 @@
  * main.c - the main program of all versions of the minimum spanning tree: makes graphs from seeds, solves each
  * several times, checks every result against Kruskal's, and prints the cost.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "../../bench/options.h"
 #include "../common/job.h"
 #include "../common/measure.h"
-#include "../common/options.h"
 #include "mst.h"
 
 enum { EX_USAGE = 64 };
@@ -15,13 +12,13 @@ enum { GRAPH, LOG_VERTICES, EDGES, SEED, GRAPHS, REPEAT, JSON, N_OPTIONS };
 
 static const char *const kinds[] = {"uniform", "rmat", NULL};
 static option options[N_OPTIONS] = {
-    [GRAPH] = {"graph", UNIFORM, 0, 0, "how edges lie", kinds},
-    [LOG_VERTICES] = {"log-vertices", 17, 0, 28, "log2 of the vertices", NULL},
-    [EDGES] = {"edges", 1000000, 0, 1e9, "edges", NULL},
-    [SEED] = {"seed", 1, 0, 1e15, "seed of the random numbers", NULL},
-    [GRAPHS] = {"graphs", 1, 1, 100000, "number of graphs, each with the next seed", NULL},
-    [REPEAT] = {"repeat", 1, 1, 10000, "number of solutions of each graph", NULL},
-    [JSON] = {"json", 0, 0, 0, "print one JSON object a line", NULL},
+    [GRAPH] = OPTION_WORD("graph", UNIFORM, kinds, "how edges lie"),
+    [LOG_VERTICES] = OPTION_NUMBER("log-vertices", 17, 0, 28, "log2 of the vertices"),
+    [EDGES] = OPTION_NUMBER("edges", 1000000, 0, 1e9, "edges"),
+    [SEED] = OPTION_NUMBER("seed", 1, 0, 1e15, "seed of the random numbers"),
+    [GRAPHS] = OPTION_NUMBER("graphs", 1, 1, 100000, "number of graphs, each with the next seed"),
+    [REPEAT] = OPTION_NUMBER("repeat", 1, 1, 10000, "number of solutions of each graph"),
+    [JSON] = OPTION_FLAG("json", "print one JSON object a line"),
 };
 
 static bool same(const forest *a, const forest *b)
@@ -53,20 +50,15 @@ static void print(const graph *g, int repeat, const forest *f, int rounds, bool 
            right ? "correct" : "WRONG");
     return;
   }
-  printf("{\"kind\":\"sample\",");
-  json_text("input", name);
+  printf("{\"kind\":\"sample\"");
+  print_text("input", name);
   printf(",\"graph\":\"%s\",\"log_vertices\":%d,\"edges\":%llu,\"seed\":%llu,\"repeat\":%d,", kinds[g->kind],
          g->log_vertices, (unsigned long long)g->edges, (unsigned long long)g->seed, repeat);
-  printf("\"weight\":%llu,\"forest_edges\":%llu,\"rounds\":%d,\"verified\":%s,", (unsigned long long)f->weight,
-         (unsigned long long)f->edges, rounds, right ? "true" : "false");
-  json_number("seconds", m->seconds);
-  putchar(',');
-  json_number("cpu_s", m->cpu_seconds);
-  putchar(',');
-  measure_print_energy(m);
-  putchar(',');
-  measure_print_spans(m);
-  printf("}\n");
+  printf("\"weight\":%llu,\"forest_edges\":%llu,\"rounds\":%d", (unsigned long long)f->weight,
+         (unsigned long long)f->edges, rounds);
+  print_flag("verified", right);
+  measure_print(m);
+  end_line();
 }
 
 static bool solve(const graph *g, part *p, int repeat, const forest *wanted)
@@ -102,9 +94,9 @@ static int64_t run(const graph *g)
 
 static void print_setup(void)
 {
-  printf("{\"kind\":\"setup\",\"program\":\"mst\",\"version\":\"%s\",\"pes\":%d,", mst_version, job_n_pes());
-  measure_print_meter();
-  printf("}\n");
+  measure_print_setup("mst");
+  print_text("version", mst_version);
+  end_line();
 }
 
 int main(int argc, char **argv)
@@ -113,10 +105,6 @@ int main(int argc, char **argv)
   int words, result = 0;
   int code = options_parse(argc, argv, "", "minimum spanning tree by Boruvka's algorithm; checks its own results",
                            options, N_OPTIONS, job_me() == 0, &words);
-  if (code == OPTIONS_GO && words) {
-    if (job_me() == 0) fprintf(stderr, "mst-%s: '%s' is not an option; --help lists them\n", mst_version, argv[1]);
-    code = OPTIONS_WRONG;
-  }
   if (code == OPTIONS_GO) {
     int64_t wrong = 0;
     if (options[JSON].value && job_me() == 0) print_setup();

@@ -94,10 +94,6 @@ void answer(const part *p, word which, const uint32_t *vertex, size_t n, uint64_
 
 extern const char mst_version[]; /* "am", "bucket" or "mpi" */
 
-/* Zeroed memory for the version's look-ups, or NULL. Collective, with the same size on all PEs. */
-void *version_alloc(size_t bytes);
-void version_free(void *p);
-
 /* Called before the first and after the last of the following functions. Collective. */
 void version_start(part *p);
 void version_end(void);

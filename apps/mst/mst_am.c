@@ -7,7 +7,6 @@
  */
 #include <shmem.h>
 #include <shmemx.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mst.h"
@@ -56,16 +55,6 @@ static void on_answers(void *buf, size_t nbytes, int from, shmemx_am_token_t tok
   answers a;
   memcpy(&a, buf, nbytes);
   memcpy(self.value + a.first, a.value, a.n * sizeof *a.value);
-}
-
-void *version_alloc(size_t bytes)
-{
-  return shmem_calloc(1, bytes);
-}
-
-void version_free(void *p)
-{
-  shmem_free(p);
 }
 
 void version_start(part *p)

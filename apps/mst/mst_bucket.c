@@ -5,8 +5,6 @@
  */
 #include <sched.h>
 #include <shmem.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../common/job.h"
@@ -29,28 +27,14 @@ static struct {
   bucket outgoing;
 } self;
 
-void *version_alloc(size_t bytes)
-{
-  return shmem_calloc(1, bytes);
-}
-
-void version_free(void *p)
-{
-  shmem_free(p);
-}
-
 void version_start(part *p)
 {
   size_t n = (size_t)p->n_pes;
-  self.buckets = shmem_calloc(n, sizeof *self.buckets);
-  self.filled = shmem_calloc(n, sizeof *self.filled);
-  self.emptied = shmem_calloc(n, sizeof *self.emptied);
-  self.taken = calloc(n, sizeof *self.taken);
-  self.sent = calloc(n, sizeof *self.sent);
-  if (self.buckets && self.filled && self.emptied && self.taken && self.sent) return;
-  fprintf(stderr, "mst-bucket: PE %d: no memory for the buckets of %zu PEs; set a larger SHMEM_SYMMETRIC_SIZE\n", p->me,
-          n);
-  job_abort(1);
+  self.buckets = job_shared(n, sizeof *self.buckets);
+  self.filled = job_shared(n, sizeof *self.filled);
+  self.emptied = job_shared(n, sizeof *self.emptied);
+  self.taken = job_calloc(n, sizeof *self.taken);
+  self.sent = job_calloc(n, sizeof *self.sent);
 }
 
 void version_end(void)
@@ -89,10 +73,9 @@ static bool empty(part *p, int pe, bool *last)
 
 void send_offers(part *p, const offer *offers, const size_t *first)
 {
-  size_t *next = malloc((size_t)p->n_pes * sizeof *next);
-  bool *done = calloc((size_t)p->n_pes, sizeof *done), *over = calloc((size_t)p->n_pes, sizeof *over);
-  if (!next || !done || !over) job_abort(1);
-  memcpy(next, first, (size_t)p->n_pes * sizeof *next);
+  size_t n = (size_t)p->n_pes, *next = job_calloc(n, sizeof *next);
+  bool *done = job_calloc(n, sizeof *done), *over = job_calloc(n, sizeof *over);
+  memcpy(next, first, n * sizeof *next);
   take_offers(p, offers + first[p->me], first[p->me + 1] - first[p->me]);
   for (int left = 2 * (p->n_pes - 1); left > 0;) {
     bool found = false;

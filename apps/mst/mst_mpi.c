@@ -3,7 +3,6 @@
  * items for each; then all items are sent and received.
  */
 #include <mpi.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../common/job.h"
@@ -22,25 +21,14 @@ static struct {
   size_t arrived_room, replies_room;
 } self;
 
-void *version_alloc(size_t bytes)
-{
-  return calloc(1, bytes);
-}
-
-void version_free(void *p)
-{
-  free(p);
-}
-
 void version_start(part *p)
 {
   size_t n = (size_t)p->n_pes;
   self.n = p->n_pes;
-  self.requests = calloc(2 * n, sizeof *self.requests);
-  self.out = calloc(n, sizeof *self.out);
-  self.in = calloc(n, sizeof *self.in);
-  self.in_first = calloc(n + 1, sizeof *self.in_first);
-  if (!self.requests || !self.out || !self.in || !self.in_first) job_abort(1);
+  self.requests = job_calloc(2 * n, sizeof *self.requests);
+  self.out = job_calloc(n, sizeof *self.out);
+  self.in = job_calloc(n, sizeof *self.in);
+  self.in_first = job_calloc(n + 1, sizeof *self.in_first);
 }
 
 void version_end(void)
@@ -58,9 +46,8 @@ static void make_room(void **place, size_t *room, size_t bytes)
 {
   if (*place && bytes <= *room) return;
   free(*place);
-  *place = malloc(bytes ? bytes : 1);
+  *place = job_calloc(1, bytes);
   *room = bytes;
-  if (!*place) job_abort(1);
 }
 
 /* Sends to each PE the items that `first` bounds and receives those that self.in_first bounds; this PE's own part is

@@ -11,33 +11,26 @@
  * one operation; CPU seconds and joules are those of all PEs for one operation of each.
  */
 #include <armci.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "../common/clocks.h"
-#include "../common/job.h"
-#include "../common/options.h"
 #include "../slack/sample.h"
 
-enum { EX_USAGE = 64, ROWS = 16 };
+enum { ROWS = 16 };
 enum { OP, FROM, REPEAT, LEAST, N_OPTIONS };
 enum { PUT, GET, ACC, STRIDED, ALL };
 
 static const char *const ops[] = {"put", "get", "acc", "strided", "all", NULL};
 static option options[N_OPTIONS] = {
-    [OP] = {"op", PUT, 0, 0, "the operation, or all of them one after the other", ops},
-    [FROM] = {"from", 0, 0, 4096, "the first displacement: 0, as in the paper, includes a PE's own memory", NULL},
-    [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
-    [LEAST] = {"least", 0.01, 0, 60, "shortest time of the rings in a sample, in seconds", NULL},
+    [OP] = OPTION_WORD("op", PUT, ops, "the operation, or all of them one after the other"),
+    [FROM] =
+        OPTION_NUMBER("from", 0, 0, 4096, "the first displacement: 0, as in the paper, includes a PE's own memory"),
+    [REPEAT] = OPTION_NUMBER("repeat", 1, 1, 10000, "number of measurements of each case"),
+    [LEAST] = OPTION_NUMBER("least", 0.01, 0, 60, "shortest time of the rings in a sample, in seconds"),
 };
 
 static int me, n, op;
 static size_t span;   /* bytes of a place, including the gaps between rows */
 static char **memory; /* of each PE: n places, by the PE that writes there */
 static char *mine;    /* n places: the data that this PE puts to, or gets from, each PE */
-static bool any_wrong;
 
 /* The layout of a place. */
 typedef struct layout {
@@ -185,11 +178,9 @@ static long rounds_for(layout l)
 {
   enum { FIRST = 2 };
   ring(l, 1); /* makes contact */
-  double before = seconds_now();
+  double before = now();
   ring(l, FIRST);
-  long rounds = sample_rounds((seconds_now() - before) / FIRST, options[LEAST].value);
-  job_broadcast(&rounds, sizeof rounds);
-  return rounds;
+  return sample_rounds((now() - before) / FIRST, options[LEAST].value);
 }
 
 static void measure(sample_case c, int repeat)
@@ -206,72 +197,65 @@ static void measure(sample_case c, int repeat)
   ring(l, rounds);
   measure_end(&m);
   measure_divide(&m, (double)(rounds * displacements()));
-  bool right = job_sum(!all_is_right(l, rounds)) == 0;
-  any_wrong |= !right;
+  bool right = sample_all(all_is_right(l, rounds));
   if (me != 0) return;
   sample_print(ops[op], "all", c, repeat, &m, right);
-  printf(",\"rounds\":%ld}\n", rounds);
-  fflush(stdout);
+  printf(",\"rounds\":%ld", rounds);
+  end_line();
 }
 
 static void make_memory(const sample_case *cases, int n_cases)
 {
+  ARMCI_Init();
   op = STRIDED; /* the largest of all operations */
   for (int i = 0; i < n_cases; i++) {
     layout l = layout_of((size_t)cases[i].x);
     if ((size_t)l.rows * (size_t)l.stride > span) span = (size_t)l.rows * (size_t)l.stride;
   }
   span = (span + 63) / 64 * 64;
-  memory = calloc((size_t)n, sizeof *memory);
+  memory = job_calloc((size_t)n, sizeof *memory);
   mine = malloc((size_t)n * span);
-  if (!memory || !mine || ARMCI_Malloc((void **)memory, (armci_size_t)((size_t)n * span)) != 0) {
+  if (!mine || ARMCI_Malloc((void **)memory, (armci_size_t)((size_t)n * span)) != 0) {
     fprintf(stderr, "PE %d: no memory for %d places of %zu bytes\n", me, n, span);
     job_abort(1);
   }
 }
 
-static bool is_possible(const sample_case *cases, int n_cases)
+static const char *wrong(const sample_case *cases, int n_cases)
 {
-  const char *what = NULL;
   int wanted = (int)options[OP].value;
+  me = job_me(), n = job_n_pes();
   for (int i = 0; i < n_cases; i++) {
-    if (cases[i].x != floor(cases[i].x)) what = "the number of bytes must be whole";
+    if (cases[i].x != floor(cases[i].x)) return "the number of bytes must be whole";
     if ((wanted == ACC || wanted == ALL) && fmod(cases[i].x, sizeof(double)) != 0)
-      what = "bytes of acc must be multiples of 8";
+      return "bytes of acc must be multiples of 8";
   }
-  if (displacements() < 1) what = "--from must be less than the number of PEs";
-  if (what && me == 0) fprintf(stderr, "pascol: %s\n", what);
-  return !what;
+  return displacements() < 1 ? "--from must be less than the number of PEs" : NULL;
+}
+
+static void run(const sample_case *cases, int n_cases)
+{
+  int wanted = (int)options[OP].value, first = wanted == ALL ? PUT : wanted, last = wanted == ALL ? STRIDED : wanted;
+  for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
+    for (op = first; op <= last; op++)
+      for (int i = 0; i < n_cases; i++) measure(cases[i], repeat);
+  job_barrier();
+  ARMCI_Free(memory[me]);
+  free(mine);
+  free(memory);
+  ARMCI_Finalize();
 }
 
 int main(int argc, char **argv)
 {
-  int words, n_cases = 0;
-  sample_case cases[SAMPLE_MOST_CASES];
-  job_begin(&argc, &argv);
-  ARMCI_Init();
-  me = job_me(), n = job_n_pes();
-  int code = options_parse(argc, argv, "BYTES...", "displaced rings of one-sided operations; cases: bytes of one",
-                           options, N_OPTIONS, me == 0, &words);
-  if (code == OPTIONS_GO && (n_cases = sample_cases(argc, argv, words, 1 << 24, 0, me == 0, cases)) < 0)
-    code = OPTIONS_WRONG;
-  if (code == OPTIONS_GO && !is_possible(cases, n_cases)) code = OPTIONS_WRONG;
-  if (code == OPTIONS_GO) {
-    make_memory(cases, n_cases);
-    if (me == 0) {
-      sample_print_setup("pascol");
-      printf("}\n");
-    }
-    int wanted = (int)options[OP].value, first = wanted == ALL ? PUT : wanted, last = wanted == ALL ? STRIDED : wanted;
-    for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
-      for (op = first; op <= last; op++)
-        for (int i = 0; i < n_cases; i++) measure(cases[i], repeat);
-    job_barrier();
-    ARMCI_Free(memory[me]);
-    free(mine);
-    free(memory);
-  }
-  ARMCI_Finalize();
-  job_end();
-  return code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+  return sample_main(argc, argv,
+                     &(sample_program){.name = "pascol",
+                                       .words = "BYTES...",
+                                       .purpose = "displaced rings of one-sided operations; cases: bytes of one",
+                                       .options = options,
+                                       .n_options = N_OPTIONS,
+                                       .most_x = 1 << 24,
+                                       .wrong = wrong,
+                                       .begin = make_memory,
+                                       .run = run});
 }

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "../common/clocks.h"
+#include "../../bench/clocks.h"
 #include "../common/job.h"
 
 enum { TAG = 1, TAG_GO };
@@ -27,9 +27,9 @@ bool messages_leave_early(unsigned char *buffer, size_t size)
   MPI_Barrier(MPI_COMM_WORLD);
   if (job_me() == 0) {
     MPI_Request request;
-    double begin = seconds_now();
+    double begin = now();
     MPI_Isend(buffer, (int)size, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, &request);
-    while (!left && seconds_now() - begin < patience) MPI_Test(&request, &left, MPI_STATUS_IGNORE);
+    while (!left && now() - begin < patience) MPI_Test(&request, &left, MPI_STATUS_IGNORE);
     MPI_Send(&go, 1, MPI_BYTE, 1, TAG_GO, MPI_COMM_WORLD);
     if (!left) MPI_Wait(&request, MPI_STATUS_IGNORE);
   } else {

@@ -1,5 +1,5 @@
-/* messages.h - the study's transfer in MPI, and a test of the MPI's protocol. They are separate from the program, because
- * mpi.h brings getopt's names. */
+/* messages.h - the study's transfer in MPI, and a test of the MPI's protocol. They are separate from the program,
+ * because mpi.h brings getopt's names. */
 #ifndef APPS_MESSAGES_H
 #define APPS_MESSAGES_H
 

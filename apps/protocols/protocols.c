@@ -1,31 +1,25 @@
 /*
- * protocols.c - two-sided messages from rank 0 to rank 1 of two: a payload in fragments of the same size, one
- * message each (listing B.4 of the dissertation). Cases: PAYLOAD:FRAGMENTS, bytes and messages.
+ * protocols.c - two-sided messages from rank 0 to rank 1 of two: a payload in fragments of the same size, one message
+ * each (listing B.4 of the dissertation). Cases: PAYLOAD:FRAGMENTS, bytes and messages.
  *
- * The MPI and its network select the protocol, eager or rendezvous; --probe finds out which. Time, CPU seconds and joules are each rank's
- * own, from the barrier before the first message to the return of the last call. Data are checked after each sample.
+ * The MPI and its network select the protocol, eager or rendezvous; --probe finds out which. Time, CPU seconds and
+ * joules are each rank's own, from the barrier before the first message to the return of the last call. Data are
+ * checked after each sample.
  */
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "../common/job.h"
-#include "../common/options.h"
 #include "../slack/sample.h"
 #include "messages.h"
 
-enum { EX_USAGE = 64, MOST_PAYLOAD = 1 << 28, MOST_FRAGMENTS = 1 << 24 };
 enum { END_S = 3 }; /* seconds for MPI_Finalize */
+enum { MOST_PAYLOAD = 1 << 28, MOST_FRAGMENTS = 1 << 24 };
 enum { REPEAT, LEAST, PROBE, N_OPTIONS };
 
-static bool any_wrong; /* on rank 0 */
 static option options[N_OPTIONS] = {
-    [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
-    [LEAST] = {"least", 0.01, 0, 60, "shortest time of the transfers in a sample, in seconds", NULL},
-    [PROBE] = {"probe", 0, 0, 0, "report whether a message of each size is eager: it leaves before its receive", NULL},
+    [REPEAT] = OPTION_NUMBER("repeat", 1, 1, 10000, "number of measurements of each case"),
+    [LEAST] = OPTION_NUMBER("least", 0.01, 0, 60, "shortest time of the transfers in a sample, in seconds"),
+    [PROBE] = OPTION_FLAG("probe", "report whether a message of each size is eager: it leaves before its receive"),
 };
 
 static unsigned char *buffer;
@@ -66,9 +60,7 @@ static long rounds_for(size_t payload, long fragments)
   measure_prepare();
   transfer(payload, fragments);
   measure_own(&one);
-  long rounds = sample_rounds(one.seconds, options[LEAST].value);
-  job_broadcast(&rounds, sizeof rounds);
-  return rounds;
+  return sample_rounds(one.seconds, options[LEAST].value);
 }
 
 /* Whether messages of a case are eager. The answer of each case is kept, because a rendezvous takes a while to find
@@ -97,40 +89,43 @@ static void measure(sample_case c, int index, int repeat)
   for (long r = 0; r < rounds; r++) transfer(payload, fragments);
   measure_own(&mine);
   measure_divide(&mine, (double)rounds);
-  bool right = job_sum(job_me() == 1 && !has_come(payload)) == 0;
+  bool right = sample_all(job_me() != 1 || has_come(payload));
   job_gather(&mine, sizeof mine, each);
   if (job_me() != 0) return;
-  any_wrong |= !right;
   for (int rank = 0; rank < 2; rank++) {
     sample_print("send", rank ? "receiver" : "sender", c, repeat, &each[rank], right);
-    if (options[PROBE].value) printf(",\"eager\":%s", eager ? "true" : "false");
-    printf("}\n");
+    if (options[PROBE].value) print_flag("eager", eager);
+    end_line();
   }
-  fflush(stdout);
 }
 
-static bool is_possible(const sample_case *cases, int n)
+static const char *wrong(const sample_case *cases, int n)
 {
-  bool speaks = job_me() == 0;
-  if (job_n_pes() != 2) {
-    if (speaks) fprintf(stderr, "protocols: needs 2 ranks, not %d\n", job_n_pes());
-    return false;
-  }
+  static char text[128];
+  snprintf(text, sizeof text, "needs 2 ranks, not %d", job_n_pes());
+  if (job_n_pes() != 2) return text;
   for (int i = 0; i < n; i++) {
     double x = cases[i].x, y = cases[i].y;
     if (x == floor(x) && y == floor(y) && y >= 1 && fmod(x, y) == 0) continue;
-    if (speaks) fprintf(stderr, "protocols: %.0f bytes cannot be divided into %g messages of the same size\n", x, y);
-    return false;
+    snprintf(text, sizeof text, "%.0f bytes cannot be divided into %g messages of the same size", x, y);
+    return text;
   }
-  return true;
+  return NULL;
 }
 
-static bool make_buffer(const sample_case *cases, int n)
+static void make_buffer(const sample_case *cases, int n)
 {
   size_t most = 0;
   for (int i = 0; i < n; i++)
     if ((size_t)cases[i].x > most) most = (size_t)cases[i].x;
-  return (buffer = calloc(1, most)) != NULL;
+  buffer = job_calloc(1, most);
+}
+
+static void run(const sample_case *cases, int n)
+{
+  for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
+    for (int i = 0; i < n; i++) measure(cases[i], i, repeat);
+  free(buffer);
 }
 
 /* MPICH 4.0 over TCP by UCX may wait for ever in MPI_Finalize, where one rank needs the progress of another that makes
@@ -142,34 +137,25 @@ static void leave(int signal)
   _exit(result);
 }
 
-int main(int argc, char **argv)
+static void end_soon(int code)
 {
-  int words, n = 0;
-  sample_case cases[SAMPLE_MOST_CASES];
-  job_begin(&argc, &argv);
-  int code = options_parse(argc, argv, "PAYLOAD:FRAGMENTS...",
-                           "a payload in messages from rank 0 to rank 1; cases: bytes, messages", options, N_OPTIONS,
-                           job_me() == 0, &words);
-  if (code == OPTIONS_GO &&
-      (n = sample_cases(argc, argv, words, MOST_PAYLOAD, MOST_FRAGMENTS, job_me() == 0, cases)) < 0)
-    code = OPTIONS_WRONG;
-  if (code == OPTIONS_GO && !is_possible(cases, n)) code = OPTIONS_WRONG;
-  if (code == OPTIONS_GO && !make_buffer(cases, n)) {
-    fprintf(stderr, "rank %d: no memory for the payload\n", job_me());
-    job_abort(1);
-  }
-  if (code == OPTIONS_GO) {
-    if (job_me() == 0) {
-      sample_print_setup("protocols");
-      printf("}\n");
-    }
-    for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
-      for (int i = 0; i < n; i++) measure(cases[i], i, repeat);
-  }
-  free(buffer);
-  result = code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+  result = code;
   signal(SIGALRM, leave);
   alarm(END_S);
-  job_end();
-  return result;
+}
+
+int main(int argc, char **argv)
+{
+  return sample_main(argc, argv,
+                     &(sample_program){.name = "protocols",
+                                       .words = "PAYLOAD:FRAGMENTS...",
+                                       .purpose = "a payload in messages from rank 0 to rank 1; cases: bytes, messages",
+                                       .options = options,
+                                       .n_options = N_OPTIONS,
+                                       .most_x = MOST_PAYLOAD,
+                                       .most_y = MOST_FRAGMENTS,
+                                       .wrong = wrong,
+                                       .begin = make_buffer,
+                                       .run = run,
+                                       .end = end_soon});
 }

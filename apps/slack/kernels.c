@@ -2,34 +2,22 @@
  * kernels.c - a phase limited by arithmetic and four limited by memory (work.h), on all PEs at once. Cases: MiB of
  * the three arrays together, on each PE. Times and joules are those of a pass.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "../common/clocks.h"
-#include "../common/job.h"
-#include "../common/options.h"
 #include "sample.h"
 #include "work.h"
 
-enum { EX_USAGE = 64 };
 enum { REPEAT, LEAST, N_OPTIONS };
 
-static bool any_wrong; /* on PE 0 */
 static option options[N_OPTIONS] = {
-    [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each kernel", NULL},
-    [LEAST] = {"least", 0.02, 0, 60, "shortest time of a sample, in seconds", NULL},
+    [REPEAT] = OPTION_NUMBER("repeat", 1, 1, 10000, "number of measurements of each kernel"),
+    [LEAST] = OPTION_NUMBER("least", 0.02, 0, 60, "shortest time of a sample, in seconds"),
 };
 
-/* PE 0 decides the number for all PEs. */
 static long passes_of(enum work_kernel k, work_arrays *w)
 {
   work_pass(k, w);
-  double before = seconds_now();
+  double before = now();
   work_pass(k, w);
-  long passes = sample_rounds(seconds_now() - before, options[LEAST].value);
-  job_broadcast(&passes, sizeof passes);
-  return passes;
+  return sample_rounds(now() - before, options[LEAST].value);
 }
 
 static void measure(enum work_kernel k, sample_case c, int repeat, work_arrays *w)
@@ -41,13 +29,11 @@ static void measure(enum work_kernel k, sample_case c, int repeat, work_arrays *
   for (long i = 0; i < passes; i++) work_pass(k, w);
   measure_end(&m);
   measure_divide(&m, (double)passes);
-  bool right = k == WORK_FMA || work_check(k, w, (double)passes + 2);
-  right = job_sum(!right) == 0;
+  bool right = sample_all(k == WORK_FMA || work_check(k, w, (double)passes + 2));
   if (job_me() != 0) return;
-  any_wrong |= !right;
   sample_print(kind->name, "all", c, repeat, &m, right);
-  printf(",\"intensity\":%g,\"bytes\":%.0f}\n", kind->intensity, kind->bytes * (double)w->n * job_n_pes());
-  fflush(stdout);
+  printf(",\"intensity\":%g,\"bytes\":%.0f", kind->intensity, kind->bytes * (double)w->n * job_n_pes());
+  end_line();
 }
 
 static void measure_all(sample_case c)
@@ -62,23 +48,20 @@ static void measure_all(sample_case c)
   work_arrays_free(&w);
 }
 
+static void run(const sample_case *cases, int n)
+{
+  for (int i = 0; i < n; i++) measure_all(cases[i]);
+}
+
 int main(int argc, char **argv)
 {
-  int words, n = 0;
-  sample_case cases[SAMPLE_MOST_CASES];
-  job_begin(&argc, &argv);
-  int code =
-      options_parse(argc, argv, "MIB...", "phases limited by arithmetic and by memory; cases: MiB of arrays on a PE",
-                    options, N_OPTIONS, job_me() == 0, &words);
-  if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1 << 20, 0, job_me() == 0, cases)) < 0)
-    code = OPTIONS_WRONG;
-  if (code == OPTIONS_GO) {
-    if (job_me() == 0) {
-      sample_print_setup("kernels");
-      printf("}\n");
-    }
-    for (int i = 0; i < n; i++) measure_all(cases[i]);
-  }
-  job_end();
-  return code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+  return sample_main(
+      argc, argv,
+      &(sample_program){.name = "kernels",
+                        .words = "MIB...",
+                        .purpose = "phases limited by arithmetic and by memory; cases: MiB of arrays on a PE",
+                        .options = options,
+                        .n_options = N_OPTIONS,
+                        .most_x = 1 << 20,
+                        .run = run});
 }

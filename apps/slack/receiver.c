@@ -9,41 +9,33 @@
  *           the receiver's agent thread (WATTLE_PROGRESS=agent); a barrier, in which the receiver waits (D)
  *
  * Letters are the phases of the dissertation's table 12.1. With --phases all but G are metered, if the meter's joules
- * are modelled: no sensor resolves them. G is part of other threads' time. No two fragments share a cache line. Before each transfer
- * both PEs clear its buffers from their caches; time and joules exclude that. Data are checked after each sample.
- * Time is the sender's; joules and CPU seconds are each PE's own.
+ * are modelled: no sensor resolves them. G is part of other threads' time. No two fragments share a cache line.
+ * Before each transfer both PEs clear its buffers from their caches; time and joules exclude that. Data are checked
+ * after each sample. Time is the sender's; joules and CPU seconds are each PE's own.
  */
-#include <math.h>
 #include <shmem.h>
 #include <shmemx.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
 
-#include "../common/clocks.h"
-#include "../common/job.h"
-#include "../common/options.h"
 #include "sample.h"
 
-enum { EX_USAGE = 64, LINE = 64, TAKE = 1, SOME = 16, SWEEP_BYTES = 64 << 20 };
+enum { LINE = 64, TAKE = 1, SOME = 16, SWEEP_BYTES = 64 << 20 };
 enum { PAYLOAD, HOW, REPEAT, LEAST, METERED, N_OPTIONS };
 enum { DIRECT, ACTIVE, AGENT };
 enum { A, B, C, D, E, F, G, PHASES };
 
 static const char *const ways[] = {"direct", "active", "agent", NULL}, *const no_yes[] = {"no", "yes", NULL};
 static const char *const letters[PHASES] = {"A", "B", "C", "D", "E", "F", "G"};
-static bool any_wrong; /* on PE 0 */
 static option options[N_OPTIONS] = {
-    [PAYLOAD] = {"payload", 524288, 1, 1 << 28, "bytes", NULL},
-    [HOW] = {"how", DIRECT, 0, 0, "the receiver's work", ways},
-    [REPEAT] = {"repeat", 1, 1, 10000, "number of measurements of each case", NULL},
-    [LEAST] = {"least", 0.01, 0, 60, "shortest time of the transfers in a sample, in seconds", NULL},
-    [METERED] = {"phases", 0, 0, 0, "whether joules are reported for each phase", no_yes},
+    [PAYLOAD] = OPTION_NUMBER("payload", 524288, 1, 1 << 28, "bytes"),
+    [HOW] = OPTION_WORD("how", DIRECT, ways, "the receiver's work"),
+    [REPEAT] = OPTION_NUMBER("repeat", 1, 1, 10000, "number of measurements of each case"),
+    [LEAST] = OPTION_NUMBER("least", 0.01, 0, 60, "shortest time of the transfers in a sample, in seconds"),
+    [METERED] = OPTION_WORD("phases", 0, no_yes, "whether joules are reported for each phase"),
 };
 
 /* Symmetric, except for `user`. */
@@ -65,13 +57,13 @@ static void take(void *buf, size_t bytes, int from, shmemx_am_token_t token)
 {
   long i = atomic_load_explicit(&taken, memory_order_relaxed);
   bool timed = i % SOME == 0;
-  double before = timed ? seconds_now() : 0;
+  double before = timed ? now() : 0;
   (void)from, (void)token;
   if (bytes == size && i < n_fragments)
     memcpy(mem.target + (size_t)i * stride, buf, bytes);
   else
     atomic_store_explicit(&strange, strange + 1, memory_order_relaxed);
-  if (timed) handler_s += seconds_now() - before;
+  if (timed) handler_s += now() - before;
   atomic_store_explicit(&taken, i + 1, memory_order_release);
 }
 
@@ -145,12 +137,12 @@ static void begin(int which)
 {
   if (options[METERED].value != 0) measure_part_begin(letters[which]);
   running.which = which;
-  running.since = seconds_now();
+  running.since = now();
 }
 
 static void end(void)
 {
-  phase[running.which] += seconds_now() - running.since;
+  phase[running.which] += now() - running.since;
   if (options[METERED].value != 0) measure_part_end(letters[running.which]);
 }
 
@@ -221,9 +213,9 @@ static double transfer(int how)
   job_barrier();
   measure_resume();
   if (job_me() == 0) {
-    double before = seconds_now();
+    double before = now();
     send(how);
-    took = seconds_now() - before;
+    took = now() - before;
     if (how != ACTIVE) job_barrier();
   } else {
     receive(how);
@@ -264,20 +256,18 @@ static bool has_come(long as_of)
 static long rounds_for(int how)
 {
   transfer(how);
-  long rounds = sample_rounds(transfer(how), options[LEAST].value);
-  job_broadcast(&rounds, sizeof rounds);
-  return rounds;
+  return sample_rounds(transfer(how), options[LEAST].value);
 }
 
-/* Prints ,"phases":{"A":{"energy":[...]},...} with the phases that this PE has and that are metered. */
+/* Prints ,"phases":{"A":{...},...} with the joules of the phases that this PE has and that are metered. */
 static void print_parts(const measured *parts)
 {
   const char *before = "";
   printf(",\"phases\":{");
   for (int p = 0; p < G; p++) {
     if (!parts[p].n_domains) continue;
-    printf("%s\"%s\":{", before, letters[p]);
-    measure_print_energy(&parts[p]);
+    printf("%s\"%s\":{\"energy\":", before, letters[p]);
+    print_figures(parts[p].joules, parts[p].n_domains, 1);
     putchar('}');
     before = ",";
   }
@@ -304,59 +294,52 @@ static void measure(sample_case c, int repeat, int how)
   phase[G] = handler_s * (n_fragments < SOME ? (double)n_fragments : SOME); /* the first of each SOME were timed */
   for (int p = 0; p < PHASES; p++) phase[p] /= (double)rounds;
   mine.seconds = took / (double)rounds;
-  bool right = job_sum(job_me() == 1 && !has_come(as_of)) == 0;
+  bool right = sample_all(job_me() != 1 || has_come(as_of));
   job_gather(&mine, sizeof mine, each);
   job_gather(phase, sizeof phase, phases);
   job_gather(parts, sizeof parts, both);
   if (job_me() != 0) return;
   each[1].seconds = each[0].seconds;
-  any_wrong |= !right;
   for (int pe = 0; pe < 2; pe++) {
     sample_print(ways[how], pe ? "receiver" : "sender", c, repeat, &each[pe], right);
-    sample_print_list("phase_s", phases[pe], PHASES);
+    print_list("phase_s", phases[pe], PHASES);
     print_parts(both[pe]);
-    printf("}\n");
+    end_line();
   }
-  fflush(stdout);
 }
 
-static bool is_possible(const sample_case *cases, int n)
+static const char *wrong(const sample_case *cases, int n)
 {
-  if (job_n_pes() != 2) {
-    if (job_me() == 0) fprintf(stderr, "receiver: needs 2 PEs, not %d\n", job_n_pes());
-    return false;
-  }
+  static char text[128];
+  snprintf(text, sizeof text, "needs 2 PEs, not %d", job_n_pes());
+  if (job_n_pes() != 2) return text;
   for (int i = 0; i < n; i++) {
     if (cases[i].x == floor(cases[i].x) && fmod(options[PAYLOAD].value, cases[i].x) == 0) continue;
-    if (job_me() == 0)
-      fprintf(stderr, "receiver: %.0f bytes cannot be divided into %g fragments of the same size\n",
-              options[PAYLOAD].value, cases[i].x);
-    return false;
+    snprintf(text, sizeof text, "%.0f bytes cannot be divided into %g fragments of the same size",
+             options[PAYLOAD].value, cases[i].x);
+    return text;
   }
-  return true;
+  return NULL;
+}
+
+static void run(const sample_case *cases, int n)
+{
+  shmemx_am_attach(TAKE, take);
+  job_barrier();
+  for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
+    for (int i = 0; i < n; i++) measure(cases[i], repeat, (int)options[HOW].value);
 }
 
 int main(int argc, char **argv)
 {
-  int words, n = 0;
-  sample_case cases[SAMPLE_MOST_CASES];
-  job_begin(&argc, &argv);
-  int code = options_parse(argc, argv, "FRAGMENTS...", "the receiver's cost of a put; cases: number of fragments",
-                           options, N_OPTIONS, job_me() == 0, &words);
-  if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1 << 24, 0, job_me() == 0, cases)) < 0)
-    code = OPTIONS_WRONG;
-  if (code == OPTIONS_GO && !is_possible(cases, n)) code = OPTIONS_WRONG;
-  if (code == OPTIONS_GO) {
-    make_memory(cases, n);
-    shmemx_am_attach(TAKE, take);
-    if (job_me() == 0) {
-      sample_print_setup("receiver");
-      printf("}\n");
-    }
-    job_barrier();
-    for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
-      for (int i = 0; i < n; i++) measure(cases[i], repeat, (int)options[HOW].value);
-  }
-  job_end();
-  return code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+  return sample_main(argc, argv,
+                     &(sample_program){.name = "receiver",
+                                       .words = "FRAGMENTS...",
+                                       .purpose = "the receiver's cost of a put; cases: number of fragments",
+                                       .options = options,
+                                       .n_options = N_OPTIONS,
+                                       .most_x = 1 << 24,
+                                       .wrong = wrong,
+                                       .begin = make_memory,
+                                       .run = run});
 }

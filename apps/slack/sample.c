@@ -1,12 +1,9 @@
-/* sample.c - prints samples and parses cases, see sample.h. */
+/* sample.c - the frame of a program of samples, see sample.h. */
 #include "sample.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+enum { EX_USAGE = 64 };
 
-#include "../common/job.h"
+static bool any_wrong; /* on PE 0 */
 
 static bool parse(const char *text, double most_x, double most_y, sample_case *c)
 {
@@ -21,62 +18,61 @@ static bool parse(const char *text, double most_x, double most_y, sample_case *c
   return !*end;
 }
 
-int sample_cases(int argc, char **argv, int words, double most_x, double most_y, bool speaks, sample_case *cases)
+static int parse_cases(char **words, int n, const sample_program *p, sample_case *cases)
 {
-  const char *wrong = NULL;
-  if (words > SAMPLE_MOST_CASES || words < 1) {
-    if (speaks) fprintf(stderr, "%s: expected 1 to %d cases after the options\n", argv[0], SAMPLE_MOST_CASES);
-    return -1;
+  if (n > SAMPLE_MOST_CASES || n < 1)
+    return options_complain("expected 1 to %d cases after the options", SAMPLE_MOST_CASES);
+  for (int i = 0; i < n; i++)
+    if (!parse(words[i], p->most_x, p->most_y, &cases[i]))
+      return options_complain("'%s' is not a case; expected X or X:Y, above 0, X at most %g and Y at most %g", words[i],
+                              p->most_x, p->most_y);
+  const char *wrong = p->wrong ? p->wrong(cases, n) : NULL;
+  return wrong ? options_complain("%s", wrong) : OPTIONS_GO;
+}
+
+int sample_main(int argc, char **argv, const sample_program *p)
+{
+  int n;
+  sample_case cases[SAMPLE_MOST_CASES];
+  job_begin(&argc, &argv);
+  int code = options_parse(argc, argv, p->words, p->purpose, p->options, p->n_options, job_me() == 0, &n);
+  if (code == OPTIONS_GO) code = parse_cases(argv + 1, n, p, cases);
+  if (code == OPTIONS_GO) {
+    if (p->begin) p->begin(cases, n);
+    if (job_me() == 0) {
+      measure_print_setup(p->name);
+      if (p->print_setup) p->print_setup();
+      end_line();
+    }
+    p->run(cases, n);
   }
-  for (int i = 0; i < words && !wrong; i++)
-    if (!parse(argv[1 + i], most_x, most_y, &cases[i])) wrong = argv[1 + i];
-  if (!wrong) return words;
-  if (speaks)
-    fprintf(stderr, "%s: '%s' is not a case; expected X or X:Y, above 0, X at most %g and Y at most %g\n", argv[0],
-            wrong, most_x, most_y);
-  return -1;
+  code = code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+  if (p->end) p->end(code);
+  job_end();
+  return code;
 }
 
 long sample_rounds(double each, double least)
 {
-  return each > 0 && least > each ? (long)ceil(least / each) : 1;
+  long rounds = each > 0 && least > each ? (long)ceil(least / each) : 1;
+  job_broadcast(&rounds, sizeof rounds);
+  return rounds;
 }
 
-void sample_print_setup(const char *program)
+bool sample_all(bool right)
 {
-  printf("{\"kind\":\"setup\",");
-  json_text("program", program);
-  printf(",\"pes\":%d,", job_n_pes());
-  measure_print_meter();
+  return job_sum(!right) == 0;
 }
 
 void sample_print(const char *name, const char *who, sample_case c, int repeat, const measured *m, bool verified)
 {
-  printf("{\"kind\":\"sample\",");
-  json_text("name", name);
-  putchar(',');
-  json_text("who", who);
-  putchar(',');
-  json_number("x", c.x);
-  putchar(',');
-  json_number("y", c.y);
-  printf(",\"repeat\":%d,\"verified\":%s,", repeat, verified ? "true" : "false");
-  json_number("seconds", m->seconds);
-  putchar(',');
-  json_number("cpu_s", m->cpu_seconds);
-  putchar(',');
-  measure_print_energy(m);
-  putchar(',');
-  measure_print_spans(m);
-}
-
-void sample_print_list(const char *name, const double *v, int n)
-{
-  printf(",\"%s\":[", name);
-  for (int i = 0; i < n; i++)
-    if (isfinite(v[i]))
-      printf("%s%.9g", i ? "," : "", v[i]);
-    else
-      printf("%snull", i ? "," : "");
-  putchar(']');
+  any_wrong |= !verified;
+  printf("{\"kind\":\"sample\"");
+  print_text("name", name);
+  print_text("who", who);
+  print_number("x", c.x);
+  print_number("y", c.y);
+  print_number("repeat", repeat);
+  print_flag("verified", verified);
+  measure_print(m);
 }

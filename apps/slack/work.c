@@ -6,7 +6,8 @@
 
 #include <wattle_sim.h>
 
-#include "../common/clocks.h"
+#include "../../bench/clocks.h"
+#include "../common/job.h"
 
 enum { CHAINS = 8, TRIES = 5 };
 static const double try_turns = 1e6, scalar = 3.0;
@@ -44,15 +45,23 @@ void work_compute(double turns)
 
 #endif
 
-double work_turns_per_second(void)
+/* The number of turns that this core computes in a second now: the best of several tries. */
+static double work_turns_per_second(void)
 {
   double best = INFINITY;
   for (int i = 0; i < TRIES; i++) {
-    double before = seconds_now();
+    double before = now();
     work_compute(try_turns);
-    best = fmin(best, seconds_now() - before);
+    best = fmin(best, now() - before);
   }
   return try_turns / best;
+}
+
+double work_agreed_turns(double given)
+{
+  double turns = given > 0 ? given : 1e-3 * work_turns_per_second();
+  job_broadcast(&turns, sizeof turns);
+  return turns;
 }
 
 static void fill(work_arrays *w)

@@ -23,8 +23,9 @@ extern const work_kind work_kinds[WORK_KERNELS];
 /* Computes turns of independent multiply-adds, without memory access. */
 void work_compute(double turns);
 
-/* The number of turns that this core computes in a second now: the best of several tries. */
-double work_turns_per_second(void);
+/* Turns in a millisecond, the same on all PEs: `given`, or where that is 0 the number that PE 0's core computes
+ * now. Collective. */
+double work_agreed_turns(double given);
 
 /* Three arrays for the kernels of STREAM. */
 typedef struct work_arrays {

@@ -2,14 +2,9 @@
  * main.c - the main program of all versions of the travelling salesman: reads instances or makes random ones, solves
  * each several times, checks every result against a sequential solver, and prints the cost.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "../../bench/options.h"
 #include "../common/job.h"
 #include "../common/measure.h"
-#include "../common/options.h"
 #include "version.h"
 
 enum { EX_USAGE = 64, EX_DATAERR = 65 };
@@ -18,17 +13,17 @@ enum { SPLIT, AHEAD, MASTER, REPEAT, HOLD, BOUND, RANDOM, CITIES, SEED, MISSING,
 static const char *const bounds[] = {"cost", "leave", NULL};
 static const char *const masters[] = {"works", "waits", NULL};
 static option options[N_OPTIONS] = {
-    [SPLIT] = {"split", 4, 1, TSP_MOST, "partial tours of fewer cities are split into further jobs", NULL},
-    [AHEAD] = {"ahead", 2, 1, 64, "jobs that a worker holds or has requested, if there is a master", NULL},
-    [MASTER] = {"master", 0, 0, 0, "whether PE 0 of tsp-am works, too, or only distributes work", masters},
-    [REPEAT] = {"repeat", 1, 1, 10000, "number of solutions of each instance", NULL},
-    [HOLD] = {"hold", 0, 0, 3600, "seconds for which the first work is held back", NULL},
-    [BOUND] = {"bound", TSP_BY_COST, 0, 0, "what prunes", bounds},
-    [RANDOM] = {"random", 0, 0, 100000, "random instances instead of files", NULL},
-    [CITIES] = {"cities", 12, 2, TSP_EXACT_MOST, "cities of each", NULL},
-    [SEED] = {"seed", 1, 0, 1e15, "seed of the random numbers", NULL},
-    [MISSING] = {"missing", 0, 0, 100, "missing edges of each 100", NULL},
-    [JSON] = {"json", 0, 0, 0, "print one JSON object a line", NULL},
+    [SPLIT] = OPTION_NUMBER("split", 4, 1, TSP_MOST, "partial tours of fewer cities are split into further jobs"),
+    [AHEAD] = OPTION_NUMBER("ahead", 2, 1, 64, "jobs that a worker holds or has requested, if there is a master"),
+    [MASTER] = OPTION_WORD("master", 0, masters, "whether PE 0 of tsp-am works, too, or only distributes work"),
+    [REPEAT] = OPTION_NUMBER("repeat", 1, 1, 10000, "number of solutions of each instance"),
+    [HOLD] = OPTION_NUMBER("hold", 0, 0, 3600, "seconds for which the first work is held back"),
+    [BOUND] = OPTION_WORD("bound", TSP_BY_COST, bounds, "what prunes"),
+    [RANDOM] = OPTION_NUMBER("random", 0, 0, 100000, "random instances instead of files"),
+    [CITIES] = OPTION_NUMBER("cities", 12, 2, TSP_EXACT_MOST, "cities of each"),
+    [SEED] = OPTION_NUMBER("seed", 1, 0, 1e15, "seed of the random numbers"),
+    [MISSING] = OPTION_NUMBER("missing", 0, 0, 100, "missing edges of each 100"),
+    [JSON] = OPTION_FLAG("json", "print one JSON object a line"),
 };
 
 /* An instance with its reference result. */
@@ -48,8 +43,7 @@ typedef struct totals {
 static totals sum_shares(const tsp_share *share)
 {
   totals t = {0};
-  tsp_share *all = job_me() == 0 ? calloc((size_t)job_n_pes(), sizeof *all) : NULL;
-  if (job_me() == 0 && !all) job_abort(1);
+  tsp_share *all = job_me() == 0 ? job_calloc((size_t)job_n_pes(), sizeof *all) : NULL;
   job_gather(share, sizeof *share, all);
   for (int pe = 0; all && pe < job_n_pes(); pe++) {
     t.jobs += all[pe].jobs;
@@ -70,25 +64,18 @@ static bool right(const instance *in, const tsp_path *best)
 
 static void print_json(const instance *in, int repeat, const tsp_path *best, const totals *t, const measured *m)
 {
-  printf("{\"kind\":\"sample\",");
-  json_text("input", in->name);
-  printf(",\"cities\":%d,\"repeat\":%d,", in->g.n, repeat);
-  json_number("cost", best->cost == TSP_NO_TOUR ? (double)NAN : best->cost);
+  printf("{\"kind\":\"sample\"");
+  print_text("input", in->name);
+  print_number("cities", in->g.n);
+  print_number("repeat", repeat);
+  print_number("cost", best->cost == TSP_NO_TOUR ? (double)NAN : best->cost);
   const char *verified = !right(in, best) ? "false" : in->checked ? "true" : "null";
-  printf(",\"verified\":%s,\"jobs\":%llu,\"visited\":%llu,", verified, (unsigned long long)t->jobs,
+  printf(",\"verified\":%s,\"jobs\":%llu,\"visited\":%llu", verified, (unsigned long long)t->jobs,
          (unsigned long long)t->visited);
-  json_number("seconds", m->seconds);
-  putchar(',');
-  json_number("cpu_s", m->cpu_seconds);
-  putchar(',');
-  json_number("wait_s", t->wait_s);
-  putchar(',');
-  json_number("wait_cpu_s", t->wait_cpu_s);
-  putchar(',');
-  measure_print_energy(m);
-  putchar(',');
-  measure_print_spans(m);
-  printf("}\n");
+  print_number("wait_s", t->wait_s);
+  print_number("wait_cpu_s", t->wait_cpu_s);
+  measure_print(m);
+  end_line();
 }
 
 static void print_words(const instance *in, const tsp_path *best, const totals *t, const measured *m)
@@ -159,16 +146,15 @@ static void make(instance *in, int k)
 
 static void print_setup(void)
 {
-  printf("{\"kind\":\"setup\",\"program\":\"tsp\",\"version\":\"%s\",\"pes\":%d,", tsp_version, job_n_pes());
-  measure_print_meter();
-  printf("}\n");
+  measure_print_setup("tsp");
+  print_text("version", tsp_version);
+  end_line();
 }
 
 static int run(int files, char **file)
 {
   int instances = files ? files : (int)options[RANDOM].value;
-  instance *in = malloc(sizeof *in);
-  if (!in) job_abort(1);
+  instance *in = job_calloc(1, sizeof *in);
   int64_t wrong = 0;
   tsp_start(job_me(), job_n_pes(), (int)options[AHEAD].value);
   for (int k = 0; k < instances; k++) {
@@ -204,11 +190,11 @@ int main(int argc, char **argv)
   int code = options_parse(argc, argv, "FILE...", "shortest round trips by branch and bound; checks its own results",
                            options, N_OPTIONS, job_me() == 0, &files);
   const char *wrong = code == OPTIONS_GO ? misused(files) : NULL;
-  if (wrong && job_me() == 0) fprintf(stderr, "tsp-%s: %s\n", tsp_version, wrong);
-  if (code == OPTIONS_GO && !wrong) {
+  if (wrong) code = options_complain("%s", wrong);
+  if (code == OPTIONS_GO) {
     if (options[JSON].value && job_me() == 0) print_setup();
     result = run(files, argv + 1);
-  } else if (code != OPTIONS_HELP) {
+  } else if (code == OPTIONS_WRONG) {
     result = EX_USAGE;
   }
   job_end();

@@ -9,10 +9,9 @@
  */
 #include <shmem.h>
 #include <shmemx.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../common/clocks.h"
+#include "../../bench/clocks.h"
 #include "../common/job.h"
 #include "pool.h"
 #include "version.h"
@@ -65,20 +64,12 @@ static void on_job(void *buf, size_t nbytes, int master, shmemx_am_token_t token
   __atomic_fetch_add(&self.arrived, 1, __ATOMIC_RELEASE);
 }
 
-static tsp_job *room_for_jobs(int ahead)
-{
-  tsp_job *jobs = calloc((size_t)ahead, sizeof *jobs);
-  if (jobs) return jobs;
-  fprintf(stderr, "tsp-am: PE %d: no memory for %d jobs\n", self.me, ahead);
-  job_abort(1);
-}
-
 void tsp_start(int me, int n_pes, int ahead)
 {
   self.me = me;
   self.workers = n_pes - 1;
   self.ahead = ahead;
-  self.jobs = room_for_jobs(ahead);
+  self.jobs = job_calloc((size_t)ahead, sizeof *self.jobs);
   shmemx_am_mutex_init(&self.lock);
   if (me == 0) pool_init(&self.pool, self.workers, ahead);
   shmemx_am_attach(me == 0 ? ON_REPORT : ON_JOB, me == 0 ? on_report : on_job);
@@ -154,7 +145,7 @@ static void work(const tsp_task *task, const tsp_job *job, tsp_share *share)
 static void open_pool(const tsp_task *task)
 {
   tsp_path root = tsp_root(task->g);
-  if (task->hold_s > 0) sleep_seconds(task->hold_s);
+  if (task->hold_s > 0) sleep_for(task->hold_s);
   shmemx_am_mutex_lock(&self.lock);
   pool_open(&self.pool, &root);
   shmemx_am_mutex_unlock(&self.lock);

@@ -6,10 +6,8 @@
  */
 #include <sched.h>
 #include <shmem.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "../common/clocks.h"
+#include "../../bench/clocks.h"
 #include "../common/job.h"
 #include "pool.h"
 #include "version.h"
@@ -45,16 +43,12 @@ void tsp_start(int me, int n_pes, int ahead)
   self.workers = n_pes - 1;
   self.ahead = ahead;
   if (me == 0) pool_init(&self.pool, self.workers, ahead);
-  self.bucket = shmem_calloc(n * (size_t)ahead, sizeof *self.bucket);
-  self.filled = shmem_calloc(n, sizeof *self.filled);
-  self.inbox = shmem_calloc((size_t)ahead, sizeof *self.inbox);
-  self.arrived = shmem_calloc(1, sizeof *self.arrived);
-  self.taken = calloc(n, sizeof *self.taken);
-  self.given = calloc(n, sizeof *self.given);
-  if (self.bucket && self.filled && self.inbox && self.arrived && self.taken && self.given) return;
-  fprintf(stderr, "tsp-bucket: PE %d: no memory for the buckets of %d PEs; set a larger SHMEM_SYMMETRIC_SIZE\n", me,
-          n_pes);
-  job_abort(1);
+  self.bucket = job_shared(n * (size_t)ahead, sizeof *self.bucket);
+  self.filled = job_shared(n, sizeof *self.filled);
+  self.inbox = job_shared((size_t)ahead, sizeof *self.inbox);
+  self.arrived = job_shared(1, sizeof *self.arrived);
+  self.taken = job_calloc(n, sizeof *self.taken);
+  self.given = job_calloc(n, sizeof *self.given);
 }
 
 void tsp_end(void)
@@ -127,7 +121,7 @@ static void master(const tsp_task *task)
   tsp_pool *pool = &self.pool;
   tsp_path root = tsp_root(task->g);
   pool_reset(pool);
-  if (task->hold_s > 0) sleep_seconds(task->hold_s);
+  if (task->hold_s > 0) sleep_for(task->hold_s);
   pool_open(pool, &root);
   while (!pool_done(pool)) {
     bool found = false;

@@ -4,7 +4,7 @@
  */
 #include <mpi.h>
 
-#include "../common/clocks.h"
+#include "../../bench/clocks.h"
 #include "pool.h"
 #include "version.h"
 #include "worker.h"
@@ -77,7 +77,7 @@ static void master(const tsp_task *task)
   tsp_pool *pool = &self.pool;
   tsp_path root = tsp_root(task->g);
   pool_reset(pool);
-  if (task->hold_s > 0) sleep_seconds(task->hold_s);
+  if (task->hold_s > 0) sleep_for(task->hold_s);
   pool_open(pool, &root);
   while (!pool_done(pool)) {
     tsp_result r;

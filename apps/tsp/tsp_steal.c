@@ -16,10 +16,9 @@
  */
 #include <shmem.h>
 #include <shmemx.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../common/clocks.h"
+#include "../../bench/clocks.h"
 #include "../common/job.h"
 #include "../common/random.h"
 #include "pool.h"
@@ -175,12 +174,8 @@ void tsp_start(int me, int n_pes, int ahead)
   self.n = n_pes;
   self.room = 1024;
   self.random = (uint64_t)me;
-  self.stack = malloc(self.room * sizeof *self.stack);
-  self.remembered = calloc((size_t)n_pes, sizeof *self.remembered);
-  if (!self.stack || !self.remembered) {
-    fprintf(stderr, "tsp-steal: PE %d: no memory\n", me);
-    job_abort(1);
-  }
+  self.stack = job_calloc(self.room, sizeof *self.stack);
+  self.remembered = job_calloc((size_t)n_pes, sizeof *self.remembered);
   shmemx_am_mutex_init(&self.lock);
   for (int i = 0; i < N_HANDLERS; i++) shmemx_am_attach(handlers[i].id, handlers[i].run);
 }
@@ -320,7 +315,7 @@ static bool get_work(void)
 static void begin(const tsp_task *task)
 {
   tsp_path root = tsp_root(task->g);
-  if (task->hold_s > 0) sleep_seconds(task->hold_s);
+  if (task->hold_s > 0) sleep_for(task->hold_s);
   lock();
   push(&root);
   shmemx_am_mutex_unlock(&self.lock);
@@ -334,10 +329,10 @@ void tsp_solve(const tsp_task *task, tsp_share *share)
   for (;;) {
     while (work(task, share))
       while (give_one()) continue;
-    double wall = seconds_now(), cpu = cpu_seconds_now();
+    double wall = now(), cpu = cpu_seconds();
     bool more = get_work();
-    share->wait_s += seconds_now() - wall;
-    share->wait_cpu_s += cpu_seconds_now() - cpu;
+    share->wait_s += now() - wall;
+    share->wait_cpu_s += cpu_seconds() - cpu;
     if (!more) break;
   }
   shmemx_am_quiet();   /* this PE's tours have reached all PEs, */

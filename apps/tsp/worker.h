@@ -5,7 +5,7 @@
 #ifndef APPS_TSP_WORKER_H
 #define APPS_TSP_WORKER_H
 
-#include "../common/clocks.h"
+#include "../../bench/clocks.h"
 #include "pool.h"
 #include "version.h"
 
@@ -29,10 +29,10 @@ static inline void tsp_worker(const tsp_task *task, int ahead, const tsp_link *l
   int32_t best = TSP_NO_TOUR; /* the least cost received or found: a job that waited here may know less */
   for (int i = 0; i < ahead; i++) link->report(&report);
   for (;;) {
-    double wall = seconds_now(), cpu = cpu_seconds_now();
+    double wall = now(), cpu = cpu_seconds();
     link->next(&job);
-    share->wait_s += seconds_now() - wall;
-    share->wait_cpu_s += cpu_seconds_now() - cpu;
+    share->wait_s += now() - wall;
+    share->wait_cpu_s += cpu_seconds() - cpu;
     if (job.stop) return;
     best = tsp_less(tsp_less(best, job.best), link->bound());
     tsp_work(task->g, &job.path, task->split, best, &report);
