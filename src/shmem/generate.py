@@ -276,12 +276,12 @@ def rows(table: dict) -> list[dict]:
     for row in table["routine"]:
         if unknown := row.keys() - COLUMNS:
             raise SystemExit(f"api.toml: {row['name']}: there is no column {', '.join(sorted(unknown))}")
-        other = next(r for r in complete if r["name"] == row["like"]) if "like" in row else {"kind": "other"}
-        row = {k: v for k, v in other.items() if k not in row.get("without", ())} | row
         for word in row.get("each", [""]):
-            columns = {k: replace_in(v, "{O}", word) for k, v in row.items() if k not in ("each", "without")}
-            complete.append(columns | {"op": word})
-            complete += [of_form(complete[-1], form) for form in row.get("forms", ())]
+            own = {k: replace_in(v, "{O}", word) for k, v in row.items() if k not in ("each", "without")}
+            other = next(r for r in complete if r["name"] == own["like"]) if "like" in own else {"kind": "other"}
+            taken = {k: v for k, v in other.items() if k not in row.get("without", ())}
+            complete.append(taken | own | {"op": word})
+            complete += [of_form(complete[-1], form) for form in complete[-1].get("forms", ())]
     return complete
 
 
