@@ -4,7 +4,7 @@
  * DESIGN. A launcher is a constant of the type below, in a file of its own, and one row of the table in launcher.c.
  * oshrun reads its command line in the launcher's grammar (command.h). `compose` writes the launcher's command line,
  * and run.h runs it, forwards signals and derives the job's exit code. Some launchers report the code of a PE only in
- * their output, so launcher_output.h reads that. sessions.h makes and removes the folder of Open MPI's session.
+ * their output, so run.c reads that. sessions.h makes and removes the folder of Open MPI's session.
  */
 #ifndef WTL_LAUNCH_LAUNCHER_H
 #define WTL_LAUNCH_LAUNCHER_H

@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "base/sigpipe.h"
-#include "launch/launcher_output.h"
 
 static volatile pid_t child;
 static volatile sig_atomic_t ended_by; /* the signal that asked for the job's end */
@@ -44,6 +43,67 @@ static void catch_signals(void)
   }
 }
 
+/* ---- the launcher's output ---- */
+
+typedef struct output {
+  int from, to; /* the launcher's pipe (-1 after its end), and the descriptor that receives its output */
+  int (*reported_code)(const char *line); /* as in launcher.h */
+  int reported;                           /* first exit code found; -1: none */
+  char line[512];                         /* the current line so far, cut to the size of the buffer */
+  size_t length;
+} output;
+
+static void scan_lines(output *h, const char *text, size_t n)
+{
+  for (size_t i = 0; i < n && h->reported < 0; i++) {
+    if (text[i] != '\n') {
+      if (h->length < sizeof h->line - 1) h->line[h->length++] = text[i];
+      continue;
+    }
+    h->line[h->length] = '\0';
+    h->reported = h->reported_code(h->line);
+    h->length = 0;
+  }
+}
+
+static bool write_all(int fd, const char *text, size_t n)
+{
+  while (n > 0) {
+    ssize_t done = wtl_write(fd, text, n);
+    if (done < 0 && errno != EINTR) return false;
+    if (done > 0) text += done, n -= (size_t)done;
+  }
+  return true;
+}
+
+static bool stop(output *h)
+{
+  if (h->from >= 0) close(h->from); /* the launcher's next write fails, so it learns that its reader is gone */
+  h->from = -1;
+  return false;
+}
+
+/* Forwards at most one buffer. Returns false and closes `from` at the end, and if `to` no longer accepts it. */
+static bool forward(output *h)
+{
+  char text[65536];
+  ssize_t n = h->from < 0 ? 0 : read(h->from, text, sizeof text);
+  if (n < 0 && errno == EINTR) return true;
+  if (n <= 0) return stop(h);
+  scan_lines(h, text, (size_t)n);
+  return write_all(h->to, text, (size_t)n) || stop(h);
+}
+
+/* Forwards without waiting what is still in the pipe, then closes it. */
+static void drain(output *h)
+{
+  if (h->from < 0) return;
+  fcntl(h->from, F_SETFL, fcntl(h->from, F_GETFL) | O_NONBLOCK);
+  while (forward(h)) continue;
+}
+
+/* ---- its process ---- */
+
 /* Runs in the child process. */
 __attribute__((noreturn)) static void become(char **line, pid_t parent, int report_stream, const int *pipe_ends)
 {
@@ -58,14 +118,14 @@ __attribute__((noreturn)) static void become(char **line, pid_t parent, int repo
 enum { STUCK_MS = 500 };
 
 /* Waits for the launcher's end. Kills it if it is stuck for 1.5 s, and returns true then. */
-static bool watch(const wtl_launcher *l, pid_t launcher, wtl_launcher_output *h)
+static bool watch(const wtl_launcher *l, pid_t launcher, output *h)
 {
   struct pollfd p[2] = {{.fd = (int)syscall(SYS_pidfd_open, launcher, 0), .events = POLLIN},
                         {.fd = h->from, .events = POLLIN}};
   int stuck = 0;
   while ((p[0].fd >= 0 || p[1].fd >= 0) && stuck < 3) {
     int n = poll(p, 2, l->is_stuck ? STUCK_MS : -1);
-    if (n > 0 && p[1].revents && !wtl_launcher_output_forward(h)) p[1].fd = -1;
+    if (n > 0 && p[1].revents && !forward(h)) p[1].fd = -1;
     if (n > 0 && p[0].revents) break;
     if (n == 0) stuck = l->is_stuck(launcher) ? stuck + 1 : 0;
   }
@@ -110,7 +170,7 @@ int wtl_run(const wtl_launcher *l, const wtl_command *c, char **line)
 {
   pid_t me = getpid();
   int status, ends[2] = {-1, -1};
-  wtl_launcher_output h = {.to = l->report_stream, .reported_code = l->reported_code, .reported = -1};
+  output h = {.to = l->report_stream, .reported_code = l->reported_code, .reported = -1};
   if (l->report_stream && pipe2(ends, O_CLOEXEC) != 0) ends[0] = ends[1] = -1; /* only its own code is known */
   h.from = ends[0];
   if (l->prepare) l->prepare(c);
@@ -124,7 +184,7 @@ int wtl_run(const wtl_launcher *l, const wtl_command *c, char **line)
   if (ends[1] >= 0) close(ends[1]);
   catch_signals();
   bool stuck = watch(l, child, &h);
-  wtl_launcher_output_drain(&h);
+  drain(&h);
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return WTL_EXIT_OSERR;
   if (l->remove_remains) l->remove_remains();

@@ -20,7 +20,6 @@
 #include "os/floats.h"
 #include "power/figure.h"
 #include "power/meter.h"
-#include "power/sensor/powercap_mirror.h"
 #include "power/sensor/powercap_zones.h"
 #include "power/sensor/watt_limit.h"
 
