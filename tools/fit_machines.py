@@ -4,8 +4,8 @@
     tools/fit_machines.py            print the errors of the fit, each server predicted from the others
     tools/fit_machines.py --write    write machines/cpus.toml and docs/appendix/machine-fit.md as well
 
-docs/energy-model.md has the equations. Every step is a median, a mean of logarithms or a least-squares fit, without
-random numbers, so that a second run writes the same files.
+docs/appendix/table-of-cpus.md has the equations. Every step is a median, a mean of logarithms or a least-squares fit,
+without random numbers, so that a second run writes the same files.
 """
 
 from __future__ import annotations
@@ -692,7 +692,7 @@ def toml(of: Table) -> str:
     """The table as the text of machines/cpus.toml."""
     parts = [
         "# Watts of CPU generations. tools/fit_machines.py makes this file from machines/measured: do not edit it.",
-        "# docs/energy-model.md explains the fit. Shares are of TDP, and lists are by loads of 0, 10, ... 100 %.",
+        "# docs/appendix/table-of-cpus.md explains it. Shares are of TDP, and lists are by loads of 0, 10, ... 100 %.",
         "# Pairs are a median and the standard deviation of its logarithm (`spread`). Those of `wake` and `second` are",
         "# a mean and its half-width.",
         "",
@@ -766,7 +766,7 @@ def page(
         "",
         "After this page you can judge how far to trust modelled watts of a CPU. `tools/fit_machines.py --write` makes",
         "the page and `machines/cpus.toml` from the measurements in `machines/measured`.",
-        "[The energy model](../energy-model.md) has the equations.",
+        "[The table of CPUs](table-of-cpus.md) has the equations.",
         "",
         "## Packages by RAPL",
         "",

@@ -29,7 +29,7 @@ SECTION = {
     "tsp": "studies.md#tsp-and-mst",
     "mst": "studies.md#tsp-and-mst",
     **dict.fromkeys(("barrier", "slack", "race", "receiver"), "studies.md#barrier-slack-race-receiver"),
-    "network": "lab.md#a-network-for-simulation",
+    "network": "lab/calibrate.md#a-network-for-simulation",
 }
 
 

@@ -9,7 +9,7 @@ socket
 
     W(l) = S D w(l) + b(l) M + c
 
-with M GB of memory. docs/energy-model.md has the fit of p, w, b and c, and its errors.
+with M GB of memory. docs/appendix/table-of-cpus.md has the fit of p, w, b and c, and its errors.
 
 Each share is known by its median over servers and by the standard deviation s of its logarithm. Independent deviations
 add as squares. The interval from the median times exp(-1.96 s) to the median times exp(1.96 s) holds 95 % of servers if

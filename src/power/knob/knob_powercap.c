@@ -27,7 +27,7 @@ static int enforce(wtl_knob *k, wtl_knob_unit *d, int package)
 
 /*
  * Some boards leave the limit at the highest value of its register, 4095 W, and some state that as the maximum, too. No
- * package draws 1000 W (docs/energy-model.md). Above that the normal limit is taken to be 100 W, so that a package of
+ * package draws 1000 W (docs/sensors.md). Above that the normal limit is taken to be 100 W, so that a package of
  * any size can be limited.
  */
 static double normal_part(const wtl_knob *k, const wtl_knob_file *f)

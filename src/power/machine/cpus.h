@@ -1,6 +1,6 @@
 /*
  * cpus.h - the table of CPU generations and their watts. It is generated from machines/cpus.toml, which
- * tools/fit_machines.py fits to public measurements. docs/energy-model.md has the equations.
+ * tools/fit_machines.py fits to public measurements. docs/appendix/table-of-cpus.md has the equations.
  *
  * DESIGN. Shares are of TDP. Each figure is the median over servers, with the standard deviation of its logarithm
  * ("spread"). Independent spreads add as squares.

@@ -14,7 +14,7 @@
 #include "power/sensor/gauge.h"
 #include "power/sensor/watt_limit.h"
 
-/* Seen on an H100 (docs/energy-model.md): a new value comes every 100 ms, and is 22 ms old when it comes. */
+/* Seen on an H100 (docs/appendix/measurements.md): a new value comes every 100 ms, and is 22 ms old when it comes. */
 static const double STEP_S = 0.125;
 
 /* A GPU keeps its power limit on average over a second or so. A step of its counter may have more watts. */
