@@ -52,7 +52,6 @@ static void add_one(_Atomic long *count)
 
 static void take(void *buf, size_t n, int from, shmemx_am_token_t request)
 {
-  (void)from, (void)request;
   add_one(n == expected && *(unsigned char *)buf == STAMP ? &taken : &strange);
 }
 
@@ -66,7 +65,6 @@ static long long token_in(const void *buf, size_t n)
 
 static void take_token(void *buf, size_t n, int from, shmemx_am_token_t request)
 {
-  (void)from, (void)request;
   __atomic_store_n(&token, token_in(buf, n), __ATOMIC_RELEASE);
 }
 
@@ -74,7 +72,6 @@ static void answer(void *buf, size_t n, int from, shmemx_am_token_t request)
 {
   long long next = (token_in(buf, n) + 1) & MASK;
   int small = (int)next;
-  (void)from;
   add_one(&taken);
   shmemx_am_reply(TOKEN, n == sizeof next ? (void *)&next : (void *)&small, n, request);
 }

@@ -106,18 +106,13 @@ static void run_ring(const scene *s, long rounds)
 
 static bool can(int way, const scene *s)
 {
-  (void)way;
   return s->t != RING || s->bytes == sizeof(int) || s->bytes == sizeof(long long);
 }
 
-static void prepare(const scene *s)
-{
-  (void)s;
-}
+static void prepare(const scene *s) {}
 
 static void do_rounds(int way, const scene *s, long rounds)
 {
-  (void)way;
   if (s->t == RING)
     run_ring(s, rounds);
   else if (s->t == BI)
@@ -130,7 +125,6 @@ static void do_rounds(int way, const scene *s, long rounds)
 
 static bool is_right(int way, const scene *s, long rounds)
 {
-  (void)way;
   if (s->t == RING) {
     long long last = (hops + (long long)(me ? rounds - 1 : rounds) * pes + me) & MASK;
     hops += (long long)rounds * pes;

@@ -25,10 +25,7 @@ static long long *dest, *source; /* elements of the largest size for each PE */
 static long *batch;              /* symmetric: the number of operations of a batch */
 
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
-static void prepare(size_t most)
-{
-  (void)most;
-}
+static void prepare(size_t most) {}
 
 static void broadcast(size_t n, int turn)
 {
@@ -37,19 +34,16 @@ static void broadcast(size_t n, int turn)
 
 static void fcollect(size_t n, int turn)
 {
-  (void)turn;
   shmem_longlong_fcollect(SHMEM_TEAM_WORLD, dest, source, n);
 }
 
 static void sum(size_t n, int turn)
 {
-  (void)turn;
   shmem_longlong_sum_reduce(SHMEM_TEAM_WORLD, dest, source, n);
 }
 
 static void alltoall(size_t n, int turn)
 {
-  (void)turn;
   shmem_longlong_alltoall(SHMEM_TEAM_WORLD, dest, source, n);
 }
 #else
@@ -100,7 +94,6 @@ static void alltoall(size_t n, int turn)
 static void copies(size_t n, int turn)
 {
   int me = shmem_my_pe(), pes = shmem_n_pes();
-  (void)turn;
   shmem_barrier_all();
   for (int k = 0; k < pes; k++) {
     int pe = (me + k) % pes;

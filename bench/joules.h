@@ -61,7 +61,6 @@ static inline wattle_energy_t *open_meter(const char *program, void (*leave)(int
     leave(2);
   }
 #else
-  (void)program, (void)leave;
 #endif
   return meter;
 }

@@ -78,14 +78,12 @@ static void get(size_t bytes, int n)
 
 static void put_one(size_t bytes, int n)
 {
-  (void)bytes;
   for (int i = 0; i < n; i++) shmem_longlong_p(&heap->word, i, 1);
   shmem_quiet();
 }
 
 static void get_one(size_t bytes, int n)
 {
-  (void)bytes;
   for (int i = 0; i < n; i++) sink = shmem_longlong_g(&heap->word, 1);
 }
 
@@ -110,20 +108,17 @@ static void put_flood(size_t bytes, int n)
 
 static void fetch_add_heap(size_t bytes, int n)
 {
-  (void)bytes;
   for (int i = 0; i < n; i++) sink = shmem_longlong_atomic_fetch_add(&heap->word, 1, 1);
 }
 
 static void fetch_add_static(size_t bytes, int n)
 {
-  (void)bytes;
   for (int i = 0; i < n; i++) sink = shmem_longlong_atomic_fetch_add(static_word, 1, 1);
 }
 
 /* n atomics in streams of ABREAST, with one quiet for each. */
 static void add_stream(size_t bytes, int n)
 {
-  (void)bytes;
   for (int i = 0; i < n; i++) {
     shmem_longlong_atomic_add(&heap->word, 1, 1);
     if (i % ABREAST == ABREAST - 1) shmem_quiet();
@@ -136,7 +131,6 @@ static void fetch_stream(size_t bytes, int n)
 {
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
   static long long fetched[ABREAST];
-  (void)bytes;
   for (int i = 0; i < n; i++) {
     shmem_longlong_atomic_fetch_add_nbi(&fetched[i % ABREAST], &heap->word, 1, 1);
     if (i % ABREAST == ABREAST - 1) shmem_quiet();
@@ -190,7 +184,6 @@ static void pause_core(void)
 static void hop(size_t bytes, int n)
 {
   static long round;
-  (void)bytes;
   bool first = shmem_my_pe() == 0;
   for (int i = 0; i < n / 2; i++) {
     round++;
@@ -204,13 +197,11 @@ static void hop(size_t bytes, int n)
 
 static void barrier(size_t bytes, int n)
 {
-  (void)bytes;
   for (int i = 0; i < n; i++) shmem_barrier_all();
 }
 
 static void p(size_t bytes, long round, int pe)
 {
-  (void)bytes;
   shmem_long_p(&heap->ping, round, pe);
 }
 

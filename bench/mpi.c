@@ -82,7 +82,6 @@ static void sums(int me)
 
 static void barriers(int me)
 {
-  (void)me;
   for (int i = 0; i < CALLS; i++) MPI_Barrier(MPI_COMM_WORLD);
 }
 

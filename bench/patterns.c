@@ -278,10 +278,7 @@ static void flush(const memory *m, const config *c)
   _mm_mfence();
 }
 #else
-static void flush(const memory *m, const config *c)
-{
-  (void)m, (void)c;
-}
+static void flush(const memory *m, const config *c) {}
 #endif
 
 static void clear_caches(const memory *m, const config *c)

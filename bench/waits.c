@@ -49,7 +49,6 @@ static void late_barrier(double seconds)
 
 static void take_lock(double seconds)
 {
-  (void)seconds;
   if (shmem_my_pe() == 1) shmem_set_lock(&heap->lock);
   shmem_barrier_all();
 }
@@ -85,7 +84,6 @@ static void stop_for(double seconds)
 
 static void contact(double seconds)
 {
-  (void)seconds;
   if (shmem_my_pe() == 0) shmem_longlong_p(&heap->word, 1, 1);
   shmem_barrier_all();
   if (shmem_my_pe() == 0) sleep_for(STOPPED_BY_NOW); /* PE 1 is in stopped_target by then */

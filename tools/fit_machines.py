@@ -15,7 +15,7 @@ import csv
 import math
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -117,32 +117,17 @@ def read_kinds() -> dict[str, Kind]:
     limits = {row["name"]: float(row["limit_w"]) for row in _rows("limits.csv")}
     kinds = {}
     for row in _rows("generations.csv"):
-        smt = int(row["smt"])
         own = by_generation[row["name"]]
         low, _, high = row["steppings"].partition("-")
         kinds[row["name"]] = Kind(
-            row["name"],
-            row["title"],
-            row["kind"],
-            row["vendor"],
+            *(row[key] for key in ("name", "title", "kind", "vendor")),
             int(row["family"]),
             tuple(int(model, 0) for model in row["models"].split()),
             (int(low), int(high)) if low else None,
-            smt,
+            int(row["smt"]),
             int(row["ddr"]),
             row["like"],
-            tuple(
-                Processor(
-                    p["name"],
-                    float(p["tdp_w"]),
-                    int(p["cores"]),
-                    int(p["threads"]),
-                    int(p["cache_mb"] or 0),
-                    0.0 if p["tag"] == "verified" else assumed,
-                    limits.get(p["name"], 0.0),
-                )
-                for p in own
-            ),
+            tuple(_processor(p, assumed, limits) for p in own),
             _limit_ratio(row, [limits[p["name"]] / float(p["tdp_w"]) for p in own if p["name"] in limits]),
         )
     for kind in list(kinds.values()):  # a generation without processors of its own has those that it is like
@@ -150,6 +135,13 @@ def read_kinds() -> dict[str, Kind]:
             like = tuple(p for name in kind.like.split() for p in kinds[name].processors)
             kinds[kind.name] = replace(kind, processors=like)
     return kinds
+
+
+def _processor(row: dict[str, str], assumed: float, limits: dict[str, float]) -> Processor:
+    """`assumed`: the spread of a TDP that was not verified."""
+    spread = 0.0 if row["tag"] == "verified" else assumed
+    counts = int(row["cores"]), int(row["threads"]), int(row["cache_mb"] or 0)
+    return Processor(row["name"], float(row["tdp_w"]), *counts, spread, limits.get(row["name"], 0.0))
 
 
 def _limit_ratio(row: dict[str, str], known: list[float]) -> float:
@@ -206,18 +198,13 @@ def read_measured() -> list[Measured]:
     return [_measured(name, rows, *home[rows[0]["processor"]]) for name, rows in grouped.items()]
 
 
+def _machine(row: dict[str, str]) -> predict.Machine:
+    counts = (int(row[key]) for key in ("family", "model", "stepping", "sockets", "cores", "threads"))
+    return predict.Machine(row["cpu"], *counts, None)
+
+
 def _measured(name: str, rows: list[dict[str, str]], generation: str, tdp_w: float) -> Measured:
-    first = rows[0]
-    machine = predict.Machine(
-        first["cpu"],
-        int(first["family"]),
-        int(first["model"]),
-        int(first["stepping"]),
-        int(first["sockets"]),
-        int(first["cores"]),
-        int(first["threads"]),
-        float(first["memory_gb"]),
-    )
+    machine = replace(_machine(rows[0]), memory_gb=float(rows[0]["memory_gb"]))
     watts = tuple((r["workload"], int(r["load_percent"]), float(r["package_w"]), float(r["dram_w"])) for r in rows)
     return Measured(name, generation, machine, machine.sockets * tdp_w, watts)
 
@@ -601,11 +588,7 @@ def read_unseen() -> list[Unseen]:
     return [
         Unseen(
             row["server"],
-            predict.Machine(
-                row["cpu"],
-                *(int(row[key]) for key in ("family", "model", "stepping", "sockets", "cores", "threads")),
-                None,
-            ),
+            _machine(row),
             row["kind"],
             float(row["value"]),
             float(row["package_w"]),
@@ -698,46 +681,42 @@ def toml(of: Table) -> str:
         "",
     ]
     for key, p in of.packages.items():
-        parts += [f"[packages.{key}]", f"servers = {p.servers}"]
-        parts += [f"{name} = {_list(getattr(p, name))}" for name in table.PACKAGE_TERMS]
-        parts += [f"spread = {_list(p.spread)}", ""]
-    m = of.memory
-    parts += ["[memory]", _toml_curve("dram_w_per_gb", m.dram_w_per_gb), f"wall_fixed_w = {m.wall_fixed_w:.4g}"]
-    parts += [f"desktop_gb_per_tdp_w = {_list(m.desktop_gb_per_tdp_w)}", ""]
-    for ddr, modules in m.modules.items():
-        parts += [f"[memory.ddr{ddr}]"]
-        parts += [f"{name} = {_list(getattr(modules, name))}" for name in table.MODULE_TERMS] + [""]
+        parts += [f"[packages.{key}]", *_toml(p, "servers", *table.PACKAGE_TERMS, "spread"), ""]
+    parts += ["[memory]", *_toml(of.memory, "dram_w_per_gb", "wall_fixed_w", "desktop_gb_per_tdp_w"), ""]
+    for ddr, modules in of.memory.modules.items():
+        parts += [f"[memory.ddr{ddr}]", *_toml(modules, *table.MODULE_TERMS), ""]
     for heading, rows in (("[unknown]", [of.unknown]), ("[[cpu]]", of.generations)):
         for g in rows:
             parts += [heading, *_toml_generation(g), ""]
     return "\n".join(parts)
 
 
+def _toml(of: object, *names: str) -> list[str]:
+    """A line for each of these values that there is."""
+    values = {name: getattr(of, name) for name in names}
+    return [f"{name} = {_toml_value(value)}" for name, value in values.items() if value is not None]
+
+
+def _toml_value(value: object) -> str:
+    if isinstance(value, Curve):
+        return f"{{ median = {_toml_value(value.median)}, spread = {_toml_value(value.spread)} }}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    return f"{value:.4g}" if isinstance(value, float) else f'"{value}"' if isinstance(value, str) else str(value)
+
+
+GENERATION = (
+    *("name", "title", "vendor", "family", "models", "steppings", "ddr", "tdp_w", "tdp_spread", "cores", "threads"),
+    *("tdp_per_thread", "servers", "basis"),
+)
+
+
 def _toml_generation(g: Generation) -> list[str]:
-    lines = [
-        f'name = "{g.name}"',
-        f'title = "{g.title}"',
-        f'vendor = "{g.vendor}"',
-        f"family = {g.family}",
-        f"models = {list(g.models)}",
-        f"steppings = {list(g.steppings)}" if g.steppings else "",
-        f"ddr = {g.ddr}",
-        f"tdp_w = {g.tdp_w:.4g}",
-        f"tdp_spread = {g.tdp_spread:.4g}",
-        f"cores = {g.cores}",
-        f"threads = {g.threads}",
-        f"tdp_per_thread = {_list(g.tdp_per_thread)}",
-        f"servers = {g.servers}",
-        f'basis = "{g.basis}"',
-        "desktop = true" if g.is_desktop else "",
-        f"reach = {g.reach:.4g}" if g.reach > 1 else "",
-        _toml_curve("factor", g.factor),
-        _toml_curve("wall", g.wall),
-        "processors = [",
-    ]
-    if g.name != "unknown":
-        lines += [_toml_processor(p) for p in g.processors]
-    return [line for line in lines if line] + ["]"]
+    lines = _toml(g, *GENERATION)
+    lines += ["desktop = true"] if g.is_desktop else []
+    lines += _toml(g, "reach") if g.reach > 1 else []
+    processors = [_toml_processor(p) for p in g.processors if g.name != "unknown"]
+    return [*lines, *_toml(g, "factor", "wall"), "processors = [", *processors, "]"]
 
 
 def _toml_processor(p: Processor) -> str:
@@ -748,88 +727,99 @@ def _toml_processor(p: Processor) -> str:
     return f'  {{ name = "{p.name}", tdp_w = {p.tdp_w:g}, cores = {p.cores}, threads = {p.threads}{more} }},'
 
 
-def _toml_curve(key: str, curve: Curve) -> str:
-    return f"{key} = {{ median = {_list(curve.median)}, spread = {_list(curve.spread)} }}"
-
-
-def _list(values: Iterable[float]) -> str:
-    return "[" + ", ".join(f"{value:.4g}" for value in values) + "]"
-
-
 def page(
     kinds: dict[str, Kind], servers: Sequence[Server], packages: list[Predicted], misses: list[Miss], whole: Table
 ) -> str:
     """The page of the fit's errors."""
     spreads = wall_spreads(misses)
-    lines = [
-        "# The fit of the machine table, and its errors",
-        "",
-        "After this page you can judge how far to trust modelled watts of a CPU. `tools/fit_machines.py --write` makes",
-        "the page and `machines/cpus.toml` from the measurements in `machines/measured`.",
-        "[The table of CPUs](table-of-cpus.md) has the equations.",
-        "",
-        "## Packages by RAPL",
-        "",
-        "Each server was predicted from the other servers. The error is that of the printed watts. A row is inside if",
-        "the measured watts lie within the printed half-width.",
-        "",
-        "| server | CPU | rows | median error | inside | median half-width |",
-        "|---|---|---|---|---|---|",
-    ]
-    for server in dict.fromkeys(row.server for row in packages):
-        own = [row for row in packages if row.server is server]
-        lines.append(_package_row(f"{server.name} | {server.cpu.cpu}", own))
-    lines += [
-        _package_row("all |", packages),
-        "",
-        "The seven servers are of two kinds, which differ little at 10 % load and most when idle and from 60 % on. The",
-        "name of a CPU does not tell the kind, so there the error is large and the half-width must be, too.",
-        "",
-        "| workload | load | rows | median error | inside | median half-width |",
-        "|---|---|---|---|---|---|",
-    ]
-    for workload, load in dict.fromkeys((row.workload, row.load) for row in packages):
-        own = [row for row in packages if (row.workload, row.load) == (workload, load)]
-        lines.append(_package_row(f"{workload} | {load} %", own))
-    lines += [
-        "",
-        "![Measured and predicted watts of seven servers](../images/machine-fit.svg)",
-        "",
-        *_unseen_lines(whole),
-        "## The terms of each server",
-        "",
-        "Shares of TDP, as fitted to each server alone. `tools/machine_fit_picture.py` draws the picture.",
-        "",
-        "| server | idle | awake | all cores | second threads | root mean square of residuals |",
-        "|---|---|---|---|---|---|",
-        *(_terms_row(server) for server in dict.fromkeys(row.server for row in packages)),
-        "",
-        "## Wall watts by SPECpower_ssj2008",
-        "",
-        "Each tenth of the servers was predicted from the other nine tenths, at each load that the source has.",
-        "",
-        "| generation | servers | values | median error | inside | median half-width |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name in sorted({s.generation for s in servers}):
-        count = sum(s.generation == name for s in servers)
-        lines.append(_wall_row(f"{kinds[name].title} | {count}", [m for m in misses if m.generation == name], spreads))
-    lines += [
-        _wall_row(f"all | {len(servers)}", misses, spreads),
-        "",
-        "| load | servers | values | median error | inside | median half-width |",
-        "|---|---|---|---|---|---|",
-    ]
-    for load in LOADS:
-        own = [m for m in misses if m.load == load]
-        lines.append(_wall_row(f"{load} % | {len(own)}", own, spreads))
-    return "\n".join([*lines, ""])
 
+    def of_packages(head: str, rows: list[Predicted]) -> str:
+        return _row(head, [(row.watts, row.predicted) for row in rows])
+
+    def of_walls(head: str, rows: list[Miss]) -> str:
+        """Watts are relative to the median that the fit gives."""
+        printed = [predict.interval(1, float(spreads[m.generation][LOADS.index(m.load)])) for m in rows]
+        return _row(head, [(math.exp(m.error), watts) for m, watts in zip(rows, printed, strict=True)])
+
+    measured = dict.fromkeys(row.server for row in packages)
+    loads = dict.fromkeys((row.workload, row.load) for row in packages)
+    counts = Counter(s.generation for s in servers)
+    by_load = [(load, [m for m in misses if m.load == load]) for load in LOADS]
+    parts = [
+        PAGE_HEAD,
+        _table(
+            "server | CPU | rows",
+            *(of_packages(f"{s.name} | {s.cpu.cpu}", [r for r in packages if r.server is s]) for s in measured),
+            of_packages("all |", packages),
+        ),
+        OF_PACKAGES,
+        _table(
+            "workload | load | rows",
+            *(
+                of_packages(f"{workload} | {load} %", [r for r in packages if (r.workload, r.load) == (workload, load)])
+                for workload, load in loads
+            ),
+        ),
+        "![Measured and predicted watts of seven servers](../images/machine-fit.svg)\n",
+        UNSEEN,
+        _unseen_table(whole),
+        OF_UNSEEN,
+        *map(_terms_row, measured),
+        OF_WALLS,
+        _table(
+            "generation | servers | values",
+            *(
+                of_walls(f"{kinds[name].title} | {counts[name]}", [m for m in misses if m.generation == name])
+                for name in sorted(counts)
+            ),
+            of_walls(f"all | {len(servers)}", misses),
+        ),
+        _table("load | servers | values", *(of_walls(f"{load} % | {len(own)}", own) for load, own in by_load)),
+    ]
+    return "\n".join(parts)
+
+
+def _table(first: str, *rows: str) -> str:
+    """A table of errors, with an empty line after it."""
+    return "\n".join(
+        [f"| {first} | median error | inside | median half-width |", "|---|---|---|---|---|---|", *rows, ""]
+    )
+
+
+def _row(head: str, pairs: Sequence[tuple[float, predict.Watts]]) -> str:
+    """The errors of pairs of measured and predicted watts."""
+    errors = [abs(found.watts - watts) / watts for watts, found in pairs]
+    inside = [abs(found.watts - watts) <= found.plus_minus for watts, found in pairs]
+    widths = [found.plus_minus / found.watts for _, found in pairs]
+    quality = f"{100 * np.median(errors):.0f} % | {100 * np.mean(inside):.0f} % | {100 * np.median(widths):.0f} %"
+    return f"| {head} | {len(pairs)} | {quality} |"
+
+
+PAGE_HEAD = """\
+# The fit of the machine table, and its errors
+
+After this page you can judge how far to trust modelled watts of a CPU. `tools/fit_machines.py --write` makes
+the page and `machines/cpus.toml` from the measurements in `machines/measured`.
+[The table of CPUs](table-of-cpus.md) has the equations.
+
+## Packages by RAPL
+
+Each server was predicted from the other servers. The error is that of the printed watts. A row is inside if
+the measured watts lie within the printed half-width.
+"""
+
+OF_PACKAGES = """\
+The seven servers are of two kinds, which differ little at 10 % load and most when idle and from 60 % on. The
+name of a CPU does not tell the kind, so there the error is large and the half-width must be, too.
+"""
 
 UNSEEN = """\
+## Machines that the fit never saw
+
 Four machines outside clouds were measured by RAPL elsewhere (mlco2/codecarbon, commit e3e14103). No number of the fit
 was chosen by them. Loads are the share of time that each thread computes, as above. Threads are numbers of threads that
-compute all the time, as processes of a parallel program do. There the model adds up its parts and their half-widths."""
+compute all the time, as processes of a parallel program do. There the model adds up its parts and their half-widths.
+"""
 
 OF_UNSEEN = """\
 The errors of the seven servers do not hold here. By load, `e3-1240-v2` and `e5-2620-v3` draw a third to two thirds of
@@ -844,30 +834,36 @@ of these rows and for no idle machine. So clock and sleep states do not narrow t
 hypervisor.
 
 A fifth report of the source was left out: its processor is that of `e3-1240-v2`, at twice the watts and 1.35 times
-TDP."""
+TDP.
+
+## The terms of each server
+
+Shares of TDP, as fitted to each server alone. `tools/machine_fit_picture.py` draws the picture.
+
+| server | idle | awake | all cores | second threads | root mean square of residuals |
+|---|---|---|---|---|---|"""
+
+OF_WALLS = """
+## Wall watts by SPECpower_ssj2008
+
+Each tenth of the servers was predicted from the other nine tenths, at each load that the source has.
+"""
 
 
-def _unseen_lines(whole: Table) -> list[str]:
-    rows = read_unseen()
-    lines = [
-        "## Machines that the fit never saw",
-        "",
-        *UNSEEN.splitlines(),
-        "",
-        "| machine | figure | rows | median error | inside | median half-width |",
-        "|---|---|---|---|---|---|",
-    ]
-    for kind, words in (("load", "loads"), ("threads", "threads")):
+def _unseen_table(whole: Table) -> str:
+    rows, clocks = read_unseen(), clocks_of_unseen(read_unseen())
+    lines = []
+    for kind, words, with_clocks in (
+        ("load", "loads", False),
+        ("threads", "threads", False),
+        ("load", "loads, with their clocks", True),
+    ):
         own = [row for row in rows if row.kind == kind]
-        for server in dict.fromkeys(row.server for row in own):
-            lines.append(_unseen_row(f"{server} | {words}", [row for row in own if row.server == server], whole))
-        lines.append(_unseen_row(f"all | {words}", own, whole))
-    clocked = clocks_of_unseen(rows)
-    for server in dict.fromkeys(row.server for row in clocked):
-        own_clocks = {row: clock for row, clock in clocked.items() if row.server == server}
-        lines.append(_unseen_row(f"{server} | loads, with their clocks", list(own_clocks), whole, own_clocks))
-    lines.append(_unseen_row("all | loads, with their clocks", list(clocked), whole, clocked))
-    return [*lines, "", *OF_UNSEEN.splitlines(), ""]
+        pairs = [(row, predict_unseen(whole, row, clocks[row] if with_clocks else 1.0)) for row in own]
+        for server in [*dict.fromkeys(row.server for row in own), "all"]:
+            some = [(row.watts, found) for row, found in pairs if server in (row.server, "all")]
+            lines.append(_row(f"{server} | {words}", some))
+    return _table("machine | figure | rows", *lines)
 
 
 def clocks_of_unseen(rows: Sequence[Unseen]) -> dict[Unseen, float]:
@@ -877,39 +873,12 @@ def clocks_of_unseen(rows: Sequence[Unseen]) -> dict[Unseen, float]:
     return {row: row.ghz / highest[row.server] for row in loads}
 
 
-def _unseen_row(head: str, rows: Sequence[Unseen], whole: Table, clocks: dict[Unseen, float] | None = None) -> str:
-    found = [(row.watts, predict_unseen(whole, row, clocks[row] if clocks else 1.0)) for row in rows]
-    errors = [abs(p.watts - watts) / watts for watts, p in found]
-    inside = [abs(p.watts - watts) <= p.plus_minus for watts, p in found]
-    return f"| {head} | {len(rows)} | {_quality(errors, inside, [p.plus_minus / p.watts for _, p in found])} |"
-
-
 def _terms_row(server: Measured) -> str:
     shares = np.array([server.package()[load] for load in LOADS])
     terms = fit_terms(shares)
     left = curve_of(terms) / shares[1:] - 1
     cells = [f"{value:.3f}" for value in (shares[0], *terms)]
     return f"| {server.name} | {' | '.join(cells)} | {100 * math.sqrt(float(np.mean(left * left))):.0f} % |"
-
-
-def _package_row(head: str, rows: Sequence[Predicted]) -> str:
-    quality = _quality([r.error for r in rows], [r.is_inside for r in rows], [r.width for r in rows])
-    return f"| {head} | {len(rows)} | {quality} |"
-
-
-def _wall_row(head: str, rows: Sequence[Miss], spreads: dict[str, np.ndarray]) -> str:
-    errors, inside, widths = [], [], []
-    for miss in rows:
-        printed = predict.interval(1, float(spreads[miss.generation][LOADS.index(miss.load)]))
-        true = math.exp(miss.error)
-        errors.append(abs(printed.watts - true) / true)
-        inside.append(abs(printed.watts - true) <= printed.plus_minus)
-        widths.append(printed.plus_minus / printed.watts)
-    return f"| {head} | {len(rows)} | {_quality(errors, inside, widths)} |"
-
-
-def _quality(errors: Sequence[float], inside: Sequence[bool], widths: Sequence[float]) -> str:
-    return f"{100 * np.median(errors):.0f} % | {100 * np.mean(inside):.0f} % | {100 * np.median(widths):.0f} %"
 
 
 def main() -> None:
