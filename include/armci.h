@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file armci.h
  * ARMCI by Wattle: one-sided communication between the processes of a job.

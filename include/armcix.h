@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file armcix.h
  * Extensions of ARMCI that ARMCI-MPI introduced, by Wattle. Errors, threads, handlers and versions are as in armci.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file message.h
  * Messages and collectives of ARMCI, by Wattle. Errors, threads, handlers and versions are as in armci.h. Buffers may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file mp3.h
  * MPI calls under the names that test programs of ARMCI and Global Arrays use, by Wattle. Each macro is the MPI, ARMCI

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file wattle.h
  * Joules for any C or C++ program, on any processor with a sensor or a machine profile.

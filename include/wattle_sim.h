@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file wattle_sim.h
  * Work that a program describes to the simulation that runs it (oshcc --sim, wattle sim; docs/simulation.md).

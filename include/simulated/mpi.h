@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpi.h - MPI for programs that oshcc --sim compiles. It has SimGrid's declarations; Wattle makes the calls. */
 #ifndef WATTLE_SIMULATED_MPI_H
 #define WATTLE_SIMULATED_MPI_H
