@@ -94,9 +94,9 @@ packages: deps ## Build Debian packages into build/packages, checked by lintian
 wheel: deps ## Build a wheel of runtime and lab into build/wheels, for machines without a compiler
 	@tools/wheel
 
-release-check: deps-docs ## Check that the tree is ready for a release: version, changelog, names, ABI, docs, packages, wheel
+release-check: deps-docs ## Check that the tree is ready for a release: version, changelog, address, names, ABI, docs, packages, wheel (CHECKS="names abi": some)
 	@tools/apt-deps packages docs
-	@.venv/bin/python tools/release_check.py
+	@.venv/bin/python tools/release_check.py $(CHECKS)
 
 dist-offline: ## Make an archive of sources and Python packages, for machines without network (PYTHONS="3.11 3.12")
 	@tools/dist-offline $(PYTHONS)

@@ -1,7 +1,8 @@
 """Checks that the tree is ready for a release, with a line for each check. usage: release_check.py [CHECK...]
 
-CHECK (all, in this order): version changelog names abi docs packages wheel. `--keep-abi` builds the libraries and
-writes their ABI into abi/ instead. Exit code 0: all checks passed; 1: one failed; 64: wrong usage. The output of a
+CHECK (all, in this order): version changelog address names abi docs packages wheel. `--keep-abi` builds the libraries
+and writes their ABI into abi/ instead. `--set-address` writes address and contact of pyproject.toml into the files that
+name them. Exit code 0: all checks passed; 1: one failed; 64: wrong usage. The output of a
 check is in build/log/release-CHECK.log.
 """
 
@@ -11,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +27,13 @@ NAMES_VERSION = {
     "packaging/debian/changelog": r"\Awattle \(([^)]+)\)",
     "packaging/spack/package.py": r'^    version\("([^"]+)"\)',
     "docs/release-notes.md": r"\A# Release notes: (\S+)$",
+}
+# The files that name the project's address or contact, and the text around each.
+NAMES_ADDRESS = {
+    "pyproject.toml": {"address": r'^Repository = "([^"]+)"'},
+    "CITATION.cff": {"address": r"^repository-code: (\S+)$", "contact": r"^    email: (\S+)$"},
+    "README.md": {"address": r"The project is at <([^>]+)>", "contact": r"its contact is <([^>]+)>"},
+    "SECURITY.md": {"contact": r"write to <([^>]+)>"},
 }
 
 
@@ -82,6 +91,35 @@ def check_changelog() -> str:
     return f"section {wanted}"
 
 
+def address() -> dict[str, str]:
+    """The project's `address` and `contact`. They are set in one place, [tool.wattle] of pyproject.toml."""
+    return tomllib.loads(read("pyproject.toml"))["tool"]["wattle"]
+
+
+def set_address() -> None:
+    for name, patterns in NAMES_ADDRESS.items():
+        text = read(name)
+        for key, pattern in patterns.items():
+            found = re.search(pattern, text, re.MULTILINE)
+            if not found:
+                raise Failed(f"{name} has no line for the {key}")
+            text = text[: found.start(1)] + address()[key] + text[found.end(1) :]
+        (ROOT / name).write_text(text, encoding="utf-8")
+
+
+def check_address() -> str:
+    for name, patterns in NAMES_ADDRESS.items():
+        for key, pattern in patterns.items():
+            found = re.search(pattern, read(name), re.MULTILINE)
+            if not found or found[1] != address()[key]:
+                raise Failed(f"{name} has another {key} than pyproject.toml: tools/release_check.py --set-address")
+    if unset := [key for key, value in address().items() if ".invalid" in value]:
+        raise Failed(f"{' and '.join(unset)} in [tool.wattle] of pyproject.toml: not set yet")
+    if "placeholders until" in read("README.md"):
+        raise Failed("README.md says that address and contact are placeholders")
+    return f"{address()['address']} in {len(NAMES_ADDRESS)} files"
+
+
 def build_for_abi(check: str) -> None:
     options = ("-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DWTL_SIMULATION=OFF")
     run(check, "cmake", "-S", ROOT, "-B", FOR_ABI, *options)
@@ -118,6 +156,7 @@ def check_wheel() -> str:
 CHECKS: dict[str, Callable[[], str]] = {
     "version": check_version,
     "changelog": check_changelog,
+    "address": check_address,
     "names": check_names,
     "abi": check_abi,
     "docs": check_docs,
@@ -140,6 +179,9 @@ def main() -> int:
     if asked == ["--keep-abi"]:
         build_for_abi("abi")
         run("abi", sys.executable, "tools/abi.py", "keep", FOR_ABI)
+        return 0
+    if asked == ["--set-address"]:
+        set_address()
         return 0
     if unknown := [name for name in asked if name not in CHECKS]:
         print(f"release_check: {unknown[0]}: the checks are {' '.join(CHECKS)}", file=sys.stderr)

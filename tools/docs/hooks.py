@@ -10,6 +10,7 @@ import os
 import posixpath
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ PROJECT = {
     "CONTRIBUTING.md": "project/contributing.md",
     "SECURITY.md": "project/security.md",
     "CODE_OF_CONDUCT.md": "project/code-of-conduct.md",
+    "MAINTAINERS.md": "project/maintainers.md",
     "LICENSE": "project/license.md",
     "CITATION.cff": "project/citation.md",
     "examples/hello-slurm.sh": "project/hello-slurm.md",
@@ -64,8 +66,11 @@ def generated() -> dict[str, str]:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Replaces each FOLDER/ in the navigation by the pages of that folder."""
+    """Replaces each FOLDER/ in the navigation by the pages of that folder, and adds the address once it is set."""
     config.nav = expanded(config.nav)
+    address = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["wattle"]["address"]
+    if ".invalid" not in address:
+        config.repo_url, config.repo_name = address, "source"
     return config
 
 

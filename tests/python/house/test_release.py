@@ -144,8 +144,8 @@ def test_an_abi_that_nobody_kept_is_an_error(library: Library, tmp_path: Path) -
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files that name the version, apart from the sources."""
-    others = ("CMakeLists.txt", "CHANGELOG.md", "README.md", "SECURITY.md")
-    for name in (*release_check.NAMES_VERSION, *others):
+    others = ("CMakeLists.txt", "CHANGELOG.md", *release_check.NAMES_ADDRESS)
+    for name in {*release_check.NAMES_VERSION, *others}:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     monkeypatch.setattr(release_check, "ROOT", tmp_path)
@@ -187,9 +187,27 @@ def test_the_changelog_must_have_the_version(tree: Path, capsys: pytest.CaptureF
     assert release_check.passes("changelog")
 
 
+def test_the_address_is_set_in_one_place(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not release_check.passes("address")
+    assert "address and contact in [tool.wattle] of pyproject.toml: not set yet" in capsys.readouterr().out
+    file = tree / "pyproject.toml"
+    text = file.read_text(encoding="utf-8").replace(
+        'address = "https://example.invalid/wattle"', 'address = "https://a.org/w"'
+    )
+    file.write_text(text.replace("contact@example.invalid", "c@a.org"), encoding="utf-8")
+    assert not release_check.passes("address")
+    assert "pyproject.toml has another address than pyproject.toml" in capsys.readouterr().out
+    release_check.set_address()
+    replace(tree / "README.md", "placeholders until", "those of")
+    assert release_check.passes("address")
+    assert all(
+        "example.invalid" not in (tree / name).read_text(encoding="utf-8") for name in release_check.NAMES_ADDRESS
+    )
+
+
 def test_wrong_usage_names_the_checks() -> None:
     done = run(sys.executable, ROOT / "tools/release_check.py", "speed", code=64)
-    assert "speed: the checks are version changelog names abi docs packages wheel" in done.stderr
+    assert "speed: the checks are version changelog address names abi docs packages wheel" in done.stderr
 
 
 def test_a_failed_check_ends_with_code_1_and_a_line_for_each(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
