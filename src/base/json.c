@@ -2,6 +2,8 @@
 #include "base/json.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "os/locale.h"
@@ -61,6 +63,26 @@ void wtl_json_number(FILE *f, double value)
     fprintf(f, "%.0f", value);
   else
     fprintf(f, "%.9g", value);
+}
+
+void wtl_json(FILE *f, const char *form, ...)
+{
+  va_list given;
+  va_start(given, form);
+  for (const char *c = form; *c; c++) {
+    if (*c != '%') {
+      putc(*c == '\'' ? '"' : *c, f);
+      continue;
+    }
+    char size = *++c == 'l' || *c == 'z' || *c == 'j' ? *c++ : 'i';
+    if (*c == 's') wtl_json_text(f, va_arg(given, const char *));
+    if (*c == 'g') wtl_json_number(f, va_arg(given, double));
+    if (*c == 'i') fputs(va_arg(given, int) ? "true" : "false", f);
+    if (*c == 'd') fprintf(f, "%ld", size == 'l' ? va_arg(given, long) : (long)va_arg(given, int));
+    if (*c == 'x') fprintf(f, "%jx", va_arg(given, uintmax_t));
+    if (*c == 'u') fprintf(f, "%ju", size == 'z' ? va_arg(given, size_t) : va_arg(given, uintmax_t));
+  }
+  va_end(given);
 }
 
 void wtl_json_key(FILE *f, const char *key, int first)

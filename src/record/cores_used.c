@@ -67,8 +67,7 @@ void wtl_record_cores_start(wtl_cores_used *c)
 static void write_set(FILE *f, const char *name, const cpu_set_t *set)
 {
   const char *comma = "";
-  wtl_json_key(f, name, 0);
-  putc('[', f);
+  fprintf(f, ",\"%s\":[", name);
   for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
     if (!CPU_ISSET(cpu, set)) continue;
     fprintf(f, "%s%d", comma, cpu);
@@ -82,12 +81,10 @@ static const char *const sources[] = {"", "simulation", "schedstat", "cpu time"}
 void wtl_record_cores_write_past(const wtl_past_no_core *past, FILE *f)
 {
   static const cpu_set_t none;
-  putc('{', f);
-  wtl_json_text_field(f, "source", sources[past->source], 1);
-  wtl_json_number_field(f, "until_s", past->until_s, 0);
-  wtl_json_number_field(f, "in_waits_s", past->in_waits_s, 0);
-  static const char *const unknown[] = {"other_threads_s", "other_busy_threads", "throttled_s", "quota_cores"};
-  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) wtl_json_number_field(f, unknown[i], NAN, 0);
+  wtl_json(f,
+           "{'source':%s,'until_s':%g,'in_waits_s':%g,'other_threads_s':null,'other_busy_threads':null"
+           ",'throttled_s':null,'quota_cores':null",
+           sources[past->source], past->until_s, past->in_waits_s);
   write_set(f, "cores", past->cores);
   write_set(f, "cores_of_threads", &none);
   putc('}', f);
@@ -100,14 +97,11 @@ void wtl_record_cores_write(const wtl_cores_used *c, const wtl_no_core *n, doubl
   if (WTL_OS_IS_SIMULATED || sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);
   read_others(&o, (double)c->others_ran + BUSY * wall_s * 1e9);
   double quota = WTL_OS_IS_SIMULATED ? INFINITY : wtl_cores_quota();
-  putc('{', f);
-  wtl_json_text_field(f, "source", sources[n->source], 1);
-  wtl_json_number_field(f, "in_waits_s", wtl_no_core_in_waits(n), 0);
-  wtl_json_number_field(f, "other_threads_s",
-                        o.waited > c->others_waited ? (double)(o.waited - c->others_waited) * 1e-9 : 0, 0);
-  wtl_json_number_field(f, "other_busy_threads", o.busy, 0);
-  wtl_json_number_field(f, "throttled_s", WTL_OS_IS_SIMULATED ? NAN : wtl_cores_throttled() - c->throttled_s, 0);
-  wtl_json_number_field(f, "quota_cores", isfinite(quota) ? quota : NAN, 0);
+  wtl_json(f, "{'source':%s,'in_waits_s':%g,'other_threads_s':%g,'other_busy_threads':%d", sources[n->source],
+           wtl_no_core_in_waits(n), o.waited > c->others_waited ? (double)(o.waited - c->others_waited) * 1e-9 : 0,
+           o.busy);
+  wtl_json(f, ",'throttled_s':%g,'quota_cores':%g", WTL_OS_IS_SIMULATED ? NAN : wtl_cores_throttled() - c->throttled_s,
+           quota);
   write_set(f, "cores", &mine);
   write_set(f, "cores_of_threads", &o.cores);
   putc('}', f);

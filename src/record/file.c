@@ -30,8 +30,6 @@
 #include "record/served_file.h"
 #include "record/timeline_file.h"
 
-static const char *const stage_names[WTL_N_STAGES] = {"spin", "yield", "asleep"};
-
 typedef struct writer {
   FILE *f;
   wtl_record *self;
@@ -61,12 +59,10 @@ static int module_of(writer *w, uintptr_t addr)
   return -1;
 }
 
-/* Writes the place of an address: its module and the offset in that. */
-static void write_place(writer *w, uintptr_t addr, int module)
+/* The offset of a return address in its module's file. */
+static uintmax_t offset_in(const writer *w, uintptr_t addr, int module)
 {
-  uintptr_t base = module >= 0 ? w->modules[module].base : 0;
-  fprintf(w->f, "\"addr\":\"0x%jx\",\"module\":%d,\"offset\":\"0x%jx\"", (uintmax_t)addr, module,
-          (uintmax_t)(addr - base - 1));
+  return addr - (module >= 0 ? w->modules[module].base : 0) - 1;
 }
 
 static double site_wait_s(const writer *w, const wtl_site *s)
@@ -155,20 +151,12 @@ static void write_paths(writer *w)
   fputs("],\"paths\":[", w->f);
   for (uint32_t i = 0; i < w->self->callers.n; i++) {
     wtl_path_node node = node_of(w, w->self->callers.node[i]);
-    fputs(i ? ",\n" : "\n", w->f);
-    if (w->self->callers.node[i] < WTL_N_PATH_MARKS) {
-      fprintf(w->f, "[-1,%d,0]", -2 - (int)w->self->callers.node[i]);
-      continue;
-    }
-    if (node.module < -1) {
-      fprintf(w->f, "[%ld,%d,%ju]", wtl_caller_list_place(&w->self->callers, node.parent), node.module,
-              (uintmax_t)node.addr - 1);
-      continue;
-    }
-    int module = node.module < 0 ? -1 : module_of_node(w, &node);
-    uintptr_t base = module >= 0 ? w->modules[module].base : 0;
-    fprintf(w->f, "[%ld,%d,%ju]", wtl_caller_list_place(&w->self->callers, node.parent), module,
-            (uintmax_t)(node.addr - base - 1));
+    bool is_mark = w->self->callers.node[i] < WTL_N_PATH_MARKS;
+    int module = is_mark           ? -2 - (int)w->self->callers.node[i]
+                 : node.module < 0 ? node.module
+                                   : module_of_node(w, &node);
+    fprintf(w->f, "%s\n[%ld,%d,%ju]", i ? "," : "", wtl_caller_list_place(&w->self->callers, node.parent), module,
+            is_mark ? 0 : offset_in(w, node.addr, module));
   }
 }
 
@@ -180,10 +168,9 @@ static void write_python(const writer *w)
   while (past && n && !past->places[n - 1].file) n--;
   for (uint32_t i = 0; i < n; i++) {
     const wtl_python_place *p = past ? &past->places[i] : wtl_python_place_of(i);
-    fputs(i ? ",\n{" : "],\"python\":[\n{", w->f);
-    wtl_json_text_field(w->f, "file", p->file ? p->file : "", 1);
-    wtl_json_text_field(w->f, "function", p->function ? p->function : "", 0);
-    fprintf(w->f, ",\"line\":%d}", p->line);
+    fputs(i ? ",\n" : "],\"python\":[\n", w->f);
+    wtl_json(w->f, "{'file':%s,'function':%s,'line':%d}", p->file ? p->file : "", p->function ? p->function : "",
+             p->line);
   }
 }
 
@@ -197,12 +184,10 @@ static void write_regions(const writer *w)
     const wtl_user_region *r = past ? NULL : wtl_user_region_of(i);
     const char *name = past ? past->regions[i].name : r->name;
     uint32_t outer = past ? past->regions[i].outer : r->outer;
-    fputs(i ? ",\n{" : "],\"regions\":[\n{", w->f);
-    wtl_json_text_field(w->f, "name", name ? name : "", 1);
-    wtl_json_number_field(w->f, "outer", name && outer != WTL_NO_REGION ? (double)outer : -1, 0);
-    wtl_json_number_field(w->f, "times", past ? NAN : (double)r->times, 0);
-    wtl_json_number_field(w->f, "time_s", past ? NAN : (double)r->ticks * w->seconds_per_tick, 0);
-    putc('}', w->f);
+    fputs(i ? ",\n" : "],\"regions\":[\n", w->f);
+    wtl_json(w->f, "{'name':%s,'outer':%g,'times':%g,'time_s':%g}", name ? name : "",
+             name && outer != WTL_NO_REGION ? (double)outer : -1, past ? NAN : (double)r->times,
+             past ? NAN : (double)r->ticks * w->seconds_per_tick);
   }
 }
 
@@ -223,29 +208,20 @@ static void write_site(writer *w, const wtl_site *s)
 {
   static const char *const kinds[] = {"transfer", "wait", "other"};
   const wtl_call_info *call = wtl_record_call(w->self, s->call);
-  FILE *f = w->f;
   wtl_path_node node = s->path == WTL_NO_PATH ? (wtl_path_node){s->addr, WTL_NO_PATH, -1} : node_of(w, s->path);
-  putc('{', f);
-  write_place(w, s->addr, node.module >= 0 ? module_of_node(w, &node) : module_of(w, s->addr));
-  fprintf(f, ",\"path\":%ld,\"mark\":%d", wtl_caller_list_place(&w->self->callers, node.parent), wtl_site_mark(s));
-  wtl_json_text_field(f, "call", call->name, 0);
-  wtl_json_text_field(f, "kind", kinds[call->kind], 0);
-  wtl_json_number_field(f, "calls", (double)s->calls, 0);
-  wtl_json_number_field(f, "bytes", (double)s->bytes, 0);
-  wtl_json_number_field(f, "timed_calls", (double)(s->exact_calls + s->sampled_calls), 0);
-  double time_s = site_own_s(w, s) + site_wait_s(w, s);
-  wtl_json_number_field(f, "time_s", w->scale > 0 || time_s > 0 ? time_s : NAN, 0);
-  wtl_json_number_field(f, "waits", (double)s->waits, 0);
-  fputs(",\"wait_s\":{", f);
-  for (int k = 0; k < WTL_N_STAGES; k++) {
-    wtl_json_number_field(f, stage_names[k], (double)s->wait_ticks[k] * w->seconds_per_tick, k == 0);
-  }
-  putc('}', f);
-  write_waited(f, s);
-  fputs(",\"joules\":{", f);
-  wtl_json_number_field(f, "cpu", w->share ? site_joules(w, s, 0) : NAN, 1);
-  wtl_json_number_field(f, "dram", w->share ? site_joules(w, s, 1) : NAN, 0);
-  fputs("}}", f);
+  int module = node.module >= 0 ? module_of_node(w, &node) : module_of(w, s->addr);
+  double time_s = site_own_s(w, s) + site_wait_s(w, s), wait_s[WTL_N_STAGES];
+  for (int k = 0; k < WTL_N_STAGES; k++) wait_s[k] = (double)s->wait_ticks[k] * w->seconds_per_tick;
+  wtl_json(w->f, "{'addr':'0x%jx','module':%d,'offset':'0x%jx','path':%ld,'mark':%d,'call':%s,'kind':%s",
+           (uintmax_t)s->addr, module, offset_in(w, s->addr, module),
+           wtl_caller_list_place(&w->self->callers, node.parent), wtl_site_mark(s), call->name, kinds[call->kind]);
+  wtl_json(w->f, ",'calls':%ju,'bytes':%ju,'timed_calls':%ju,'time_s':%g,'waits':%ju", s->calls, s->bytes,
+           s->exact_calls + s->sampled_calls, w->scale > 0 || time_s > 0 ? time_s : NAN, s->waits);
+  wtl_json(w->f, ",'wait_s':{'spin':%g,'yield':%g,'asleep':%g}", wait_s[WTL_STAGE_SPIN], wait_s[WTL_STAGE_YIELD],
+           wait_s[WTL_STAGE_ASLEEP]);
+  write_waited(w->f, s);
+  wtl_json(w->f, ",'joules':{'cpu':%g,'dram':%g}}", w->share ? site_joules(w, s, 0) : NAN,
+           w->share ? site_joules(w, s, 1) : NAN);
 }
 
 static void write_times(const writer *w)
@@ -253,45 +229,31 @@ static void write_times(const writer *w)
   const wtl_activity *a = w->states;
   double transfer = fmin(w->transfer_s, a->active_s), wait = a->spin_s + a->yield_s + a->asleep_s, bytes[4] = {0};
   double no_core_s = w->self->past && isnan(w->self->past->no_core.until_s) ? NAN : a->no_core_s;
+  double compute = a->active_s - transfer; /* rounding may leave a rest, or make it negative */
+  double cpu_s = w->self->past ? w->self->past->cpu_s : wtl_os_cpu_seconds() - w->self->start_cpu_s;
+  const wtl_door *door = w->self->door;
   FILE *f = w->f;
   for (uint64_t i = 0; i < w->n_sites; i++) {
     const wtl_call_info *call = wtl_record_call(w->self, w->sites[i].call);
     bytes[call->direction] += (double)w->sites[i].bytes;
   }
-  wtl_json_number_field(f, "wall_s", a->wall_s, 0);
-  double cpu_s = w->self->past ? w->self->past->cpu_s : wtl_os_cpu_seconds() - w->self->start_cpu_s;
-  wtl_json_number_field(f, "cpu_s", cpu_s, 0);
-  wtl_json_number_field(f, "cpu_init_s", w->self->start_cpu_s, 0);
-  wtl_json_number_field(f, "wake_s", w->share ? w->share->wake_s : NAN, 0);
-  wtl_json_number_field(f, "second_s", w->share ? w->share->second_s : NAN, 0);
-  fputs(",\"state_s\":{", f);
-  wtl_json_number_field(f, "active", a->active_s, 1);
-  wtl_json_number_field(f, "spin", a->spin_s, 0);
-  wtl_json_number_field(f, "yield", a->yield_s, 0);
-  wtl_json_number_field(f, "asleep", a->asleep_s, 0);
-  wtl_json_number_field(f, "no_core", no_core_s, 0);
-  fputs("},\"time_s\":{", f);
-  double compute = a->active_s - transfer; /* rounding may leave a rest, or make it negative */
-  wtl_json_number_field(f, "compute", w->sites ? (compute > 1e-12 * a->wall_s ? compute : 0) : NAN, 1);
-  wtl_json_number_field(f, "transfer", w->sites ? transfer : NAN, 0);
-  wtl_json_number_field(f, "wait", wait, 0);
-  wtl_json_number_field(f, "no_core", no_core_s, 0);
-  fputs("},\"bytes\":{", f);
-  wtl_json_number_field(f, "put", w->sites ? bytes[WTL_DIR_PUT] : NAN, 1);
-  wtl_json_number_field(f, "get", w->sites ? bytes[WTL_DIR_GET] : NAN, 0);
-  wtl_json_number_field(f, "amo", w->sites ? bytes[WTL_DIR_AMO] : NAN, 0);
-  putc('}', f);
-  wtl_json_number_field(f, "sleeps", (double)w->self->door->sleeps, 0);
-  wtl_json_number_field(f, "rings", (double)w->self->door->rings, 0);
-  wtl_json_number_field(f, "rescues", (double)w->self->door->rescues, 0);
-  wtl_json_number_field(f, "handled", w->self->past ? NAN : (double)w->self->door->handled, 0);
-  wtl_json_number_field(f, "wake_price_s", w->self->door->stages.learns ? w->self->door->stages.price_s : NAN, 0);
+  if (!w->sites) bytes[WTL_DIR_PUT] = bytes[WTL_DIR_GET] = bytes[WTL_DIR_AMO] = compute = transfer = NAN;
+  wtl_json(f, ",'wall_s':%g,'cpu_s':%g,'cpu_init_s':%g,'wake_s':%g,'second_s':%g", a->wall_s, cpu_s,
+           w->self->start_cpu_s, w->share ? w->share->wake_s : NAN, w->share ? w->share->second_s : NAN);
+  wtl_json(f, ",'state_s':{'active':%g,'spin':%g,'yield':%g,'asleep':%g,'no_core':%g}", a->active_s, a->spin_s,
+           a->yield_s, a->asleep_s, no_core_s);
+  wtl_json(f, ",'time_s':{'compute':%g,'transfer':%g,'wait':%g,'no_core':%g}",
+           compute < 1e-12 * a->wall_s ? 0 : compute, transfer, wait, no_core_s);
+  wtl_json(f, ",'bytes':{'put':%g,'get':%g,'amo':%g}", bytes[WTL_DIR_PUT], bytes[WTL_DIR_GET], bytes[WTL_DIR_AMO]);
+  wtl_json(f, ",'sleeps':%ju,'rings':%ju,'rescues':%ju,'handled':%g,'wake_price_s':%g", door->sleeps, door->rings,
+           door->rescues, w->self->past ? NAN : (double)door->handled,
+           door->stages.learns ? door->stages.price_s : NAN);
 }
 
 static void write_cores(const writer *w)
 {
   const wtl_past *past = w->self->past;
-  wtl_json_key(w->f, "no_core", 0);
+  fputs(",\"no_core\":", w->f);
   if (past)
     wtl_record_cores_write_past(&past->no_core, w->f);
   else
@@ -303,11 +265,8 @@ static void write_wait_joules(const writer *w)
 {
   wtl_activity waits = *w->states;
   waits.active_s = waits.bytes = 0;
-  wtl_json_key(w->f, "wait_joules", 0);
-  putc('{', w->f);
-  wtl_json_number_field(w->f, "cpu", w->share ? joules_of(w, &waits, 0) : NAN, 1);
-  wtl_json_number_field(w->f, "dram", w->share ? joules_of(w, &waits, 1) : NAN, 0);
-  putc('}', w->f);
+  wtl_json(w->f, ",'wait_joules':{'cpu':%g,'dram':%g}", w->share ? joules_of(w, &waits, 0) : NAN,
+           w->share ? joules_of(w, &waits, 1) : NAN);
 }
 
 static void write_pe_joules(const writer *w)
@@ -315,15 +274,14 @@ static void write_pe_joules(const writer *w)
   const wtl_record *self = w->self;
   size_t d = w->share ? w->share->n_domains : 0;
   wattle_joules_t nested[WTL_MAX_DOMAINS];
-  wtl_json_key(w->f, "joules", 0);
+  fputs(",\"joules\":", w->f);
   wtl_figures_json(w->f, d ? w->share->mine : NULL, d);
   write_wait_joules(w);
-  wtl_json_key(w->f, "node", 0);
   if (!w->node) {
-    fputs("null", w->f);
+    fputs(",\"node\":null", w->f);
     return;
   }
-  fputs("{\"joules\":", w->f);
+  fputs(",\"node\":{\"joules\":", w->f);
   wtl_figures_json(w->f, w->node->total, d);
   fputs(",\"idle\":", w->f);
   wtl_figures_json(w->f, w->node->idle, d);
@@ -331,11 +289,9 @@ static void write_pe_joules(const writer *w)
   wtl_figures_json(w->f, nested, self->meter ? wtl_meter_nested(self->meter, nested) : 0);
   fputs(",\"others\":", w->f);
   wtl_figures_json(w->f, w->node->others, w->node->others_cpu_s > 0 ? d : 0);
-  wtl_json_number_field(w->f, "others_cpu_s", w->node->others_cpu_s, 0);
-  fputs("},\"meter\":{", w->f);
-  wtl_json_text_field(w->f, "name", self->past ? self->past->meter : wtl_meter_name(self->meter), 1);
-  wtl_json_text_field(w->f, "why", self->past ? "the job was ended" : wtl_meter_why(self->meter), 0);
-  putc('}', w->f);
+  wtl_json(w->f, ",'others_cpu_s':%g},'meter':{'name':%s,'why':%s}", w->node->others_cpu_s,
+           self->past ? self->past->meter : wtl_meter_name(self->meter),
+           self->past ? "the job was ended" : wtl_meter_why(self->meter));
 }
 
 /* The boot id is the machine's. It prevents that one sensor of a machine is counted for each of its nodes. */
@@ -353,14 +309,10 @@ static void write_identity(writer *w)
     wtl_os_machine_id(id, sizeof id);
     p = &here;
   }
-  fprintf(w->f, "{\"schema\":4,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, p->pid);
-  wtl_json_text_field(w->f, "host", p->host, 0);
-  wtl_json_text_field(w->f, "boot_id", p->boot_id, 0);
-  wtl_json_number_field(w->f, "node_number", self->node < 0 ? NAN : self->node, 0);
-  wtl_json_text_field(w->f, "program", p->program, 0);
-  wtl_json_text_field(w->f, "build_id", build_id, 0);
-  wtl_json_text_field(w->f, "wattle_version", WTL_VERSION, 0);
-  wtl_json_text_field(w->f, "api", self->api, 0);
+  wtl_json(w->f, "{'schema':4,'pe':%d,'n_pes':%d,'pid':%ld,'host':%s,'boot_id':%s,'node_number':%g", self->me, self->n,
+           p->pid, p->host, p->boot_id, self->node < 0 ? NAN : self->node);
+  wtl_json(w->f, ",'program':%s,'build_id':%s,'wattle_version':%s,'api':%s", p->program, build_id, WTL_VERSION,
+           self->api);
 }
 
 /* Writes how a process ended that could not write its profile itself. */
@@ -368,23 +320,15 @@ static void write_end(writer *w)
 {
   if (!w->self->past) return;
   const wtl_end *e = &w->self->past->end;
-  wtl_json_key(w->f, "ended", 0);
-  putc('{', w->f);
-  wtl_json_number_field(w->f, "signal", e->signal < 0 ? NAN : e->signal, 1);
-  wtl_json_number_field(w->f, "exit_code", e->exit_code < 0 ? NAN : e->exit_code, 0);
-  wtl_json_text_field(w->f, "time", e->time, 0);
-  wtl_json_number_field(w->f, "realtime_s", e->realtime_s, 0);
-  fprintf(w->f, ",\"partial\":%s,\"wait\":", e->is_partial ? "true" : "false");
-  if (e->wait_addr) {
-    putc('{', w->f);
-    write_place(w, e->wait_addr, module_of(w, e->wait_addr));
-    wtl_json_text_field(w->f, "call", wtl_record_call(w->self, e->wait_call)->name, 0);
-    wtl_json_number_field(w->f, "for_s", e->wait_s, 0);
-    putc('}', w->f);
-  } else {
-    fputs("null", w->f);
-  }
-  putc('}', w->f);
+  wtl_json(w->f, ",'ended':{'signal':%g,'exit_code':%g,'time':%s,'realtime_s':%g,'partial':%i,'wait':",
+           e->signal < 0 ? NAN : e->signal, e->exit_code < 0 ? NAN : e->exit_code, e->time, e->realtime_s,
+           e->is_partial);
+  int module = module_of(w, e->wait_addr);
+  if (e->wait_addr)
+    wtl_json(w->f, "{'addr':'0x%jx','module':%d,'offset':'0x%jx','call':%s,'for_s':%g}}", (uintmax_t)e->wait_addr,
+             module, offset_in(w, e->wait_addr, module), wtl_record_call(w->self, e->wait_call)->name, e->wait_s);
+  else
+    fputs("null}", w->f);
 }
 
 static void write_modules(const writer *w)
@@ -392,22 +336,10 @@ static void write_modules(const writer *w)
   fputs("],\"modules\":[", w->f);
   for (size_t i = 0; i < w->n_modules; i++) {
     if (i) putc(',', w->f);
-    putc('{', w->f);
-    wtl_json_text_field(w->f, "path", w->modules[i].path, 1);
-    fprintf(w->f, ",\"base\":\"0x%jx\"", (uintmax_t)w->modules[i].base);
-    wtl_json_text_field(w->f, "build_id", w->modules[i].build_id, 0);
-    putc('}', w->f);
+    wtl_json(w->f, "{'path':%s,'base':'0x%jx','build_id':%s}", w->modules[i].path, (uintmax_t)w->modules[i].base,
+             w->modules[i].build_id);
   }
   fputs("]}\n", w->f);
-}
-
-static void write_network(const writer *w)
-{
-  wtl_json_key(w->f, "network", 0);
-  if (w->self->write_network)
-    w->self->write_network(w->f, w->self->network);
-  else
-    fputs("null", w->f);
 }
 
 /* One field of all rows that are in use, as a list. `field`: its offset in a row, or -1 for the number of the PE. */
@@ -416,8 +348,7 @@ static void write_rows(const writer *w, const wtl_partners *p, const char *name,
   WTL_LOCALE_APART;
   const char *comma = "";
   double unit = field == (long)offsetof(wtl_partner, wait_ticks) ? w->seconds_per_tick : 1;
-  wtl_json_key(w->f, name, field < 0);
-  putc('[', w->f);
+  fprintf(w->f, "%s\"%s\":[", field < 0 ? "{" : ",", name);
   for (int i = 0; p->row && i < p->n; i++) {
     if (!p->row[i].calls && !p->row[i].wait_ticks) continue;
     uint64_t value = field < 0 ? (uint64_t)i : *(const uint64_t *)(const void *)((const char *)&p->row[i] + field);
@@ -430,11 +361,9 @@ static void write_rows(const writer *w, const wtl_partners *p, const char *name,
 /* Writes the counts by partner as lists of equal length, and those by size as lists of classes. */
 static void write_partners(const writer *w)
 {
-  WTL_LOCALE_APART;
   wtl_partners p = wtl_profile_partners(w->self->profile);
-  wtl_json_key(w->f, "partners", 0);
+  fputs(",\"partners\":", w->f);
   if (p.n) {
-    putc('{', w->f);
     write_rows(w, &p, "pe", -1);
     write_rows(w, &p, "calls", offsetof(wtl_partner, calls));
     write_rows(w, &p, "bytes", offsetof(wtl_partner, bytes));
@@ -443,15 +372,13 @@ static void write_partners(const writer *w)
   } else {
     fputs("null", w->f);
   }
-  wtl_json_key(w->f, "sizes", 0);
-  putc('[', w->f);
+  fputs(",\"sizes\":[", w->f);
   for (int i = 0; i < p.n_sizes; i++) {
     int last = WTL_PARTNERS_SIZES;
     while (last > 0 && !p.sizes[i].count[last - 1]) last--;
-    fputs(i ? ",{" : "{", w->f);
-    wtl_json_text_field(w->f, "call", wtl_record_call(w->self, p.sizes[i].call)->name, 1);
-    fputs(",\"counts\":[", w->f);
-    for (int k = 0; k < last; k++) fprintf(w->f, "%s%.17g", k ? "," : "", (double)p.sizes[i].count[k]);
+    if (i) putc(',', w->f);
+    wtl_json(w->f, "{'call':%s,'counts':[", wtl_record_call(w->self, p.sizes[i].call)->name);
+    for (int k = 0; k < last; k++) fprintf(w->f, "%s%ju", k ? "," : "", (uintmax_t)p.sizes[i].count[k]);
     fputs("]}", w->f);
   }
   putc(']', w->f);
@@ -462,7 +389,7 @@ static void write_partners(const writer *w)
 static void write_sequence(const writer *w)
 {
   if (w->self->past || !w->sites) return;
-  wtl_json_key(w->f, "sequence", 0);
+  fputs(",\"sequence\":", w->f);
   wtl_record_write_sequence(w->f, w->self->profile, w->sites, w->n_sites,
                             &(wtl_sequence_clock){w->seconds_per_tick, w->reading * w->seconds_per_tick});
 }
@@ -476,32 +403,17 @@ static void write_served(const writer *w)
                               .agents_s = w->agents_s,
                               .handlers_part = handlers_s > 0 ? w->handlers_s / handlers_s : 0};
   for (int d = 0; d < 2; d++) prices.joules_per_second[d] = w->share ? joules_of(w, &second, d) : NAN;
-  wtl_json_key(w->f, "served", 0);
+  fputs(",\"served\":", w->f);
   wtl_record_write_served(w->f, &w->served, &prices);
 }
 
-static void write_clocks(const writer *w)
+/* Writes a part of the file that another room knows. Without it the file has null, or nothing unless `always`. */
+static void write_part(const writer *w, const char *name, bool always, void (*part)(FILE *f, const void *arg),
+                       const void *arg)
 {
-  wtl_json_key(w->f, "clocks", 0);
-  if (w->self->write_clocks)
-    w->self->write_clocks(w->f, w->self->clocks);
-  else
-    fputs("null", w->f);
-}
-
-/* Writes the calls that were counted only (MPI). */
-static void write_passed(const writer *w)
-{
-  if (!w->self->write_passed) return;
-  wtl_json_key(w->f, "passed", 0);
-  w->self->write_passed(w->f, NULL);
-}
-
-static void write_mpi(const writer *w)
-{
-  if (!w->self->write_mpi) return;
-  wtl_json_key(w->f, "mpi", 0);
-  w->self->write_mpi(w->f, w->self->settings->sysfs.text);
+  if (!part && !always) return;
+  fprintf(w->f, ",\"%s\":%s", name, part ? "" : "null");
+  if (part) part(w->f, arg);
 }
 
 /* Writes the modelled saving if the knob only recorded its changes. */
@@ -511,33 +423,24 @@ static void write_recorded(const writer *w)
   wattle_joules_t would, saved;
   if (!w->share || w->self->settings->meter.number == WTL_METER_NONE || !wtl_record_noted(w->self, &ran)) return;
   bool known = wtl_recorded_joules(w->self->noted_prices, &ran, &would, &saved);
-  wtl_json_key(w->f, "recorded", 0);
-  fputs("{\"joules\":", w->f);
+  fputs(",\"recorded\":{\"joules\":", w->f);
   wtl_figures_json(w->f, &would, 1);
   fputs(",\"saved\":", w->f);
   wtl_figures_json(w->f, &saved, 1);
-  wtl_json_text_field(w->f, "why", known ? "" : "the machine profile knows one clock only", 0);
-  putc('}', w->f);
+  wtl_json(w->f, ",'why':%s}", known ? "" : "the machine profile knows one clock only");
 }
 
 /* Writes the counts that WATTLE_COUNTERS asked for. */
 static void write_counts(const writer *w)
 {
   if (w->self->operations.sys) {
-    wtl_json_key(w->f, "operations", 0);
+    fputs(",\"operations\":", w->f);
     wtl_operations_write(&w->self->operations, w->f);
   }
   if (w->self->interfaces.sysfs) {
-    wtl_json_key(w->f, "interfaces", 0);
+    fputs(",\"interfaces\":", w->f);
     wtl_interfaces_write(&w->self->interfaces, w->f);
   }
-}
-
-static void write_transfers(const writer *w)
-{
-  if (!w->self->write_transfers) return;
-  wtl_json_key(w->f, "transfers", 0);
-  w->self->write_transfers(w->f, w->self->transfers);
 }
 
 static void add_up_transfer(writer *w)
@@ -561,23 +464,23 @@ static void add_up_transfer(writer *w)
 
 static void write_all(writer *w)
 {
+  const wtl_record *self = w->self;
   write_identity(w);
   write_end(w);
   write_times(w);
   write_cores(w);
   write_pe_joules(w);
-  write_network(w);
-  write_mpi(w);
+  write_part(w, "network", true, self->write_network, self->network);
+  write_part(w, "mpi", false, self->write_mpi, self->settings->sysfs.text);
   write_partners(w);
   write_sequence(w);
   write_served(w);
-  write_clocks(w);
-  write_passed(w);
+  write_part(w, "clocks", true, self->write_clocks, self->clocks);
+  write_part(w, "passed", false, self->write_passed, NULL);
   write_recorded(w);
   write_counts(w);
-  write_transfers(w);
-  wtl_json_number_field(w->f, "waited_from_s", (double)(1ull << w->self->door->waited_shift) * w->seconds_per_tick, 0);
-  fputs(",\"sites\":[", w->f);
+  write_part(w, "transfers", false, self->write_transfers, self->transfers);
+  wtl_json(w->f, ",'waited_from_s':%g,'sites':[", (double)(1ull << self->door->waited_shift) * w->seconds_per_tick);
   for (uint64_t i = 0; i < w->n_sites; i++) {
     fputs(i ? ",\n" : "\n", w->f);
     write_site(w, &w->sites[i]);

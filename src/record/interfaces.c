@@ -96,26 +96,14 @@ void wtl_interfaces_start(wtl_interfaces *i, const char *sysfs)
   if (nets) closedir(nets);
 }
 
-static void write_ways(FILE *f, const char *key, double sent, double received)
-{
-  wtl_json_key(f, key, 0);
-  putc('{', f);
-  wtl_json_number_field(f, "sent", sent, 1);
-  wtl_json_number_field(f, "received", received, 0);
-  putc('}', f);
-}
-
 static void write_one(FILE *f, const wtl_interface *one)
 {
   double now[WTL_N_INTERFACE_COUNTS];
   read_counts(one, now);
   for (int k = 0; k < WTL_N_INTERFACE_COUNTS; k++) now[k] = now[k] >= one->count[k] ? now[k] - one->count[k] : NAN;
-  putc('{', f);
-  wtl_json_text_field(f, "name", one->name, 1);
-  wtl_json_text_field(f, "kind", one->is_port ? "infiniband" : "net", 0);
-  write_ways(f, "packets", now[WTL_PACKETS_SENT], now[WTL_PACKETS_RECEIVED]);
-  write_ways(f, "bytes", now[WTL_BYTES_SENT], now[WTL_BYTES_RECEIVED]);
-  putc('}', f);
+  wtl_json(f, "{'name':%s,'kind':%s,'packets':{'sent':%g,'received':%g},'bytes':{'sent':%g,'received':%g}}", one->name,
+           one->is_port ? "infiniband" : "net", now[WTL_PACKETS_SENT], now[WTL_PACKETS_RECEIVED], now[WTL_BYTES_SENT],
+           now[WTL_BYTES_RECEIVED]);
 }
 
 void wtl_interfaces_write(wtl_interfaces *i, FILE *f)
@@ -132,9 +120,7 @@ void wtl_interfaces_write(wtl_interfaces *i, FILE *f)
     if (k) putc(',', f);
     write_one(f, &i->at_start[k]);
   }
-  putc(']', f);
-  wtl_json_text_field(f, "why", why, 0);
-  putc('}', f);
+  wtl_json(f, "],'why':%s}", why);
   wtl_interfaces_stop(i);
 }
 

@@ -97,16 +97,15 @@ static void explain(const wtl_operations *o, char *why, size_t size)
 void wtl_operations_write(wtl_operations *o, FILE *f)
 {
   char why[WTL_N_OPERATIONS * 320];
-  putc('{', f);
   for (int kind = 0; kind < WTL_N_OPERATIONS; kind++) {
     uint64_t count = 0;
     if (o->fd[kind] >= 0 && !o->sys->read(o->fd[kind], &count)) o->error[kind] = WTL_PERF_NEVER_RAN;
     bool counts = o->fd[kind] >= 0 && !o->error[kind];
-    wtl_json_number_field(f, kinds[kind].name, counts ? (double)count : NAN, kind == 0);
+    putc(kind ? ',' : '{', f);
+    wtl_json(f, "%s:%g", kinds[kind].name, counts ? (double)count : NAN);
   }
   explain(o, why, sizeof why);
-  wtl_json_text_field(f, "why", why, 0);
-  putc('}', f);
+  wtl_json(f, ",'why':%s}", why);
   wtl_operations_stop(o);
 }
 

@@ -27,10 +27,7 @@ static void write_domain(FILE *f, const char *meter, const char *domain, const w
 {
   WTL_LOCALE_APART;
   double apart_ns = clocks_apart_ns();
-  putc('{', f);
-  wtl_json_text_field(f, "scope", domain, 1);
-  wtl_json_text_field(f, "source", meter, 0);
-  fputs(",\"at_s\":[", f);
+  wtl_json(f, "{'scope':%s,'source':%s,'at_s':[", domain, meter);
   for (size_t i = 0; i < n; i++) fprintf(f, "%s%.6f", i ? "," : "", middle_s(&point[i], apart_ns));
   fputs("],\"watts\":[", f);
   for (size_t i = 0; i < n; i++) fprintf(f, "%s%.6g", i ? "," : "", point[i].watts);
@@ -40,9 +37,7 @@ static void write_domain(FILE *f, const char *meter, const char *domain, const w
 static void write_all(FILE *f, const wtl_record *self, size_t domains)
 {
   bool first = true;
-  fprintf(f, "{\"schema\":1,\"pe\":%d", self->me);
-  wtl_json_number_field(f, "every_s", self->settings->timeline_power.seconds, 0);
-  fputs(",\"power\":[", f);
+  wtl_json(f, "{'schema':1,'pe':%d,'every_s':%g,'power':[", self->me, self->settings->timeline_power.seconds);
   for (size_t d = 0; d < domains; d++) {
     const wtl_watts *point;
     const char *name;

@@ -6,14 +6,6 @@
 #include "base/json.h"
 #include "os/locale.h"
 
-/* The columns of a step's row after `from` and `to`. */
-static const char *const other_columns[] = {"time_s", "bytes", "area", "low", "high"};
-enum { OTHER_COLUMNS = sizeof other_columns / sizeof *other_columns };
-
-#define COUNT_NAME(name) #name,
-static const char *const counts[] = {WTL_STEP_COUNTS(COUNT_NAME)};
-enum { COUNTS = sizeof counts / sizeof *counts };
-
 static int by_place(const wtl_site *x, uint64_t addr, uint32_t call, uint32_t path)
 {
   if (x->addr != addr) return x->addr < addr ? -1 : 1;
@@ -50,14 +42,6 @@ static void write_step(FILE *out, const wtl_step *s, const long ends[2], double 
           (uintmax_t)s->low, (uintmax_t)s->high);
 }
 
-static void write_columns(FILE *out)
-{
-  fputs(",\"columns\":[\"from\",\"to\"", out);
-  for (int i = 0; i < COUNTS; i++) fprintf(out, ",\"%s\"", counts[i]);
-  for (int i = 0; i < OTHER_COLUMNS; i++) fprintf(out, ",\"%s\"", other_columns[i]);
-  putc(']', out);
-}
-
 void wtl_record_write_sequence(FILE *out, const wtl_profile *p, const wtl_site *sites, uint64_t n,
                                const wtl_sequence_clock *clock)
 {
@@ -67,10 +51,10 @@ void wtl_record_write_sequence(FILE *out, const wtl_profile *p, const wtl_site *
   if (sorted) wtl_profile_sequence(p, &all);
   for (uint64_t i = 0; sorted && i < n; i++) sorted[i] = &sites[i];
   if (sorted) qsort(sorted, n, sizeof *sorted, compare);
-  fprintf(out, "{\"noted\":%ju,\"lost\":%ju", (uintmax_t)all.noted, (uintmax_t)all.lost);
-  wtl_json_number_field(out, "timer_s", clock->reading_s, 0);
-  write_columns(out);
-  fputs(",\"steps\":[", out);
+  wtl_json(out, "{'noted':%ju,'lost':%ju,'timer_s':%g", all.noted, all.lost, clock->reading_s);
+#define COUNT_NAME(name) "'" #name "',"
+  wtl_json(out,
+           ",'columns':['from','to'," WTL_STEP_COUNTS(COUNT_NAME) "'time_s','bytes','area','low','high'],'steps':[");
   for (uint32_t i = 0; i < all.used; i++) {
     const wtl_step *s = wtl_sequence_step(&all, i);
     long ends[] = {place_of(&s->from, sites, sorted, n), place_of(&s->to, sites, sorted, n)};

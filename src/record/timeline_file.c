@@ -47,8 +47,7 @@ static void write_calls(FILE *f, const wtl_record *self, const thread_spans *all
       if (e->call >= calls) calls = e->call + 1;
       if (e->addr) occurs[e->call] = true; /* otherwise a wait outside any call */
     }
-  wtl_json_key(f, "calls", 0);
-  putc('[', f);
+  fputs(",\"calls\":[", f);
   for (uint32_t call = 0; call < calls; call++) {
     if (call) putc(',', f);
     wtl_json_text(f, occurs[call] ? wtl_record_call(self, call)->name : "");
@@ -61,15 +60,9 @@ static void write_thread(FILE *f, const thread_spans *k, double ns)
   const wtl_timeline *t = k->of;
   uint64_t left_out = 0;
   for (int i = 0; i < WTL_N_SPANS; i++) left_out += t->left_out[i];
-  putc('{', f);
-  wtl_json_number_field(f, "spans", (double)k->n, 1);
-  wtl_json_number_field(f, "seen", (double)t->seen, 0);
-  wtl_json_number_field(f, "left_out", (double)left_out, 0);
-  wtl_json_number_field(f, "left_out_s", (double)t->left_out_ticks * ns * 1e-9, 0);
-  wtl_json_number_field(f, "least_s", (double)t->least * ns * 1e-9, 0);
-  wtl_json_number_field(f, "collectives", (double)t->collectives, 0);
-  wtl_json_number_field(f, "bytes", (double)(t->capacity * sizeof(wtl_event)), 0);
-  putc('}', f);
+  wtl_json(f, "{'spans':%zu,'seen':%ju,'left_out':%ju,'left_out_s':%g,'least_s':%g,'collectives':%ju,'bytes':%zu}",
+           k->n, t->seen, left_out, (double)t->left_out_ticks * ns * 1e-9, (double)t->least * ns * 1e-9, t->collectives,
+           t->capacity * sizeof(wtl_event));
 }
 
 /* Writes the spans. Their paths are places in the profile's file from then on. */
@@ -115,7 +108,7 @@ static void write_all(FILE *f, const wtl_record *self)
   size_t n = keep_all(self, &all);
   fprintf(f, "{\"schema\":2,\"pe\":%d,\"n_pes\":%d", self->me, self->n);
   write_clock(f, self, ns);
-  wtl_json_number_field(f, "ns_per_span", price_of_a_span(ns), 0);
+  wtl_json(f, ",'ns_per_span':%g", price_of_a_span(ns));
   fputs(",\"threads\":[", f);
   for (size_t i = 0; i < n; i++) {
     if (i) putc(',', f);

@@ -127,6 +127,20 @@ static void numbers_keep_nine_digits(void)
     CHECK_NEAR(check_number(number(value)), value, value * 1e-8);
 }
 
+static void write_form(FILE *f, const void *what)
+{
+  wtl_json(f, "{'name':%s,'none':%s,'s':%g,'unknown':%g", "a'\"%", (const char *)what, 0.5, NAN);
+  wtl_json(f, ",'good':%i,'bad':%i,'i':%d,'l':%ld,'z':%zu,'j':%ju,'at':'0x%jx','list':[]}", 1, 0, -3, -5L, (size_t)7,
+           (uintmax_t)UINT64_MAX, (uintmax_t)UINT64_MAX);
+}
+
+static void a_form_has_all_kinds_of_values(void)
+{
+  CHECK_TEXT(text_of(write_form, NULL), "{\"name\":\"a'\\\"%\",\"none\":null,\"s\":0.5,\"unknown\":null"
+                                        ",\"good\":true,\"bad\":false,\"i\":-3,\"l\":-5,\"z\":7"
+                                        ",\"j\":18446744073709551615,\"at\":\"0xffffffffffffffff\",\"list\":[]}");
+}
+
 /* Standard error goes to a pipe for one message. */
 static void a_message_is_one_line_with_the_rank_or_pe(void)
 {
@@ -154,4 +168,5 @@ static void a_message_is_one_line_with_the_rank_or_pe(void)
 
 TESTS(TEST(ticks_never_go_back), TEST(ticks_and_nanoseconds_agree), TEST(any_thread_may_ask_for_its_rate),
       TEST(text_is_escaped), TEST(bytes_that_are_no_characters_are_replaced), TEST(nan_is_null),
-      TEST(numbers_keep_nine_digits), TEST(a_message_is_one_line_with_the_rank_or_pe))
+      TEST(numbers_keep_nine_digits), TEST(a_form_has_all_kinds_of_values),
+      TEST(a_message_is_one_line_with_the_rank_or_pe))
