@@ -13,7 +13,8 @@
 
 typedef struct notice {
   MPI_Comm node;
-  char text[256];
+  char text[256]; /* the handle; empty: the first process has no memory for the arena */
+  bool is_sent;
 } notice;
 
 static int publish(wtl_boot *b, const char *key, const char *value)
@@ -27,6 +28,7 @@ static int publish(wtl_boot *b, const char *key, const char *value)
 static int fence(wtl_boot *b)
 {
   notice *n = b->state;
+  n->is_sent = true;
   return PMPI_Bcast(n->text, sizeof n->text, MPI_CHAR, 0, n->node) == MPI_SUCCESS ? 0 : 1;
 }
 
@@ -36,18 +38,18 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size
   (void)pe;
   (void)key;
   snprintf(value, size, "%s", n->text);
-  return 0;
+  return n->text[0] ? 0 : -1;
 }
 
-static int share_votes(wtl_mpi_rank *self, char *error, size_t size)
+/* Shares the memory of the votes. Where the first process of the node gets none, the node is not governed. A process
+ * that cannot open the memory ends the job, because the others would wait for its vote. */
+static bool share_votes(wtl_mpi_rank *self)
 {
   static const wtl_boot_ops ops = {.name = "mpi", .publish = publish, .fence = fence, .lookup = lookup};
+  char error[512];
   notice n = {.node = self->node};
-  int *slots = self->n_local > 0 ? calloc((size_t)self->n_local, sizeof *slots) : NULL;
-  if (!slots) {
-    snprintf(error, size, "no memory for the governor");
-    return WTL_EXIT_OSERR;
-  }
+  int *slots = calloc((size_t)self->n_local, sizeof *slots);
+  if (!slots) wtl_mpi_refuse("no memory for the governor", WTL_EXIT_OSERR);
   for (int i = 0; i < self->n_local; i++) slots[i] = i;
   wtl_boot b = {.ops = &ops,
                 .pe = self->slot,
@@ -58,9 +60,12 @@ static int share_votes(wtl_mpi_rank *self, char *error, size_t size)
                 .state = &n};
   const wtl_arena_shape shape = {
       .shared_bytes = wtl_votes_bytes(self->n_local), .name = "arena", .setting = "WATTLE_GOVERN"};
-  int rc = wtl_arena_start(&self->shared, &b, &shape, error, size);
+  int rc = wtl_arena_start(&self->shared, &b, &shape, error, sizeof error);
   free(slots);
-  return rc;
+  if (rc && !n.is_sent) fence(&b);
+  if (rc && n.text[0]) wtl_mpi_refuse(error, rc);
+  if (rc) snprintf(self->clocks->why, sizeof self->clocks->why, "%s", error);
+  return rc == 0;
 }
 
 static void wait_for_node(void *arg)
@@ -122,11 +127,10 @@ void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all)
   self->clocks->settings = &self->settings;
   self->record.write_clocks = wtl_clocks_write;
   self->record.clocks = self->clocks;
-  bool governs = wanted && all_govern(self, all);
+  bool governs = wanted && all_govern(self, all) && share_votes(self);
   if (wanted && !governs && self->slot == 0) wtl_message_print("WATTLE_GOVERN: %s", self->clocks->why);
   /* A failure ends the job, because the other processes would wait. */
-  int rc = governs ? share_votes(self, error, sizeof error) : 0;
-  if (!rc) rc = start_clocks(self, governs, all, error, sizeof error);
+  int rc = start_clocks(self, governs, all, error, sizeof error);
   if (rc) wtl_mpi_refuse(error, rc);
   if (!self->clocks->governs) return;
   self->door.governor = &self->clocks->governor;

@@ -52,3 +52,12 @@ def test_counts_outlive_a_process_that_may_not_call_fallocate(mpi: Mpi, tmp_path
     subprocess.run([HOME / "bin/wattle-profiles", "collect", tmp_path / "profile", "now"], check=True)
     sites = {site["call"] for site in profiles(tmp_path / "profile")[0]["sites"]}
     assert "MPI_Allreduce" in sites
+
+
+@BOTH
+def test_a_governor_without_shared_memory_does_without_and_says_so(mpi: Mpi, tmp_path: Path) -> None:
+    settings = {"WATTLE_GOVERN": "energy", "WATTLE_KNOB": "record"}
+    done = mpi.run(3, mpi.compile("lacks.c", tmp_path), "memfd", profile=tmp_path / "profile", **settings)
+    assert (done.returncode, done.stdout) == (0, "sum 3\n"), done
+    assert done.stderr.count("refuses memfd_create") == 1, done
+    assert len(profiles(tmp_path / "profile")) == 3

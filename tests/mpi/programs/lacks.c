@@ -1,7 +1,7 @@
 /*
  * lacks.c - a sum of ranks, in processes that lack what the first argument names. "memory": rank 0 has used up its memory
  * when it calls MPI_Finalize. "fallocate": a filter refuses that call from the start, and rank 0 is killed at its end.
- * "space": the caller has filled /dev/shm.
+ * "memfd": a filter refuses memfd_create. "space": the caller has filled /dev/shm.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,11 +17,11 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-static void refuse_fallocate(void)
+static void refuse(unsigned call)
 {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
@@ -42,7 +42,8 @@ static void use_up_memory(void)
 int main(int argc, char **argv)
 {
   int me, sum = 0;
-  if (strcmp(argv[1], "fallocate") == 0) refuse_fallocate();
+  if (strcmp(argv[1], "fallocate") == 0) refuse(SYS_fallocate);
+  if (strcmp(argv[1], "memfd") == 0) refuse(SYS_memfd_create);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
