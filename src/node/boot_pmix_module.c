@@ -149,6 +149,15 @@ static int publish(wtl_boot *b, const char *key, const char *text)
   return rc == PMIX_SUCCESS ? PMIx_Commit() : rc;
 }
 
+/* These calls fail where another PE has ended. The launcher then ends the job with the exit code of that PE. This PE
+ * waits for that, because the launcher would report its own exit code if it came first. */
+static int let_launcher_end_the_job(void)
+{
+  enum { LONG_ENOUGH_S = 2 };
+  sleep(LONG_ENOUGH_S);
+  return -1;
+}
+
 static int fence(wtl_boot *b)
 {
   pmix_state *s = b->state;
@@ -159,7 +168,7 @@ static int fence(wtl_boot *b)
   PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
   rc = PMIx_Fence(&s->job, 1, &collect, 1);
   PMIX_INFO_DESTRUCT(&collect);
-  return rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED ? 0 : -1;
+  return rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED ? 0 : let_launcher_end_the_job();
 }
 
 static int lookup(wtl_boot *b, int pe, const char *key, char *text, size_t size)
@@ -170,7 +179,7 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *text, size_t size)
   pmix_value_t *value = NULL;
   key_of_start(key, own_key);
   PMIX_LOAD_PROCID(&peer, s->self.nspace, (pmix_rank_t)pe);
-  if (PMIx_Get(&peer, own_key, NULL, 0, &value) != PMIX_SUCCESS) return -1;
+  if (PMIx_Get(&peer, own_key, NULL, 0, &value) != PMIX_SUCCESS) return let_launcher_end_the_job();
   snprintf(text, size, "%s", value->data.string);
   PMIX_VALUE_RELEASE(value);
   return 0;
