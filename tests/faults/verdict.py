@@ -20,6 +20,8 @@ UNSTRUCK_S = 300  # one that was not, and takes this long, hangs
 # Open MPI 4.1 can deadlock with itself where a PE dies while it joins; the code is then documented as 137.
 LAUNCHER_KILLED = "oshrun: the launcher does not end, although its PEs or one of its nodes have ended; ended it"
 LAUNCHER_DIED = re.compile(r"oshrun: the launcher was ended by signal \d+")
+CRASH = "*** Process received signal ***"  # Open MPI's trace of a launcher, a daemon or a rank
+SESSION = "/ompi."  # part of the names in the session folder of Open MPI's launcher, which it removes at its end
 
 
 @dataclass
@@ -171,6 +173,8 @@ def left_by_mpi(names: list[str]) -> list[str]:
 def is_others_own(trial: Trial, err: str) -> bool:
     """Is it MPICH's mpiexec, which may tell 0 when it is sent SIGTERM? Or did the launcher die by itself, or Open MPI's
     handler of signals, which allocates memory?"""
+    if trial.kind.name == "plain" and CRASH in err:
+        return True
     if trial.victim == "launcher":
         return trial.kind.launcher == "mpich" and trial.blow == "term"
     return bool(LAUNCHER_DIED.search(err)) or (trial.kind.mpi == "openmpi" and "Signal: Aborted (6)" in err)
@@ -185,10 +189,14 @@ def judge(faulted: Faulted, hit: Hit | None, verdict: Verdict) -> None:
         verdict.code = 128 - verdict.code  # as a shell tells it
     if verdict.code is None or alive:
         pes = [line for line in alive.values() if trial.kind.program in line.split(" ")[0]]
-        whose = "hang" if pes or not alive else "hang of the launcher"
+        of_launcher = "MPI's own" if trial.kind.name == "plain" else "hang of the launcher"  # oshrun would end it
+        whose = "hang" if pes or not alive else of_launcher
         verdict.wrong.append((whose, f"alive after {END_S} s: {sorted(alive.values())}"))
         verdict.evidence = evidence_of(alive)
-    for whose, names in (("left by MPI", left_by_mpi(left)), ("leftover", [*{*left} - {*left_by_mpi(left)}])):
+    of_mpi = left_by_mpi(left)
+    if LAUNCHER_DIED.search(job.err) or CRASH in job.err:
+        of_mpi += [name for name in left if SESSION in name]
+    for whose, names in (("left by MPI", of_mpi), ("leftover", [*{*left} - {*of_mpi}])):
         if names:
             verdict.wrong.append((whose, f"left: {sorted(names)}"))
     if verdict.code is None:
