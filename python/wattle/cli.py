@@ -55,9 +55,7 @@ HELP = {"help_option_names": ["-h", "--help"]}
 
 
 class _Whole(typer.core.TyperGroup):
-    """Ends a command on a signal with a message and with the exit code of that signal. Typer alone prints nothing and
-    always uses the code of Ctrl-C.
-    """
+    """Ends a command on a signal with a message and the exit code of that signal, which Typer alone does not."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -249,9 +247,7 @@ def _end(message: str, code: int) -> int:
 
 
 def _drop_output() -> None:
-    """Discards buffered output that cannot be written. Otherwise Python would try to write it again at exit, report the
-    failure and end with 120.
-    """
+    """Discards buffered output that cannot be written. Python would fail on it again at exit, and end with 120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -19,7 +19,7 @@ from preload import BOTH, ENVIRONMENT, Mpi
 from tree import PACKAGE
 from wattle.base import files
 from wattle.machine import info
-from wattle.record import power_file, profile
+from wattle.record import power_trace, profile
 from wattle.record.timeline_file import load
 from wattle.timeline.rows import leaves, rows
 
@@ -109,7 +109,7 @@ def test_a_sensors_watts_are_beside_the_timeline(tmp_path: Path, every: str) -> 
     with package(tmp_path / "sys") as root:
         # A point needs two advances of the sensor, which a busy machine may delay.
         run(directory, "64K", *settings, "--least", 1, "1", meter="powercap", WATTLE_SYSFS=str(root))
-    found = power_file.load(directory / "profile", {0: "here", 1: "here"})
+    found = power_trace.load(directory / "profile", {0: "here", 1: "here"})
     if every == "0":
         assert found == []
         return

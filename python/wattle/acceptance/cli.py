@@ -105,9 +105,7 @@ def _check(target: Path) -> None:
 
 
 def _scratch() -> Path:
-    """A new temporary folder for results and for the files of jobs. Python's `tempfile` would silently use another
-    folder where this one is full.
-    """
+    """A new temporary folder for results and files of jobs. `tempfile` would use another folder where it is full."""
     base = Path(next(filter(None, map(os.environ.get, ("TMPDIR", "TEMP", "TMP"))), "/tmp")).absolute()
     try:
         free = shutil.disk_usage(base).free

@@ -48,9 +48,7 @@ def left_out(step: Step, why: str, seconds: float = 0.0) -> Result:
 
 
 def run(step: Step, folder: Path, limit_s: float, watch: Callable[[], None] = lambda: None) -> Result:
-    """Runs a step. Its output goes to FOLDER/NAME.out and NAME.err, its results to FOLDER/NAME. `watch` is called about
-    once a second meanwhile.
-    """
+    """Runs a step. Output: FOLDER/NAME.out and NAME.err; results: FOLDER/NAME. Calls `watch` about once a second."""
     result = left_out(step, "")
     started = time.monotonic()
     before = clock_files()
@@ -82,9 +80,7 @@ def _how(code: int) -> str:
 
 
 def _ended(command: list[str], said: IO[bytes], wrong: IO[bytes], limit_s: float, watch: Callable[[], None]) -> int:
-    """Runs a command and returns its exit code. To end it, SIGTERM comes first, so that it removes what it has
-    started.
-    """
+    """Runs a command and returns its exit code. SIGTERM ends it first, so that it removes what it has started."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=wrong)
     until = time.monotonic() + limit_s
     try:

@@ -18,13 +18,14 @@ from wattle.advise.finding import Finding, Interval
 from wattle.advise.given import Given
 from wattle.advise.show import wrapped
 from wattle.advise.words import percents
+from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.sim import recorded, replay, simulation
 from wattle.sim.recorded import MEET, Recorded
 from wattle.sim.replay import Core, Outcome, Policy, Trace
 from wattle.text import units
 from wattle.text.console import Console
-from wattle.text.provenance import amount, joule_unit
+from wattle.text.provenance import in_joules
 
 LEAST = 0.001  # share of the run's time: a replay that saves less shows nothing
 AS_IS = Policy("base clock", "spin")
@@ -34,7 +35,7 @@ TIMELINE = (
 
 
 @dataclass(frozen=True)
-class Checked:
+class Replayed:
     """The replay of a run as it was, and with the least and the most that a finding saves."""
 
     number: int
@@ -62,8 +63,7 @@ class Checked:
         return {
             "schema": 1,
             "kind": "advice-check",
-            "number": self.number,
-            "title": self.title,
+            **fields(self, "number title"),
             "replay": self.how,
             "here": {
                 "wall_s": self.wall_s,
@@ -86,9 +86,7 @@ def _outcome(found: Outcome) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Saving:
-    """Seconds that a change saves in each PE: of its computing, of its waits between synchronizations, and of
-    synchronizations.
-    """
+    """Seconds that a change saves in each PE: of computing, of waits between synchronizations, of these."""
 
     computing: np.ndarray
     waiting: np.ndarray
@@ -96,9 +94,7 @@ class Saving:
 
 
 def replay_under(facts: Recorded, saving: Saving) -> Trace:
-    """The trace of a run under a change. A PE's own waits are part of its computing there, so that it takes as long as
-    the run did.
-    """
+    """The trace of a run under a change. A PE's own waits count as computing, so it takes as long as the run did."""
     compute, more = _less(facts.trace.compute, saving.computing)
     own, most = _less(facts.own_s, saving.waiting + more)
     meetings = float(facts.meeting_s.sum())
@@ -113,7 +109,7 @@ def _less(seconds: np.ndarray, saved: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return seconds * (1 - np.divide(inside, whole, out=np.zeros_like(whole), where=whole > 0)), saved - inside
 
 
-def check(given: Given, number: int, cluster: str) -> Checked:
+def check(given: Given, number: int, cluster: str) -> Replayed:
     """Replays finding `number`, from 1, on a described cluster. Raises WattleError if the run cannot be replayed, or if
     a replay does not show the finding's change.
     """
@@ -126,7 +122,7 @@ def check(given: Given, number: int, cluster: str) -> Checked:
     none = np.zeros(len(pes))
     before = _run(replay_under(facts, Saving(none, none, none)), core)
     least, most = (_run(replay_under(facts, _saving(finding, pes, end)), core) for end in ("lo", "hi"))
-    return Checked(
+    return Replayed(
         number,
         finding.advice.title,
         finding.advice.rests_on,
@@ -165,7 +161,7 @@ def _run(trace: Trace, core: Core) -> Outcome:
     return replay.run(trace, core, AS_IS)
 
 
-def show(checked: Checked, console: Console) -> None:
+def show(checked: Replayed, console: Console) -> None:
     wrapped(console, f"{checked.number}. {checked.title}", "title")
     wrapped(console, f"Replayed {checked.how.rstrip('.')}.")
     if checked.how.startswith("from the profile"):
@@ -173,12 +169,11 @@ def show(checked: Checked, console: Console) -> None:
     wrapped(console, here(checked))
     wrapped(console, f"On {checked.cluster}, modelled:")
     for name, found in (("as it is", checked.before), ("least saved", checked.least), ("most saved", checked.most)):
-        factor, unit = joule_unit(found.joules)
-        joules = f"{amount(found.joules, found.doubt, factor)} {unit}"
+        joules = in_joules(found.joules, found.doubt)
         console.print(f"  {name:13} {units.seconds(found.seconds)}, {joules}", soft_wrap=True)
 
 
-def here(checked: Checked) -> str:
+def here(checked: Replayed) -> str:
     """The saving on this machine, or that there is none, with the basis of the finding."""
     if checked.share.hi < LEAST:
         return (

@@ -53,9 +53,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Saved:
-    """Seconds and joules of the run that a change saves. `of_pe`: seconds by PE. `joules`: None where they are not
-    known.
-    """
+    """Seconds and joules that a change saves. `of_pe`: seconds by PE. `joules`: None where they are not known."""
 
     seconds: Interval
     share: Interval  # of the run's time

@@ -9,6 +9,7 @@ from typing import Any
 from wattle.advise.evidence import Evidence
 from wattle.advise.finding import LEAST, Finding, Sure
 from wattle.advise.rules.table import RULES
+from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.figures import no_core
 from wattle.record import jobs, runs
@@ -41,8 +42,7 @@ class Given:
             "run": str(self.run.directory),
             "wall_s": self.evidence.wall_s,
             "joules": self.whole.as_dict(),
-            "missing": self.missing,
-            "notes": self.notes,
+            **fields(self, "missing notes"),
             "findings": [finding.as_dict(i) for i, finding in enumerate(self.findings, 1)],
         }
 

@@ -10,9 +10,7 @@ class WattleError(Exception):
 
 
 class Interrupted(WattleError):
-    """A signal ended the command. The message says how much was done and where it is kept. The exit code is 128 plus
-    the signal's number.
-    """
+    """A signal ended the command. The message says how much is kept, and where. Exit code: 128 plus its number."""
 
     exit_code = 130  # 128 + SIGINT
 

@@ -25,9 +25,7 @@ def has(package: str) -> bool:
 
 @contextmanager
 def named(arguments: Sequence[str]) -> Iterator[None]:
-    """While the context lasts, a missing package of the extra becomes an error that names the command, the package and
-    the remedy.
-    """
+    """Meanwhile a missing package of the extra is an error that names the command, the package and the remedy."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -47,6 +47,14 @@ def write_atomically(path: Path, content: str | bytes, durable: bool = False) ->
         out.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
 
 
+def write(path: Path, content: str, remedy: str = "") -> None:
+    """Writes the whole file. Raises WattleError, with the remedy, where it cannot be written."""
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise WattleError(f"{path}: cannot be written: {error.strerror}{remedy and f'; {remedy}'}") from None
+
+
 @contextmanager
 def writing(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
     """A new file that replaces `path` when the block ends without an exception. Otherwise the new file is removed."""
@@ -176,9 +184,7 @@ def _group(gid: int) -> str:
 
 
 def try_writing(folder: Path) -> None:
-    """Raises OSError where no file can be written in the folder. Permission bits do not show a read-only or full file
-    system.
-    """
+    """Raises OSError where no file can be written in the folder, for example on a read-only or full file system."""
     probe = folder / f".wattle-{os.urandom(8).hex()}.part"
     try:
         with os.fdopen(os.open(probe, NEW, 0o600), "wb") as out:

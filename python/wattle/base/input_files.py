@@ -21,9 +21,7 @@ KINDS = {
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """All bytes of the file. Raises DamagedFile where it is no regular file, is larger than `most` bytes or cannot be
-    read.
-    """
+    """All bytes of the file. Raises DamagedFile if it is not regular, has more than `most` bytes or is unreadable."""
     with _opened(path) as file:
         # The size is checked first, because the file may be sparse. The bytes read are checked too, because it may
         # grow.
@@ -35,9 +33,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def read_start(path: Path, size: int) -> bytes:
-    """The first `size` bytes of the file, or all of a shorter one. Raises DamagedFile where it is no regular file or
-    cannot be read.
-    """
+    """The first `size` bytes of the file at most. Raises DamagedFile where it is not regular or cannot be read."""
     with _opened(path) as file:
         return _read(path, file, size)
 

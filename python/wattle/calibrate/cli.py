@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -121,13 +123,8 @@ def _fit(file: Path, seconds: float, ghz: float | None) -> None:
     if not 0.1 <= seconds <= 10:
         raise WattleError(f"--seconds {seconds:g}: expected 0.1 to 10")
     processor = processors.read()
-    with console.progress("calibrate", 1) as steps:
-
-        def at(done: int, total: int, name: str) -> None:
-            steps.resize(total)
-            steps.advance(done - steps.done, name)
-
-        words = ["watts", "--budget", str(round(1000 * seconds))]
+    words = ["watts", "--budget", str(round(1000 * seconds))]
+    with _shown() as at:
         document, said = tool.run(words, at, "nothing is written, and clocks are put back")
     found = watts.fit(document, processor["sockets"], ghz or watts.seen_ghz(document) or processor["ghz"])
     _write_fit(file, found, processor, said)
@@ -163,10 +160,7 @@ def _check_yaml(file: Path) -> None:
 
 
 def _write_fit(file: Path, found: watts.Fit, processor: dict[str, Any], remarks: list[str]) -> None:
-    try:
-        files.write_atomically(file, watts.text(found, file.stem, processor))
-    except OSError as error:
-        raise WattleError(f"{file}: cannot be written: {error.strerror}") from None
+    files.write(file, watts.text(found, file.stem, processor))
     show_fit(found, console.out)
     words = styled("\nFitted to {} on {} cores; written to {}.", found.meter, found.cores, file)
     console.out.print(words, soft_wrap=True)
@@ -210,7 +204,8 @@ def _measured_at_rest() -> tuple[dict[str, Any], str]:
     reason why it must not be kept, or an empty text.
     """
     for left in reversed(range(prices.TRIES)):
-        document = _measured()
+        with _shown() as at:
+            document = prices.measure(at)
         unfit = prices.read(Checked("wattle-calibrate", document)).unfit
         if not unfit or not left:
             break
@@ -218,15 +213,16 @@ def _measured_at_rest() -> tuple[dict[str, Any], str]:
     return document, unfit
 
 
-def _measured() -> dict[str, Any]:
-    """Measures with a progress bar. The tool reports the number of prices when it begins."""
+@contextmanager
+def _shown() -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar for the tool, which reports the number of steps when it begins."""
     with console.progress("calibrate", 1) as steps:
 
         def at(done: int, total: int, name: str) -> None:
             steps.resize(total)
             steps.advance(done - steps.done, name)
 
-        return prices.measure(at)
+        yield at
 
 
 def _keep(document: dict[str, Any], where: Where) -> bool:

@@ -32,9 +32,7 @@ TRIES = 3
 
 @dataclass(frozen=True)
 class Cell:
-    """One price in one situation. `applies`: whether it has a meaning there. `why`: why it is not known, or why there
-    are no more samples.
-    """
+    """One price in one situation. `applies`: it has a meaning there. `why`: of a price, or samples, not known."""
 
     median_s: float | None
     quarter_s: float | None
@@ -81,9 +79,7 @@ class Prices:
 
     @property
     def unfit(self) -> str:
-        """The reason why these prices must not be kept: too much other work, or wake-ups that a loaded machine delayed.
-        Empty where they may be.
-        """
+        """Why these prices must not be kept: other work, or wake-ups that a loaded machine delayed. Else empty."""
         taken = (self.others_cores or 0.0) + (self.stolen_cores or 0.0)
         if taken >= UNFIT_FROM:
             return f"there was {self.disturbed} meanwhile"
@@ -123,9 +119,7 @@ def where() -> Where:
 
 
 def measure(progress: Callable[[int, int, str], None]) -> dict[str, Any]:
-    """Runs the tool and returns its document, to show and to keep. `progress` gets the number of the current price, the
-    number of prices and the name.
-    """
+    """Runs the tool and returns its document. `progress` gets a price's number, the number of prices and the name."""
     started = manifest.now()
     answer, _ = tool.run([], progress, "nothing is kept")
     document = answer.object()

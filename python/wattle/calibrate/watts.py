@@ -102,10 +102,6 @@ def seen_ghz(document: Checked) -> float | None:
     return next((r.number("seen_ghz") for r in document.items("rows") if r.text("state") == "active"), None)
 
 
-def read_rows(document: Checked) -> list[Row]:
-    return [_row(entry) for entry in document.items("rows")]
-
-
 def _row(entry: Checked) -> Row:
     seconds = entry.number("seconds") or math.nan
     return Row(
@@ -151,10 +147,8 @@ def _mean(first: Number | None, last: Number | None) -> Number | None:
 
 
 def fit(document: Checked, sockets: int, ghz: float | None) -> Fit:
-    """Fits a profile. `ghz`: the clock, where the tool could not set one. Raises WattleError where too little was
-    measured.
-    """
-    rows = read_rows(document)
+    """Fits a profile. `ghz`: the clock, if the tool set none. Raises WattleError if too little was measured."""
+    rows = [_row(entry) for entry in document.items("rows")]
     cores, meter = document.integer("cores", lo=1), document.text("meter")
     contains = document.choice("contains", tuple(CONTAINS))
     idle = _idle(rows)

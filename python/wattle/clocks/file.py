@@ -19,6 +19,7 @@ from pathlib import Path
 from wattle.base import input_files, limits
 from wattle.base.checked import shown
 from wattle.base.errors import DamagedFile
+from wattle.text import units
 from wattle.text.visible import visible
 
 SCHEMA = 1
@@ -43,13 +44,7 @@ class Plan:
 
 def ranges(pes: list[int]) -> str:
     """PEs as text: [0, 1, 3] becomes `0-1,3`."""
-    parts: list[list[int]] = []
-    for pe in sorted(pes):
-        if parts and pe == parts[-1][-1] + 1:
-            parts[-1][-1:] = [parts[-1][-1], pe] if len(parts[-1]) == 1 else [pe]
-        else:
-            parts.append([pe])
-    return ",".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
+    return units.ranges(sorted(pes)).replace(" ", "")
 
 
 def text(plan: Plan, about: list[str]) -> str:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from wattle.base.checked import shown
+from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.compare.of_runs import Comparison, Row, row_of
 from wattle.compare.verdict import FEWEST_REPEATS, Verdict
@@ -62,14 +63,7 @@ class Judged:
         return f"{'rose' if percent > 0 else 'fell'} by {units.share(abs(percent) / 100)}" if percent else "is the same"
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "limit_percent": self.limit_percent,
-            "rise_percent": self.rise_percent,
-            "result": str(self.result),
-            "why": self.why,
-            "figure": self.row.as_dict(),
-        }
+        return fields(self, "name limit_percent rise_percent result why") | {"figure": self.row.as_dict()}
 
 
 @dataclass(frozen=True)
@@ -103,9 +97,7 @@ class Gate:
 
 
 def limits(text: str) -> dict[str, float]:
-    """The percentages of `time=3%,joules=5%` by name. The name of a region may have a comma and an equals sign. Raises
-    WattleError for another form.
-    """
+    """The percentages of `time=3%,joules=5%` by name. A region's name may have a comma and an equals sign."""
     found: dict[str, float] = {}
     for pair in re.split(r"(?<=%)\s*,", text):
         name, _, value = (part.strip() for part in pair.rpartition("="))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.compare import by_region, shared_model
 from wattle.compare.verdict import Difference, difference
@@ -25,12 +26,7 @@ class Row:
     difference: Difference
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "metric": self.metric.name,
-            "before": self.before.as_dict(),
-            "after": self.after.as_dict(),
-            **self.difference.as_dict(),
-        }
+        return {"metric": self.metric.name, **fields(self, "before after"), **self.difference.as_dict()}
 
 
 @dataclass(frozen=True)
@@ -57,8 +53,7 @@ class Comparison:
             "after": str(self.after.directory),
             "repeats": [len(self.before.samples), len(self.after.samples)],
             "allocations": [self.before.manifest.allocation, self.after.manifest.allocation],
-            "warnings": self.warnings,
-            "rows": [row.as_dict() for row in self.rows],
+            **fields(self, "warnings rows"),
         }
 
 
@@ -78,9 +73,7 @@ def row_of(metric: Metric, before: Run, after: Run) -> Row:
 
 
 def _warnings(before: Run, after: Run) -> list[str]:
-    """Differences between the runs other than settings. Settings are the usual object of a comparison, so they are
-    shown without a warning.
-    """
+    """Differences between the runs other than settings, which are the usual object of a comparison."""
     found = []
     b, a = before.manifest, after.manifest
     if b.command != a.command:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattle.base.checked import Checked, read_json, shown
+from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.compare.verdict import Difference, Verdict, difference
 from wattle.figures.metrics import Spread, spread_of
@@ -32,13 +33,7 @@ class Cell:
     difference: Difference
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "at": self.at,
-            "figure": self.figure,
-            "before": self.before.as_dict(),
-            "after": self.after.as_dict(),
-            **self.difference.as_dict(),
-        }
+        return {**fields(self, "at figure before after"), **self.difference.as_dict()}
 
 
 @dataclass(frozen=True)

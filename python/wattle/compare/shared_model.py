@@ -71,9 +71,7 @@ def _clocks(numbers: Numbers) -> list[str]:
 
 
 def _median_amounts(metric: Metric, run: Run, numbers: Numbers, clock: str) -> Amounts | None:
-    """The median over the repeats of the amounts by key of the profile, with the unexplained joules under REST. None
-    where something is not known.
-    """
+    """The median amounts by key of the profile, with the unexplained joules under REST. None: something is unknown."""
     found = []
     for sample in run.samples:
         figure, profile = metric.of(sample), sample.profile

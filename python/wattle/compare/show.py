@@ -9,7 +9,7 @@ from wattle.figures.metrics import Spread
 from wattle.machine import allocation
 from wattle.text import units
 from wattle.text.console import Console, Text, plain, styled
-from wattle.text.provenance import amount, joule_unit
+from wattle.text.provenance import amount, in_joules
 from wattle.text.tables import table
 
 STYLES = {Verdict.BEYOND: "title", Verdict.WITHIN: "faint", Verdict.UNTESTED: "faint", Verdict.UNKNOWN: "unavailable"}
@@ -86,8 +86,7 @@ def median(figure: Spread) -> str:
     if figure.median is None:
         return units.UNKNOWN
     if figure.joules is not None:
-        factor, unit = joule_unit(figure.median)
-        return f"{amount(figure.median, figure.joules.uncertainty, factor).replace(' ± ', '±')} {unit}"
+        return in_joules(figure.median, figure.joules.uncertainty).replace(" ± ", "±")
     if figure.iqr is None:
         return units.seconds(figure.median)
     factor, unit = units.scale_for([figure.median], units.SECONDS)

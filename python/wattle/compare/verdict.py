@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from wattle.base.documents import fields
 from wattle.compare.rank_test import p_value
 from wattle.figures.metrics import Spread
 from wattle.text.provenance import Joules
@@ -31,16 +32,14 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """`saving_percent` is (before - after) / before x 100, so a positive number is a saving. None where it is not
-    known.
-    """
+    """`saving_percent`: (before - after) / before x 100, so positive is a saving. None where it is not known."""
 
     saving_percent: float | None
     verdict: Verdict
     why: str
 
     def as_dict(self) -> dict[str, object]:
-        return {"saving_percent": self.saving_percent, "verdict": str(self.verdict), "why": self.why}
+        return fields(self, "saving_percent verdict why")
 
 
 def saving(before: float | None, after: float | None) -> float | None:
@@ -51,9 +50,7 @@ def saving(before: float | None, after: float | None) -> float | None:
 
 
 def difference(before: Spread, after: Spread, width: float | None = None) -> Difference:
-    """The difference of two medians with a verdict. `width`: the half-width of the difference, where it is known to be
-    smaller than the sum of both half-widths.
-    """
+    """The difference of two medians. `width`: its half-width where that is smaller than the sum of both."""
     percent = saving(before.median, after.median)
     if before.median is None or after.median is None:
         return Difference(None, Verdict.UNKNOWN, "a figure is not known")

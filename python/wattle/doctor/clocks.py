@@ -148,9 +148,7 @@ def _state(roots: Roots) -> Finding:
 
 
 def _limits_state(roots: Roots) -> list[Finding]:
-    """The folder with the earlier power limits, if a job has made one. No user but this one may write to it or rename
-    it.
-    """
+    """The folder of earlier power limits, if there is one. No user but this one may write to it or rename it."""
     name, beside = "state of limits", _state_folder(common=False)
     folder = beside and beside.with_name(f"{beside.name}-limits")
     if folder is None or not os.path.lexists(folder):

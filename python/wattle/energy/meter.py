@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wattle.base.checked import Checked
+from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.energy import tree
 from wattle.energy.cgroup import Group
@@ -47,14 +48,12 @@ class Metered:
             "schema": 1,
             "kind": "energy",
             "command": self.command,
-            "exit_code": self.outcome.exit_code,
-            "wall_s": self.outcome.wall_s,
-            "cpu_s": self.outcome.cpu_s,
+            **fields(self.outcome, "exit_code wall_s cpu_s"),
             "others_cpu_s": self.others_cpu_s,
             "cgroup": {"path": self.group.path, "cpu_s": self.group.cpu_s} if self.group else None,
             "meter": {"name": self.meter, "why": self.why},
             "joules": {part: [figure.as_dict() for figure in self.joules[part]] for part in PARTS},
-            "nested": [figure.as_dict() for figure in self.nested],
+            **fields(self, "nested"),
             **({allocation.KEY: job} if job else {}),
         }
 
@@ -62,9 +61,7 @@ class Metered:
 def run(
     command: Sequence[str], environment: Mapping[str, str], stdout: int | None, group: Group | None = None
 ) -> Metered:
-    """Runs the program between the two readings of the meter. Its process tree counts, until its first process ends.
-    The processes of `group` count as well.
-    """
+    """Runs the program between two readings of the meter. Its process tree counts, and the processes of `group`."""
     meter = subprocess.Popen(
         [str(paths.tool("wattle-meter"))],
         env=dict(environment),

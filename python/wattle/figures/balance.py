@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from wattle.base.documents import fields
 from wattle.figures import no_core, pop
 from wattle.record.pe import PE, STAGES, add
 from wattle.record.profile import RunProfile
@@ -32,11 +33,7 @@ class Balance:
     early_cores: float | None
 
     def as_dict(self) -> dict[str, float | None]:
-        return {
-            "slack_ratio": self.slack_ratio,
-            "compute_ratio": self.compute_ratio,
-            "early_cores": self.early_cores,
-        }
+        return fields(self, "slack_ratio compute_ratio early_cores")
 
 
 def _waited_at_once(pe: PE) -> bool:
@@ -161,9 +158,7 @@ def as_dict(profile: RunProfile, domains: Iterable[str]) -> dict[str, Any]:
 
 
 def governor_words(pes: Iterable[PE]) -> str:
-    """One line, such as `Governor: energy, reactive, knob cpufreq: 68 changes of clock were made, ...`. Empty where no
-    PE was governed.
-    """
+    """One line, such as `Governor: energy, reactive, knob cpufreq: 68 changes of clock were made, ...`, or empty."""
     governed = [(pe, pe.clocks) for pe in pes if pe.clocks is not None]
     if not governed:
         return ""
@@ -190,9 +185,7 @@ def governor_words(pes: Iterable[PE]) -> str:
 
 @dataclass(frozen=True)
 class DryRun:
-    """The joules that all PEs' CPUs would have used at the clocks of a dry run. `why`: the reason where they are not
-    known.
-    """
+    """The joules that all PEs' CPUs would have used at the clocks of a dry run. `why`: they are not known."""
 
     joules: Joules
     saved: Joules

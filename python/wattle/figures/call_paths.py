@@ -35,9 +35,7 @@ class Row:
 
 
 def is_own(place: Place, program: str) -> bool:
-    """Whether a place is in the program itself. An interpreter is not the user's program, and neither are Python
-    packages that are installed.
-    """
+    """Whether a place is in the program itself, not in an interpreter or an installed package of Python."""
     if place.is_python:
         return not place.file.startswith("<frozen ") and not _INSTALLED.search(place.file)
     return place.module == program and not _is_interpreter(program)
@@ -53,9 +51,7 @@ def _is_interpreter(program: str) -> bool:
 
 
 def nearest(site: MergedSite, program: str) -> tuple[Place, tuple[Place, ...]]:
-    """The nearest frame in the program itself, and the callers above it. Where none is there, the nearest Python frame,
-    or else the frame of the call.
-    """
+    """The nearest frame in the program, else the nearest of Python, else that of the call; and its callers."""
     return nearest_of(site.frames, program)
 
 
@@ -158,9 +154,7 @@ def weight(site: MergedSite, of: str) -> float | None:
 
 
 def stacks(sites: Iterable[MergedSite], of: str) -> list[tuple[tuple[str, ...], float]]:
-    """Each path from the outermost frame to the call, with its weight; paths of the same names are added up. Raises
-    WattleError where no site's weight is known.
-    """
+    """Each path from the outermost frame to the call, with its weight. Raises WattleError if no weight is known."""
     weighed = [(site, weight(site, of)) for site in sites]
     if all(value is None for _, value in weighed):
         raise WattleError(f"no call site has a known {'joule' if of == 'joules' else 'time'}; choose another --weight")

@@ -14,9 +14,7 @@ WAITS = (Span.SPIN, Span.YIELD, Span.ASLEEP)
 
 
 class Unfit(Exception):
-    """There are no usable timelines, or they do not show which synchronizations belong together. The message gives the
-    reason.
-    """
+    """No usable timelines, or none that show which synchronizations belong together. The message has the reason."""
 
 
 @dataclass(frozen=True)

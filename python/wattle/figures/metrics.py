@@ -14,9 +14,7 @@ from wattle.text.provenance import Joules, total, unavailable
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure. `of` returns seconds or Joules of a sample, or None where it is not known. `parts`: the metrics of
-    which it is the sum, if any.
-    """
+    """One figure. `of`: seconds or Joules of a sample, or None. `parts`: the metrics of which it is the sum, if any."""
 
     name: str
     label: str

@@ -60,9 +60,7 @@ class Shortage:
 
 
 def shortage(profile: RunProfile) -> Shortage | None:
-    """The processes that had no core for a noticeable part of their time; None where there are none, and for profiles
-    of versions that did not count it.
-    """
+    """The processes without a core for a noticeable part of their time; None without such, and for old profiles."""
     lacking = [pe for pe in profile.pes if max(_share(pe), _in_waits(pe) / IN_WAITS) >= NAMED]
     if not lacking:
         return None

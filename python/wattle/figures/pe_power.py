@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wattle.base import limits
+from wattle.base.documents import fields, plain
 from wattle.base.errors import WattleError
-from wattle.record import power_file
+from wattle.record import power_trace
 from wattle.record.by_node import Node
 from wattle.record.manifest import Manifest
 from wattle.record.pe import PE, find
-from wattle.record.power import Power as Readings
+from wattle.record.power_trace import PowerTrace
 from wattle.record.profile import RunProfile, folder_of
-from wattle.text.provenance import Joules, Provenance, amount, joule_unit, unavailable
+from wattle.text.provenance import Joules, Provenance, in_joules, unavailable
 
 if TYPE_CHECKING:
     from wattle.figures.courses import Courses
@@ -44,17 +45,10 @@ class Watts:
         """`1.3 ± 0.5 W`, or a dash where it is not known."""
         if self.watts is None:
             return "–"
-        factor, unit = joule_unit(self.watts)
-        return f"{amount(self.watts, self.uncertainty, factor)} {unit.replace('J', 'W')}"
+        return in_joules(self.watts, self.uncertainty).replace("J", "W")
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            "watts": self.watts,
-            "uncertainty": self.uncertainty,
-            "provenance": str(self.provenance),
-            "source": self.source,
-            "scope": self.scope,
-        }
+        return fields(self, "watts uncertainty provenance source scope")
 
 
 @dataclass(frozen=True)
@@ -66,7 +60,7 @@ class Power:
     peak: Watts
 
     def as_dict(self) -> dict[str, object]:
-        return {"domain": self.domain, "mean": self.mean.as_dict(), "peak": self.peak.as_dict()}
+        return fields(self, "domain mean peak")
 
 
 def mean(figure: Joules) -> Watts:
@@ -90,14 +84,12 @@ def of_pe(pe: PE, courses: Courses | None) -> list[Power]:
 
 
 def of_node(node: Node, courses: Courses | None, folder: Path) -> list[Power]:
-    """The power of a node by domain, idle included. `folder`: the run's profiles, beside which a sensor's readings
-    lie. Raises DamagedFile.
-    """
-    readings = {one.scope: one for one in power_file.of_reader(folder, node.reader.pe)} if node.reader else {}
+    """The power of a node by domain, with idle. `folder`: of a sensor's readings. Raises DamagedFile."""
+    readings = {one.scope: one for one in power_trace.of_reader(folder, node.reader.pe)} if node.reader else {}
     return [Power(d, mean(node.joules(d)), _peak_of_node(node, d, courses, readings)) for d in node.domains]
 
 
-def _peak_of_node(node: Node, domain: str, courses: Courses | None, readings: Mapping[str, Readings]) -> Watts:
+def _peak_of_node(node: Node, domain: str, courses: Courses | None, readings: Mapping[str, PowerTrace]) -> Watts:
     whole, idle = node.joules(domain), mean(node.idle(domain))
     if domain in readings and readings[domain].watts:
         found = readings[domain]
@@ -145,10 +137,6 @@ def as_dict(profile: RunProfile, manifest: Manifest) -> dict[str, object]:
     courses, folder = courses_of(profile, manifest), folder_of(profile.directory)
     return {
         "peak_over_s": PEAK_S,
-        "pes": [{"pe": pe.pe, "host": pe.host, "power": _figures(of_pe(pe, courses))} for pe in profile.pes],
-        "nodes": [{"host": node.host, "power": _figures(of_node(node, courses, folder))} for node in profile.nodes],
+        "pes": [{"pe": pe.pe, "host": pe.host, "power": plain(of_pe(pe, courses))} for pe in profile.pes],
+        "nodes": [{"host": node.host, "power": plain(of_node(node, courses, folder))} for node in profile.nodes],
     }
-
-
-def _figures(found: list[Power]) -> list[dict[str, object]]:
-    return [one.as_dict() for one in found]

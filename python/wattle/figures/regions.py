@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from wattle.base.documents import fields
 from wattle.figures.sites import key_of, pe_figure
 from wattle.machine import symbols
 from wattle.record.pe import NO_CORE, PE, Region, add
@@ -32,15 +33,7 @@ class MergedRegion:
     joules: list[Joules]  # "cpu" and "dram", even if the meter has finer domains
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            **self.place.as_dict(),
-            "call": self.call,
-            "pes": self.pes,
-            "instances": self.instances,
-            "compute_s": self.compute_s,
-            "slack_s": self.slack_s,
-            "joules": [figure.as_dict() for figure in self.joules],
-        }
+        return self.place.as_dict() | fields(self, "call pes instances compute_s slack_s joules")
 
 
 def merge(profile: RunProfile) -> list[MergedRegion]:

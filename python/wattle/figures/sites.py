@@ -8,6 +8,7 @@ from collections import defaultdict
 import msgspec
 from msgspec.structs import replace
 
+from wattle.base.documents import fields
 from wattle.figures import served, waited
 from wattle.figures.waited import Waits
 from wattle.machine import symbols
@@ -88,17 +89,7 @@ class MergedSite(msgspec.Struct, frozen=True):
             **self.place.as_dict(),
             "path": [frame.words for frame in self.path],
             "path_end": self.path_end or None,
-            "region": list(self.region),
-            "call": self.call,
-            "kind": self.kind,
-            "pes": self.pes,
-            "calls": self.calls,
-            "bytes": self.bytes,
-            "timed_calls": self.timed_calls,
-            "time_s": self.time_s,
-            "wait_s": self.wait_s,
-            "waits": self.waits,
-            "joules": [j.as_dict() for j in self.joules],
+            **fields(self, "region call kind pes calls bytes timed_calls time_s wait_s waits joules"),
             "elsewhere": {"time_s": self.elsewhere_s, "joules": [j.as_dict() for j in self.elsewhere]},
         }
 

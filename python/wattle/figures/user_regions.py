@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from wattle.base.documents import fields
 from wattle.figures.sites import merge as merged_sites
 from wattle.figures.sites import pe_figure, region_names
 from wattle.record.pe import Site, add
@@ -36,15 +37,7 @@ class UserRegion:
     joules: list[Joules]  # "cpu" and "dram", even if the meter has finer domains
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            "name": list(self.name),
-            "pes": self.pes,
-            "times": self.times,
-            "time_s": self.time_s,
-            "calls_s": self.calls_s,
-            "waiting_s": self.waiting_s,
-            "joules": [figure.as_dict() for figure in self.joules],
-        }
+        return fields(self, "name pes times time_s calls_s waiting_s joules")
 
 
 @dataclass
@@ -72,9 +65,7 @@ class _Part:
 
 
 def merge(profile: RunProfile) -> list[UserRegion]:
-    """The regions of the run, those with the longest time first, and the time outside them. Empty if the program marks
-    none.
-    """
+    """The regions of the run, longest first, and the time outside them. Empty if the program marks none."""
     if not any(pe.user_regions for pe in profile.pes):
         return []
     parts = _parts(profile)

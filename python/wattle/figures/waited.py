@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from wattle.base.documents import fields
 from wattle.record.pe import PE, Site
 from wattle.text import units
 
@@ -49,7 +50,7 @@ class Waits:
         return sum(n for k, n in enumerate(self.counts) if k == 0 or self.ends(k)[1] <= seconds)
 
     def as_dict(self) -> dict[str, object]:
-        return {"from_s": self.from_s, "counts": list(self.counts)}
+        return fields(self, "from_s counts")
 
     def words(self, share: float = 0.5) -> str:
         """The class of a share of the calls: `4.19 to 8.39 ms`, `below 1 µs`."""
@@ -61,9 +62,7 @@ class Waits:
 
 @dataclass(frozen=True)
 class Late:
-    """The process that was late most often at a site, and the share of its calls at which it was. `others`: the calls
-    of the other processes together.
-    """
+    """The process that was late most often at a site, with the share of its calls. `others`: the others' calls."""
 
     pe: int
     share: float

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wattle.base.documents import fields
 from wattle.figures import call_paths, waited
 from wattle.figures.sites import MergedSite
 from wattle.figures.waited import Late
@@ -54,7 +55,7 @@ class Waiting:
     seconds: float
 
     def as_dict(self) -> dict[str, object]:
-        return {"kind": self.kind, "seconds": self.seconds}
+        return fields(self, "kind seconds")
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,8 @@ class Imbalance:
     late: Late | None = None
 
     def as_dict(self) -> dict[str, object]:
-        numbers = {"mean_s": self.mean_s, "least_s": self.least_s, "most_s": self.most_s, "uneven_s": self.uneven_s}
-        late = (
-            {"pe": self.late.pe, "share": self.late.share, "others": self.late.others.as_dict()} if self.late else None
-        )
-        return {**self.place.as_dict(), "call": self.call, **numbers, "late": late}
+        late = fields(self.late, "pe share others") if self.late else None
+        return {**self.place.as_dict(), **fields(self, "call mean_s least_s most_s uneven_s"), "late": late}
 
 
 def kind_of(call: str) -> tuple[str, str]:
@@ -96,9 +94,7 @@ def by_kind(sites: Sequence[MergedSite]) -> list[Waiting]:
 
 
 def imbalances(sites: Sequence[MergedSite], n: int, program: str) -> list[Imbalance]:
-    """The imbalance at the collective call sites that all `n` processes of a run of `program` reached, the largest
-    first.
-    """
+    """The imbalance at the collective sites that all `n` processes of `program` reached, the largest first."""
     found = []
     for row in call_paths.rows(sites, program, depth=0):  # processes may reach a call by different paths
         site = row.site

@@ -48,10 +48,7 @@ def _write(history: found.History, target: Path) -> None:
     from wattle.html.page import render
 
     made = page.build(history)
-    try:
-        if target.is_dir():
-            raise WattleError(f"{target}: is a directory; give a file with --html")
-        files.write_atomically(target, render(made))
-    except OSError as error:
-        raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file with --html") from None
+    if files.is_folder(target):
+        raise WattleError(f"{target}: is a directory; give a file with --html")
+    files.write(target, render(made), "give another file with --html")
     console.note(f"the page is {target}")

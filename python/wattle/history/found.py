@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.compare import shared_model
 from wattle.compare.verdict import Difference, difference
@@ -23,9 +24,7 @@ LEFT_OUT = ("WATTLE_PROFILE", "WATTLE_TIMELINE")  # settings of `wattle run` its
 
 @dataclass(frozen=True)
 class Entry:
-    """Runs of one commit and day with their figures. `changes`: the differences of `time` and `joules` to the entry
-    before; None without one.
-    """
+    """Runs of one commit and day. `changes`: of `time` and `joules` since the entry before; None without one."""
 
     run: Run
     directories: list[Path]
@@ -64,11 +63,8 @@ class Entry:
             "commit": self.record.git["commit"] if self.record.git else None,
             "dirty": self.record.git.get("dirty") if self.record.git else None,
             "label": self.label or None,
-            "started": self.record.started,
-            "exit_code": self.record.exit_code,
-            "versions": self.record.versions,
-            "time": self.time.as_dict(),
-            "joules": self.joules.as_dict(),
+            **fields(self.record, "started exit_code versions"),
+            **fields(self, "time joules"),
             "since_the_last": {name: found.as_dict() for name, found in changes},
         }
 
@@ -86,7 +82,7 @@ class Series:
         return f"{self.program} on {self.host}"
 
     def as_dict(self) -> dict[str, Any]:
-        return {"program": self.program, "host": self.host, "runs": [entry.as_dict() for entry in self.entries]}
+        return {**fields(self, "program host"), "runs": [entry.as_dict() for entry in self.entries]}
 
 
 @dataclass(frozen=True)
@@ -98,12 +94,7 @@ class History:
 
     def as_dict(self) -> dict[str, Any]:
         skipped = [{"directory": directory, "why": why} for directory, why in self.skipped]
-        return {
-            "schema": 1,
-            "kind": "history",
-            "series": [series.as_dict() for series in self.series],
-            "skipped": skipped,
-        }
+        return {"schema": 1, "kind": "history", **fields(self, "series"), "skipped": skipped}
 
 
 def read(directories: Iterable[Path]) -> History:

@@ -39,9 +39,7 @@ class Figure:
 
 
 def _shown(value: Any) -> Any:
-    """Escapes text for Plotly, which takes text for HTML. Only the result of `hover_text` is HTML; names from files are
-    not.
-    """
+    """Escapes text for Plotly, which takes it for HTML. Only `hover_text` makes HTML; names from files are none."""
     if isinstance(value, dict):
         return {key: entry if key in TEMPLATES else _shown(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -173,9 +171,7 @@ def published_band(first: float, last: float, lo: float, hi: float, words: str) 
 
 
 def percent_range(traces: Sequence[Trace]) -> list[float]:
-    """The range of an axis that holds every point and zero. It has a least width, so that noise does not look like a
-    trend. Whiskers may exceed it.
-    """
+    """The range of an axis with every point and zero, wide enough that noise does not look like a trend."""
     values = [0.0, *(v for trace in traces for v in trace["y"] if v is not None)]
     lo, hi = min(values), max(values)
     margin = max(0.12 * (hi - lo), (20 - (hi - lo)) / 2, 2.0)

@@ -69,9 +69,7 @@ def render(made: Page) -> str:
 
 
 def plotly() -> str:
-    """The library of figures, compressed and as text: the part for two dimensions where it was fetched (0.7 MB), and
-    else all of it, from the Python package (2 MB).
-    """
+    """The figures' library, compressed: the part for two dimensions if it was fetched (0.7 MB), else all (2 MB)."""
     if CARTESIAN.exists():
         return base64.b64encode(CARTESIAN.read_bytes()).decode("ascii")
     from plotly.offline import get_plotlyjs

@@ -67,7 +67,7 @@ def here(environment: Mapping[str, str] | None = None) -> dict[str, Any] | None:
     """
     known = os.environ if environment is None else environment
     for system, variables in _SYSTEMS.items():
-        texts = {key: _first(known, names) for key, names in variables.items()}
+        texts = {key: next((known[name] for name in names if known.get(name)), "") for key, names in variables.items()}
         if not texts["job"]:
             continue
         found: dict[str, Any] = {"system": system, **{key: text for key, text in texts.items() if text}}
@@ -84,9 +84,7 @@ def here(environment: Mapping[str, str] | None = None) -> dict[str, Any] | None:
 
 
 def words(entry: Mapping[str, Any] | None) -> str:
-    """The job in words: `Slurm job 12.0 of anna, account physics, partition short, 2 nodes: n[1-2]`. Empty outside a
-    job.
-    """
+    """The job: `Slurm job 12.0 of anna, account physics, partition short, 2 nodes: n[1-2]`. Empty outside one."""
     if not entry:
         return ""
     step = f".{entry['step']}" if entry.get("step") else ""
@@ -101,10 +99,6 @@ def words(entry: Mapping[str, Any] | None) -> str:
         hosts = f": {entry['node_list']}" if entry.get("node_list") else ""
         parts.append(f"{units.several(entry['nodes'], 'node')}{hosts}")
     return ", ".join(parts)
-
-
-def _first(known: Mapping[str, str], names: tuple[str, ...]) -> str:
-    return next((known[name] for name in names if known.get(name)), "")
 
 
 def _hosts(system: str, known: Mapping[str, str]) -> list[str]:

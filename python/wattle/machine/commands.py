@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 
 
 def without_preload(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment, this process's by default, without the libraries that are preloaded for a program. Some of them
-    print on standard output.
-    """
+    """The environment without libraries preloaded for a program, of which some print on standard output."""
     given = os.environ if environment is None else environment
     return {name: value for name, value in given.items() if name != "LD_PRELOAD"}
 

@@ -278,9 +278,7 @@ class Nodes:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Settings by which a launcher of Open MPI on a node reaches the others, for commands that start it through
-        `inside`.
-        """
+        """Settings by which Open MPI's launcher on a node reaches the others, if `inside` starts it."""
         agent = str(self.folder / "agent")
         by_version = {  # each release reads its own two
             **{"OMPI_MCA_plm": "rsh", "OMPI_MCA_plm_rsh_agent": agent},  # Open MPI 4
@@ -306,9 +304,7 @@ class Nodes:
         return self.inside(0, "env", *reach, *start, *words)
 
     def by_mpich(self, mpiexec: str, pes: int | Sequence[int], *words: str) -> list[str]:
-        """A command line that starts MPICH's mpiexec on the first node, with processes as in `command`. No name server
-        knows the nodes, so the first one's address is an argument.
-        """
+        """As `command`, with MPICH's mpiexec. No name server knows the nodes: the first one's address is given."""
         reach = ["-localhost", f"{SUBNET}.1", "-iface", "e0", "-launcher", "ssh"]
         reach += ["-launcher-exec", str(self.folder / "agent")]
         share, hosts = self._shared(pes)

@@ -52,9 +52,7 @@ class Home:
         return self.root / "lib" / "wattle" / "runtime"
 
     def shared(self, name: str) -> Path:
-        """A folder of shared files: `machines`, `bench`, `examples` and others. Raises WattleError where it is
-        missing.
-        """
+        """A folder of shared files, such as `machines` or `bench`. Raises WattleError where it is missing."""
         source = self.source_root
         candidates = [self.root / "share" / "wattle" / name] + ([source / name] if source else [])
         for candidate in candidates:

@@ -11,9 +11,7 @@ ARM = ("CPU implementer", "CPU architecture", "CPU part")
 
 
 def read(cpuinfo: Path = CPUINFO) -> dict[str, Any]:
-    """{vendor, family, model, name, sockets, ghz}. A text is empty, and `ghz` None, where the kernel does not say it.
-    Raises OSError.
-    """
+    """{vendor, family, model, name, sockets, ghz}: "" or None where the kernel does not say it. Raises OSError."""
     first: dict[str, str] = {}
     packages: set[str] = set()
     for line in cpuinfo.read_text(errors="replace").splitlines():

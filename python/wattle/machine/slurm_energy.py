@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wattle.base.checked import Checked
+from wattle.base.documents import fields
 from wattle.machine.commands import run_quietly
 from wattle.text.provenance import Joules, Provenance, read_joules, unavailable
 
@@ -31,7 +32,7 @@ class SlurmEnergy:
     why: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        return {"joules": self.joules.as_dict(), "steps": list(self.steps), "why": self.why}
+        return fields(self, "joules steps why")
 
     @property
     def words(self) -> str:
@@ -62,7 +63,7 @@ def of(allocation: Mapping[str, Any] | None, began: float, ended: float) -> Slur
         if why:
             return none(why)
         command = ["sacct", f"--jobs={job}", "--noheader", "--parsable2", f"--format={_FIELDS}"]
-        answer = run_quietly(command, _with_epoch(), LIMIT_S)
+        answer = run_quietly(command, {**os.environ, "SLURM_TIME_FORMAT": "%s"}, LIMIT_S)
     except subprocess.TimeoutExpired as error:
         return none(f"{error.cmd[0]} did not answer within {LIMIT_S} s")
     except OSError as error:
@@ -128,10 +129,6 @@ def _plugin() -> tuple[str, str]:
         if not value or value.rpartition("/")[2] in ("none", "(null)"):
             return "", f"it is off in this cluster: {name}={value or '(null)'}"
     return known["AcctGatherEnergyType"], ""
-
-
-def _with_epoch() -> dict[str, str]:
-    return {**os.environ, "SLURM_TIME_FORMAT": "%s"}
 
 
 def _first_line(text: str) -> str:

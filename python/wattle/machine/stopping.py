@@ -27,9 +27,7 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def raised() -> Iterator[None]:
-    """While the context lasts, SIGTERM and SIGHUP raise `Stopped`, as Ctrl-C raises KeyboardInterrupt. A signal that
-    was ignored at start (nohup) stays ignored.
-    """
+    """Meanwhile SIGTERM and SIGHUP raise `Stopped`, as Ctrl-C does, unless they were ignored at start (nohup)."""
     signal.siginterrupt(signal.SIGINT, True)  # otherwise polars restarts a read after Ctrl-C
     before = {number: signal.getsignal(number) for number in ENDS}
     for number, handler in before.items():
@@ -98,9 +96,7 @@ def impatient(end: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def measuring() -> Iterator[None]:
-    """As `raised`, for a study that measures. It does not end when the reader of its progress closes the pipe (`2>&1 |
-    head`).
-    """
+    """As `raised`, for a study. It goes on when the reader of its progress closes the pipe (`2>&1 | head`)."""
     with raised(), console.lenient():
         yield
 

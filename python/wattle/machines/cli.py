@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from wattle.base import input_files, limits
+from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.machine import paths
 from wattle.machines import predict, table
@@ -208,15 +209,10 @@ def _prediction(answer: Prediction, of: Table, machine: Machine, load: float) ->
         "title": answer.generation.title,
         "basis": answer.generation.basis,
         **_counts(of, answer.generation),
-        "tdp_w": answer.tdp_w,
-        "tdp_known": answer.tdp_known,
-        "tdp_verified": answer.tdp_verified,
+        **fields(answer, "tdp_w tdp_known tdp_verified"),
         "power_limit_w": answer.limit_w or None,
         "load_percent": load,
-        "sockets": machine.sockets,
-        "cores": machine.cores,
-        "threads": machine.threads,
-        "memory_gb": machine.memory_gb,
+        **fields(machine, "sockets cores threads memory_gb"),
     }
 
 
@@ -253,15 +249,9 @@ def _servers(of: Table, g: Generation) -> str:
 
 def _row(of: Table, g: Generation) -> dict[str, Any]:
     return {
-        "name": g.name,
-        "title": g.title,
-        "vendor": g.vendor,
-        "family": g.family,
-        "models": list(g.models),
+        **fields(g, "name title vendor family models"),
         "steppings": list(g.steppings) if g.steppings else None,
-        "tdp_w": g.tdp_w,
-        "cores": g.cores,
-        "threads": g.threads,
+        **fields(g, "tdp_w cores threads"),
         **_counts(of, g),
         "basis": g.basis,
         "processors": [p.name for p in g.processors],

@@ -163,9 +163,7 @@ def reach_of(found: Found) -> float:
 
 
 def interval(median: float, *spreads: float) -> Watts:
-    """The middle and the half-width of the interval that holds 95 % of servers. Spreads: standard deviations of
-    logarithms.
-    """
+    """Middle and half-width of the interval of 95 % of servers. Spreads: standard deviations of logarithms."""
     z = Z95 * math.hypot(*spreads)
     return Watts(median * math.cosh(z), median * math.sinh(z))
 

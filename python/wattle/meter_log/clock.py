@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.meter_log.load import Pattern
 from wattle.meter_log.trace import Trace
@@ -52,15 +53,11 @@ class Clock:
     def as_dict(self) -> dict[str, object]:
         """The clock for the manifest."""
         return {
-            "at_s": self.at_s,
-            "offset_s": self.offset_s,
-            "offset_plus_minus_s": self.offset_plus_minus_s,
+            **fields(self, "at_s offset_s offset_plus_minus_s"),
             "drift_ppm": 1e6 * self.drift,
             "drift_plus_minus_ppm": 1e6 * self.drift_plus_minus,
             "correlation": list(self.seen),
-            "idle_w": self.idle_w,
-            "busy_w": self.busy_w,
-            "words": self.words,
+            **fields(self, "idle_w busy_w words"),
         }
 
 
@@ -80,9 +77,7 @@ class _Fit:
 
 
 def find(trace: Trace, patterns: Sequence[Pattern]) -> Clock:
-    """The clock of the log from the patterns before and after the run. Raises WattleError where they are not found in
-    the log, or are found at several places.
-    """
+    """The log's clock from the patterns before and after the run. Raises WattleError where it is not clear."""
     before, after = patterns
     file = trace.series.source
     _check_readings(trace, before)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from wattle.base import files
 from wattle.base.checked import Checked, read_json, require_schema
-from wattle.base.errors import WattleError
+from wattle.base.documents import fields
 from wattle.meter_log.load import Pattern
-from wattle.record.power import Power
-from wattle.record.power import read as read_power
+from wattle.record.power_trace import PowerTrace
+from wattle.record.power_trace import read as read_power
 from wattle.text import console
 from wattle.text.provenance import Joules, read_joules, total
 from wattle.text.units import several
@@ -26,7 +26,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True)
-class Interval:
+class JobTime:
     """A job or repeat. `begin_s`, `end_s`: seconds since 1970 on this machine's clock."""
 
     name: str
@@ -45,12 +45,12 @@ class External:
     log: str
     settings: list[str]
     patterns: list[Pattern]
-    intervals: list[Interval]
+    intervals: list[JobTime]
     stepped_s: float = 0.0
     why: str = ""
     clock: dict[str, Any] = field(default_factory=dict)
     joules: dict[str, list[Joules]] = field(default_factory=dict)
-    power: list[Power] = field(default_factory=list)
+    power: list[PowerTrace] = field(default_factory=list)
     samples: str = ""
     reader: Reader | None = None
 
@@ -59,13 +59,9 @@ class External:
         return {
             "schema": SCHEMA,
             "kind": "external",
-            "log": self.log,
-            "settings": self.settings,
-            "patterns": [one.as_dict() for one in self.patterns],
+            **fields(self, "log settings patterns"),
             "intervals": [vars(one) for one in self.intervals],
-            "stepped_s": self.stepped_s,
-            "why": self.why,
-            "clock": self.clock,
+            **fields(self, "stepped_s why clock"),
             "joules": {name: [figure.as_dict() for figure in some] for name, some in self.joules.items()},
             "power": [vars(one) for one in self.power],
             "samples": self.samples,
@@ -119,11 +115,7 @@ def figure_words(figure: Joules) -> str:
 
 def write(directory: Path, external: External) -> None:
     """Writes DIR/external.json atomically."""
-    path = directory / FILE
-    try:
-        files.write_atomically(path, console.json_text(external.as_dict(), indent=None))
-    except OSError as error:
-        raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
+    files.write(directory / FILE, console.json_text(external.as_dict(), indent=None))
 
 
 def load(directory: Path) -> External | None:
@@ -138,7 +130,7 @@ def load(directory: Path) -> External | None:
         document.text("log"),
         document.texts("settings"),
         [_pattern(entry) for entry in document.items("patterns")],
-        [Interval(e.text("name"), e.known("begin_s"), e.known("end_s")) for e in document.items("intervals")],
+        [JobTime(e.text("name"), e.known("begin_s"), e.known("end_s")) for e in document.items("intervals")],
         document.known("stepped_s"),
         document.text("why"),
         _clock(document.get("clock")),

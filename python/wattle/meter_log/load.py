@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 
 # Barker's code of 13 steps: any shift of it agrees with the code in at most one step more than it differs. The pattern
@@ -47,12 +48,7 @@ class Pattern:
 
     def as_dict(self) -> dict[str, object]:
         """The pattern for the manifest."""
-        return {
-            "begin_s": self.begin_s,
-            "end_s": self.end_s,
-            "step_s": self.step_s,
-            "busy": [list(b) for b in self.busy],
-        }
+        return fields(self, "begin_s end_s step_s busy")
 
 
 def step_s(every_s: float) -> float:

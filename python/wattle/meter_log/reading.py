@@ -14,16 +14,14 @@ from wattle.meter_log.figures import Reader
 from wattle.meter_log.given import Given
 from wattle.meter_log.kept import External
 from wattle.meter_log.trace import Trace
-from wattle.record.power import Power
+from wattle.record.power_trace import PowerTrace
 
 POINTS = 100_000  # of the kept power; more are averaged
 MOST_HZ = 1000.0
 
 
 def read(directory: Path, given: Given) -> External:
-    """Reads the log, finds its clock by the load patterns, and writes the figures to DIR/external.json. A log that
-    cannot be used gives no figures, and the reason in `why`.
-    """
+    """Reads the log, finds its clock by the patterns, and writes DIR/external.json: figures, or a reason in `why`."""
     external = kept.load(directory)
     if external is None:
         raise WattleError(f"{directory}: was not run with --meter-log, so there is no load pattern to find in a log")
@@ -53,7 +51,7 @@ def _take(external: External, given: Given) -> None:
     external.power = [_power(trace, found, begin, end) for trace in traces]
 
 
-def _power(trace: Trace, found: Clock, begin: float, end: float) -> Power:
+def _power(trace: Trace, found: Clock, begin: float, end: float) -> PowerTrace:
     """The watts of a trace from the first pattern to the last, at most 1 kHz and POINTS points."""
     low, high = found.log_time(begin), found.log_time(end)
     inside = (trace.moments >= low) & (trace.moments <= high)
@@ -66,4 +64,4 @@ def _power(trace: Trace, found: Clock, begin: float, end: float) -> Power:
     # The inverse of log_time; the drift is small, so one step is exact to a part in a million of it.
     ours = at - found.offset_s - found.drift * (at - found.offset_s - found.at_s)
     numbers = [round(float(v), 6) for v in ours], [round(float(v), 6) for v in watts]
-    return Power(trace.series.scope, trace.series.source, *numbers)
+    return PowerTrace(trace.series.scope, trace.series.source, *numbers)

@@ -11,7 +11,7 @@ from pathlib import Path
 from wattle.base.errors import WattleError
 from wattle.meter_log import kept, load, log
 from wattle.meter_log.given import Given
-from wattle.meter_log.kept import External, Interval
+from wattle.meter_log.kept import External, JobTime
 from wattle.meter_log.load import Pattern
 from wattle.text import console
 from wattle.text.units import several
@@ -26,7 +26,7 @@ class Session:
     def __init__(self, given: Given, directory: Path) -> None:
         """Checks a log that is there already, before anything runs. Raises WattleError or DamagedFile."""
         self.given, self.directory = given, directory
-        self.intervals: list[Interval] = []
+        self.intervals: list[JobTime] = []
         self.patterns: list[Pattern] = []
         self.apart = 0.0
         if given.file.is_file() and given.file.stat().st_size:
@@ -49,7 +49,7 @@ class Session:
 
     def add(self, name: str, begin_s: float, end_s: float) -> None:
         """Adds an interval whose joules are wanted."""
-        self.intervals.append(Interval(name, begin_s, end_s))
+        self.intervals.append(JobTime(name, begin_s, end_s))
 
     @contextmanager
     def interval(self, name: str) -> Iterator[None]:

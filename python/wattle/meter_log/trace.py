@@ -11,9 +11,7 @@ from wattle.meter_log.log import GAP, Series
 
 @dataclass(frozen=True)
 class Drawn:
-    """Joules between two moments of the log. `doubt`: half-width by the time between readings. `covered_s`: the time
-    without gaps.
-    """
+    """Joules between two moments. `doubt`: half-width by the time between readings. `covered_s`: without gaps."""
 
     joules: float
     doubt: float

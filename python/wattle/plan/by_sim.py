@@ -20,9 +20,7 @@ WAIT = "spin"  # the policy of the papers' baseline; under another one a plan sa
 
 @dataclass(frozen=True)
 class Found:
-    """The best plan. `ghz`: by PE. `oracle`: the result if each wait's length were known. `how`: the origin of the
-    trace.
-    """
+    """The best plan. `ghz`: by PE. `oracle`: with each wait's length known. `how`: the origin of the trace."""
 
     ghz: list[float]
     standard: Outcome

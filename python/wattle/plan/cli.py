@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from wattle.plan import by_sim
     from wattle.sim.replay import Outcome
 
+OTHER_FILE = "give another file with -o"
 LEAST = 0.05  # percent below which a difference is called none
 
 
@@ -87,7 +88,7 @@ def plan(
     made = make(sample.pes, clocks, wall_s)
     predictions = predict_all(made, sample.pes, clocks, wall_s, max(1, len(sample.nodes)))
     where = output or directory / "plan.yaml"
-    _write(where, file.text(made, remarks(directory, predictions)))
+    files.write(where, file.text(made, remarks(directory, predictions)), OTHER_FILE)
     if json:
         console.print_json(document(made, predictions, where))
     else:
@@ -105,19 +106,12 @@ def _check_cores(directory: Path, sample: RunProfile, force: bool) -> None:
     console.note(f"{words} The plan is made from such waits nevertheless.")
 
 
-def _write(where: Path, text: str) -> None:
-    try:
-        files.write_atomically(where, text)
-    except OSError as error:
-        raise WattleError(f"{where}: cannot be written: {error.strerror}; give another file with -o") from None
-
-
 def _by_sim(directory: Path, found: by_sim.Found, where: Path, json: bool) -> None:
     ways = {"standard": found.standard, "reduced": found.reduced, "hybrid": found.hybrid, "oracle": found.oracle}
     made = Plan(len(found.ghz), found.profile, _clusters(range(len(found.ghz)), found.ghz))
     lines = [f"From a replay of the run in {directory}. `wattle run --plan THIS-FILE` applies it.", "Predicted:"]
     lines += [f"  {name}: {units.seconds(o.seconds)}, {_amount(o)}" for name, o in ways.items()]
-    _write(where, file.text(made, lines))
+    files.write(where, file.text(made, lines), OTHER_FILE)
     if json:
         predicted = {name: {"time_s": o.seconds, "joules": _joules(o).as_dict()} for name, o in ways.items()}
         clusters = [{"clock_ghz": c.clock_ghz, "pes": c.pes} for c in made.clusters]
@@ -151,9 +145,7 @@ def _clusters(pes: Iterable[int], ghz: Iterable[float]) -> list[Cluster]:
 
 
 def make(pes: list[PE], clocks: Clocks, wall_s: float) -> Plan:
-    """Makes a plan. Each cluster gets the slowest clock at which its busiest PE still ends in time. The cluster that
-    waits least keeps the base clock.
-    """
+    """A plan: each cluster's slowest clock at which its busiest PE is in time, and the base clock for the last."""
     waits, active = ([of(pe) for pe in pes] for of in (waiting_s, active_s))
     by_pe = choose(waits, active, wall_s, clocks.base.ghz, lambda ghz: clocks.at_least(ghz).ghz)
     return Plan(len(pes), clocks.profile, _clusters((pe.pe for pe in pes), by_pe))
@@ -209,9 +201,7 @@ def _show(made: Plan, pes: list[PE], clocks: Clocks, predictions: list[Predictio
 
 
 def _against(standard: Prediction, p: Prediction, clocks: Clocks) -> str:
-    """The difference of a prediction from the standard. Joules are compared only where they differ by more than the
-    uncertainty.
-    """
+    """The difference of a prediction from the standard; of joules only where it exceeds the uncertainty."""
     less = saved(standard, p, clocks)
     whole = standard.joules.joules or 0.0
     if not whole or abs(less.value) <= less.plus_minus:

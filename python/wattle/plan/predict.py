@@ -24,9 +24,7 @@ PARTS = ("value", "plus_minus")
 
 @dataclass(frozen=True)
 class Prediction:
-    """A prediction. `time_s` is an upper bound. `seconds`: of all PEs by state and clock; the key "idle" is for the
-    nodes.
-    """
+    """A prediction. `time_s`: an upper bound. `seconds`: of all PEs by state and clock; "idle": of the nodes."""
 
     name: str
     time_s: float

@@ -64,9 +64,7 @@ class Node:
 
     @property
     def nested(self) -> Sequence[Joules]:
-        """Figures that are in no sum, because another one contains them or lies in them, such as the node at its supply
-        beside its packages.
-        """
+        """Figures that are in no sum, because they overlap with another, such as a node's supply and its packages."""
         return self.reader.node.nested if self.reader else []
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.record import profile
 from wattle.record.profile import RunProfile
@@ -36,9 +37,7 @@ class Job:
         return {
             "job": self.number,
             "shown": self.is_shown,
-            "program": found.program,
-            "n_pes": found.n_pes,
-            "wall_s": found.wall_s,
+            **fields(found, "program n_pes wall_s"),
             "joules": found.whole_joules.as_dict(),
             "ended": [pe.pe for pe in found.pes if pe.ended],
             "missing": found.missing,

@@ -171,10 +171,7 @@ def start(kind: str, command: list[str], n_pes: int, **more: Any) -> Manifest:
 def write(directory: Path, manifest: Manifest) -> Path:
     """Writes DIR/manifest.json atomically."""
     path = directory / FILE
-    try:
-        files.write_atomically(path, console.json_text(manifest.as_dict()))
-    except OSError as error:
-        raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
+    files.write(path, console.json_text(manifest.as_dict()))
     return path
 
 

@@ -144,9 +144,7 @@ class RunProfile:
         return Network(name=names, paths=paths, single=None, **counts)
 
     def sum(self, group: str, key: str) -> float | None:
-        """The sum over the PEs of a number in `state_s`, `time_s` or `bytes`. None where one PE does not know it, and
-        where no PE left a profile.
-        """
+        """The sum over PEs of a number in `state_s`, `time_s` or `bytes`. None where a PE lacks it, and without PEs."""
         return add(getattr(pe, group)[key] for pe in self.pes) if self.pes else None
 
     @property
@@ -211,9 +209,7 @@ def read(
 
 @contextmanager
 def _without_searches() -> Iterator[None]:
-    """Reads without searches for garbage, which would find none among the objects of a large job and take a third of
-    the time. Later searches leave these objects out.
-    """
+    """Reads without searches for garbage, which would find none in a large job and take a third of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

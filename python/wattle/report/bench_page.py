@@ -41,7 +41,7 @@ def build(path: Path) -> Page:
         nav=[
             ("summary", "Summary"),
             *((drawn.section_id(name) + "-s", name) for name in bench.sections),
-            *_limits_nav(bench),
+            *([("limits-s", "limits")] if bench.limits else []),
         ],
         figures=figures,
         content={
@@ -53,10 +53,6 @@ def build(path: Path) -> Page:
             "limits": [(limit.label, limit_text(limit)) for limit in bench.limits],
         },
     )
-
-
-def _limits_nav(bench: Bench) -> list[tuple[str, str]]:
-    return [("limits-s", "limits")] if bench.limits else []
 
 
 def summary(bench: Bench) -> str:

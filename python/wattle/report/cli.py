@@ -110,22 +110,15 @@ def _write_paths(directory: Path, folded: Path | None, speedscope: Path | None, 
     if folded == STANDARD_OUTPUT:
         console.print_lines(call_paths.folded(found).splitlines())
     elif folded is not None:
-        _write_file(folded, call_paths.folded(found))
+        files.write(folded, call_paths.folded(found), "give another file")
     document = call_paths.speedscope(found, weight, directory.resolve().name)
     if speedscope == STANDARD_OUTPUT:
         console.print_json(document)
     elif speedscope is not None:
-        _write_file(speedscope, json.dumps(document))
+        files.write(speedscope, json.dumps(document), "give another file")
     for target in () if STANDARD_OUTPUT in (folded, speedscope) else (folded, speedscope):
         if target is not None:
             console.out.print(str(target), soft_wrap=True)
-
-
-def _write_file(target: Path, words: str) -> None:
-    try:
-        files.write_atomically(target, words)
-    except OSError as error:
-        raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file") from None
 
 
 def write(directory: Path, output: Path | None = None) -> Path:
@@ -135,12 +128,9 @@ def write(directory: Path, output: Path | None = None) -> Path:
     made = build(directory)
     beside = directory / "report.html" if directory.is_dir() else directory.with_suffix(".html")
     target = output if output is not None else beside
-    try:
-        if target.is_dir():
-            raise WattleError(f"{target}: is a directory; give a file with -o")
-        files.write_atomically(target, page.render(made))
-    except OSError as error:
-        raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file with -o") from None
+    if files.is_folder(target):
+        raise WattleError(f"{target}: is a directory; give a file with -o")
+    files.write(target, page.render(made), "give another file with -o")
     return target
 
 

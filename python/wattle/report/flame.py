@@ -11,7 +11,7 @@ from wattle.figures import call_paths
 from wattle.figures.sites import CUT_WORDS, MergedSite
 from wattle.html.figures import LONGEST
 from wattle.text import units
-from wattle.text.provenance import Joules, amount, joule_unit, total
+from wattle.text.provenance import Joules, in_joules, total
 from wattle.text.visible import visible
 
 LEAST = 1e-3  # of the whole; a frame below it is folded
@@ -125,9 +125,7 @@ def _amount(node: _Node, joules: Joules | None) -> str:
     """The amount of a frame in words. `joules`: the whole; its uncertainty says whether all uncertainties are known."""
     if joules is None:
         return units.seconds(node.value)
-    factor, unit = joule_unit(node.value)
-    doubt = None if joules.uncertainty is None else node.doubt
-    return f"{amount(node.value, doubt, factor)} {unit} {joules.provenance}"
+    return f"{in_joules(node.value, None if joules.uncertainty is None else node.doubt)} {joules.provenance}"
 
 
 def _short(name: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from wattle.html.figures import Figure, hover_text, value_axis
-from wattle.record.power import Power
+from wattle.record.power_trace import PowerTrace
 from wattle.text.provenance import significant
 
 POINTS = 2000  # of a line
 LOOKS = (("--first", "solid"), ("--second", "dash"), ("--third", "dot"), ("--fourth", "dashdot"))
 
 
-def figures(powers: list[Power], zero_s: float | None) -> list[Figure]:
+def figures(powers: list[PowerTrace], zero_s: float | None) -> list[Figure]:
     """One figure with a line for each meter. `zero_s`: the moment of the start of the job; None: the first reading."""
     shown = [power.thinned(POINTS) for power in powers if power.at_s]
     if not shown:

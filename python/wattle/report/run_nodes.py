@@ -57,17 +57,11 @@ def node_rows(view: View) -> list[dict[str, Any]]:
 
 
 def _cells(node: NodeLine) -> list[tuple[str, list[tuple[str, Joules]]]]:
-    return [(domain, [(_amount(f), f) for f in found]) for domain, *found in node.figures]
-
-
-def _amount(figure: Joules) -> str:
-    return str(figure).removesuffix(f" {figure.provenance}") if figure.known else units.UNKNOWN
+    return [(domain, [(f.words, f) for f in found]) for domain, *found in node.figures]
 
 
 def network_rows(profile: RunProfile) -> list[list[str]]:
-    """Messages that each PE sent to other nodes, received and dropped; then all PEs. Empty where there was no
-    network.
-    """
+    """Messages to other nodes by PE: sent, received, dropped; then of all PEs. Empty without a network."""
     if profile.network is None:
         return []
     rows = [[str(pe.pe), pe.host, *_network_cells(pe)] for pe in profile.pes if pe.network is not None]

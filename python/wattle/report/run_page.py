@@ -17,10 +17,10 @@ from wattle.figures.waited import Late
 from wattle.html.figures import Figure
 from wattle.html.page import Page, script_json
 from wattle.machine.symbols import Place
-from wattle.record import jobs, power_file, runs
+from wattle.record import jobs, power_trace, runs
 from wattle.record.manifest import machine_words
 from wattle.record.pe import NO_CORE, add
-from wattle.record.power import Power
+from wattle.record.power_trace import PowerTrace
 from wattle.record.profile import folder_of
 from wattle.report import advice, flame, pe_watts, power_figures, traffic_figures
 from wattle.report import run_figures as drawn
@@ -29,7 +29,7 @@ from wattle.run import counts, ended
 from wattle.run.view import Line, View
 from wattle.run.view import view as view_of
 from wattle.text import units
-from wattle.text.provenance import Joules, Provenance, amount, joule_unit, significant, total, unavailable
+from wattle.text.provenance import Joules, Provenance, amount, significant, total, unavailable
 
 SITES_SHOWN = 25
 PES_SHOWN = 64
@@ -38,9 +38,7 @@ REGIONS_SHOWN = 15
 
 
 def build(directory: Path) -> Page:
-    """Reads and checks the run directory and makes its page. Raises DamagedFile for a damaged profile; the page names
-    missing ones.
-    """
+    """Makes the page of a run directory, which names missing profiles. Raises DamagedFile for a damaged one."""
     view = view_of(runs.load(directory))
     profile = view.profile
     traffic = traffic_figures.figures(profile)
@@ -90,7 +88,7 @@ def build(directory: Path) -> Page:
             "waiting": _waiting_rows(view),
             "imbalances": _imbalance_rows(view),
             "traffic": [figure.id for figure in traffic],
-            "sites": _site_rows(rows[:SITES_SHOWN]),
+            "sites": [_site_row(row.place, row.callers, row.site) for row in rows[:SITES_SHOWN]],
             "elsewhere": any(row.site.elsewhere for row in rows[:SITES_SHOWN]),
             "unasked": _unasked(view),
             "hidden_sites": max(0, len(rows) - SITES_SHOWN),
@@ -203,10 +201,10 @@ def _power(view: View) -> list[Figure]:
     return power_figures.figures([*_sensor(view), *(external.power if external else [])], began[0] if began else None)
 
 
-def _sensor(view: View) -> list[Power]:
+def _sensor(view: View) -> list[PowerTrace]:
     """The watts of the nodes' sensors, which a run with a timeline has."""
     hosts = {pe.pe: pe.host for pe in view.profile.pes} if view.profile is not None else {}
-    return power_file.load(folder_of(view.run.middle.directory), hosts)
+    return power_trace.load(folder_of(view.run.middle.directory), hosts)
 
 
 def _power_words(view: View) -> list[str]:
@@ -233,7 +231,7 @@ def _cards(view: View) -> list[tuple[str, str, str]]:
     if waited is not None and whole:
         cards.append((_share(waited, whole), f"of the {view.noun}s' time is waiting", units.seconds(waited)))
     for domain, figure in list(zip(view.domains, view.total.joules, strict=True))[:2]:
-        cards.append((_joules_cell(figure), f"{domain}, all {view.noun}s", str(figure.provenance)))
+        cards.append((figure.words, f"{domain}, all {view.noun}s", str(figure.provenance)))
     return cards
 
 
@@ -268,14 +266,7 @@ def _joules_rows(view: View) -> list[dict[str, Any]]:
 def _joules_row(name: str, figures: Iterable[Joules], domains: list[str]) -> dict[str, Any]:
     by_domain = {figure.domain: figure for figure in figures}
     cells = [by_domain.get(domain) for domain in domains]
-    return {"name": name, "cells": [(_joules_cell(f), f) if f is not None else (units.UNKNOWN, None) for f in cells]}
-
-
-def _joules_cell(figure: Joules) -> str:
-    if figure.joules is None:
-        return units.UNKNOWN
-    factor, unit = joule_unit(figure.joules)
-    return f"{amount(figure.joules, figure.uncertainty, factor)} {unit}"
+    return {"name": name, "cells": [(f.words, f) if f is not None else (units.UNKNOWN, None) for f in cells]}
 
 
 def _region_rows(view: View) -> list[tuple[str, str, list[str], list[tuple[str, str]]]]:
@@ -286,7 +277,7 @@ def _region_rows(view: View) -> list[tuple[str, str, list[str], list[tuple[str, 
             one.place.label,
             one.call,
             [str(one.pes), units.count(one.instances), units.seconds(one.compute_s), units.seconds(one.slack_s)],
-            [(_joules_cell(figure), str(figure.provenance)) for figure in one.joules],
+            [(figure.words, str(figure.provenance)) for figure in one.joules],
         )
         for one in found[:REGIONS_SHOWN]
     ]
@@ -301,7 +292,7 @@ def _user_region_rows(view: View) -> list[tuple[list[str], str, str]]:
         times = "" if not region.name else units.count(region.times)
         seconds = (region.time_s, region.calls_s, region.waiting_s)
         cells = [call_paths.region_words(region.name), times, *map(units.seconds, seconds), share]
-        found.append((cells, _joules_cell(joules), str(joules.provenance)))
+        found.append((cells, joules.words, str(joules.provenance)))
     return found
 
 
@@ -374,9 +365,7 @@ def _waiting_rows(view: View) -> list[tuple[str, str, str, str]]:
 
 
 def _imbalance_rows(view: View) -> list[tuple[str, ...]]:
-    """(place, call, mean, least and longest waiting of a process, uneven part of all processes, the process that was
-    late most often, half of the others' waits).
-    """
+    """(place, call, mean, least, longest waiting, uneven part, who was late most often, half of the others' waits)."""
     if view.profile is None:
         return []
     return [
@@ -399,10 +388,6 @@ def _plain(value: float | None) -> str | None:
     return None if value is None else significant(value, 3)
 
 
-def _site_rows(rows: list[Row]) -> list[dict[str, Any]]:
-    return [_site_row(row.place, row.callers, row.site) for row in rows]
-
-
 def _site_row(place: Place, callers: Iterable[str], site: MergedSite) -> dict[str, Any]:
     return {
         "place": place.label,
@@ -415,8 +400,8 @@ def _site_row(place: Place, callers: Iterable[str], site: MergedSite) -> dict[st
         "bytes": units.size(site.bytes),
         "time": units.seconds(site.time_s),
         "waiting": units.seconds(site.waiting_s),
-        "joules": _joules_cell(total(site.joules)),
-        "elsewhere": _joules_cell(total(site.elsewhere)) if site.elsewhere else "",
+        "joules": total(site.joules).words,
+        "elsewhere": total(site.elsewhere).words if site.elsewhere else "",
         "elsewhere_s": units.seconds(site.elsewhere_s) if site.elsewhere_s else "",
         "provenance": str(total(site.joules).provenance),
     }
@@ -429,15 +414,6 @@ def _unasked(view: View) -> str:
 
 
 def _repeat_row(label: str, found: Spread) -> dict[str, str]:
-    if found.joules is not None:
-        low, high = _joules_only(found.lo), _joules_only(found.hi)
-        return {"label": label, "median": _joules_cell(found.joules), "range": f"{low} to {high}", "n": str(found.n)}
-    low, high = units.seconds(found.lo), units.seconds(found.hi)
-    return {"label": label, "median": units.seconds(found.median), "range": f"{low} to {high}", "n": str(found.n)}
-
-
-def _joules_only(value: float | None) -> str:
-    if value is None:
-        return units.UNKNOWN
-    factor, unit = joule_unit(value)
-    return f"{significant(value / factor, 3)} {unit}"
+    words = units.seconds if found.joules is None else units.joules
+    median = units.seconds(found.median) if found.joules is None else found.joules.words
+    return {"label": label, "median": median, "range": f"{words(found.lo)} to {words(found.hi)}", "n": str(found.n)}

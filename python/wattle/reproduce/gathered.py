@@ -43,9 +43,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Study:
-    """A study at all its places. `failed`: the steps that failed, with their results. `missing`: steps that did not run
-    yet.
-    """
+    """A study at all its places. `failed`: steps that failed, with results. `missing`: steps that did not run yet."""
 
     name: str
     done: list[Done]
@@ -114,8 +112,7 @@ def _done(step: Step, folder: Path) -> Done:
 def write_reports(studies: Sequence[Study]) -> None:
     """Writes the report of each finished study beside its samples."""
     for found in (done for study in studies for done in study.done):
-        path = found.folder / "report.html"
         try:
-            files.write_atomically(path, html_page.render(found.page))
-        except OSError as error:
-            console.error(f"{path}: cannot be written: {error.strerror}")
+            files.write(found.folder / "report.html", html_page.render(found.page))
+        except WattleError as error:
+            console.error(str(error))

@@ -9,7 +9,6 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from wattle.base import files
-from wattle.base.errors import WattleError
 from wattle.html import page as html_page
 from wattle.html.page import Page
 from wattle.record import manifest
@@ -37,10 +36,7 @@ def write(wanted: State, todo: Sequence[Step]) -> Path:
     studies = gathered.read(wanted, todo)
     gathered.write_reports(studies)
     path = wanted.directory / FILE
-    try:
-        files.write_atomically(path, html_page.render(build(wanted, studies)))
-    except OSError as error:
-        raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
+    files.write(path, html_page.render(build(wanted, studies)))
     return path
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from wattle.base import files
 from wattle.base.checked import read_json, require_schema
-from wattle.base.errors import WattleError
 from wattle.record import manifest
 from wattle.reproduce.plan import Step
 from wattle.text import console
@@ -59,11 +58,7 @@ class State:
         return {"schema": SCHEMA, "kind": "reproduction", **kept, "results": [asdict(r) for r in self.results]}
 
     def write(self) -> None:
-        path = self.directory / FILE
-        try:
-            files.write_atomically(path, console.json_text(self.as_dict(), indent=1))
-        except OSError as error:
-            raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
+        files.write(self.directory / FILE, console.json_text(self.as_dict(), indent=1))
 
 
 def read(directory: Path) -> State | None:

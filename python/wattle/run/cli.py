@@ -26,7 +26,20 @@ from wattle.run import job, target
 from wattle.run import mpi as mpi_jobs
 from wattle.run.hosts import Hosts
 from wattle.run.hosts import given as hosts_given
-from wattle.run.options import STDOUT, Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
+from wattle.run.options import (
+    STDOUT,
+    Intensity,
+    Json,
+    MachineProfile,
+    Meter,
+    MetricsFile,
+    Output,
+    Profile,
+    Settings,
+    StreamEvery,
+    StreamFile,
+    settings_of,
+)
 from wattle.text import console, units
 
 if TYPE_CHECKING:
@@ -58,10 +71,7 @@ def run(
     hostfile: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File with one host on each line: `A slots=2`.")
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="New or empty directory; default: one in wattle-runs."),
-    ] = None,
+    output: Output = None,
     repeat: Annotated[int, typer.Option(metavar="K", help="Run K times; show median and spread.")] = 1,
     label: Annotated[
         str | None, typer.Option(metavar="TEXT", help="A name for this run, which `wattle history` shows.")
@@ -70,9 +80,7 @@ def run(
         bool,
         typer.Option("--mpi", help="PROGRAM starts an MPI launcher. Implied by names such as mpirun and srun."),
     ] = False,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting for this run; may be repeated.")
-    ] = None,
+    settings: Settings = None,
     meter: Meter = None,
     machine: MachineProfile = None,
     plan: Annotated[Path | None, typer.Option(metavar="FILE", help="Clock of each PE, from `wattle plan`.")] = None,
@@ -90,7 +98,7 @@ def run(
             help="Callers of a call that the profile keeps and the table shows; 0: none. Default: 16, and few.",
         ),
     ] = None,
-    profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
+    profile: Profile = True,
     json: Json = False,
 ) -> int:
     """Run a program and show where its time and joules went.
@@ -117,7 +125,7 @@ def run(
     _check_range("--repeat", repeat, REPEATS_MOST)
     if label is not None and not 1 <= len(label) <= LABEL_MOST:
         raise WattleError(f"--label {shown(label)}: expected 1 to {LABEL_MOST} characters")
-    chosen = _chosen_settings(settings or [], meter, machine, profile)
+    chosen = _chosen_settings(settings, meter, machine, profile)
     if depth is not None:
         if not 0 <= depth <= DEEPEST:
             raise WattleError(f"--depth {depth}: expected a number from 0 to {DEEPEST}")
@@ -293,9 +301,7 @@ def _kept(where: Path) -> Iterator[set[signal.Signals]]:
 
 
 def _input_again(k: int) -> int:
-    """Standard input for one of several runs. A file is read from its start; any other input is empty, so that all runs
-    get the same.
-    """
+    """Standard input for one of several runs, the same for all: a file from its start, any other input empty."""
     try:
         os.lseek(0, 0, os.SEEK_SET)
         return 0
@@ -353,9 +359,7 @@ def _write_timeline(plan: _Plan, where: Path, record: Manifest) -> None:
 
 
 def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:
-    """Reports a plan for another number of PEs. The number of processes of an MPI job is known only from its
-    profile.
-    """
+    """Reports a plan for another number of PEs. That of an MPI job is known only from its profile."""
     planned, n = clocks.n_pes, record.n_pes
     if "nodes" not in record.extra or n == planned:
         return
@@ -366,9 +370,7 @@ def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:
 
 
 def _clocks_of(file: Path, found: plans.Plan, n: int | None, chosen: dict[str, str]) -> dict[str, str]:
-    """The setting for the clocks of a plan. `n` is None for an MPI program, whose number of PEs `_say_other_size`
-    checks at the end.
-    """
+    """The setting for a plan's clocks. `n`: None for an MPI program, which `_say_other_size` checks at the end."""
     if n is not None and found.n_pes != n:
         raise WattleError(f"--plan {file}: is for {found.n_pes} PEs, this run has {n}")
     if "WATTLE_CLOCKS" in chosen:
@@ -381,15 +383,10 @@ def _check_range(option: str, value: int, most: int) -> None:
         raise WattleError(f"{option} {shown(value)}: expected 1 to {most}")
 
 
-def _chosen_settings(pairs: list[str], meter: str | None, machine: str | None, profile: bool) -> dict[str, str]:
-    chosen: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise WattleError(f"--set {pair}: expected NAME=VALUE, as in --set WATTLE_WAIT=spin")
-        if name == "WATTLE_PROFILE_DIR":
-            raise WattleError("--set WATTLE_PROFILE_DIR: `wattle run` sets it itself; give the run's directory with -o")
-        chosen[name] = value
+def _chosen_settings(pairs: list[str] | None, meter: str | None, machine: str | None, profile: bool) -> dict[str, str]:
+    chosen = settings_of(pairs)
+    if "WATTLE_PROFILE_DIR" in chosen:
+        raise WattleError("--set WATTLE_PROFILE_DIR: `wattle run` sets it itself; give the run's directory with -o")
     if meter is not None:
         chosen["WATTLE_METER"] = meter
     if machine is not None:

@@ -84,9 +84,7 @@ def drop(directory: Path) -> None:
 
 
 def _claim(directory: Path) -> bool:
-    """Locks the directory until this process ends. False where another process has locked it. True on a file system
-    without locks.
-    """
+    """Locks the directory until this process ends. False: another has locked it. True also without locks."""
     claim = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     _claims.append(claim)
     try:
@@ -114,9 +112,7 @@ def _default(program: str) -> Path:
 
 
 def _try_to_write(directory: Path, made: list[Path]) -> None:
-    """Writes a test file. `made`: folders made for this run, the innermost first; they are removed where writing
-    fails.
-    """
+    """Writes a test file. Where that fails, it removes `made`: folders of this run, the innermost first."""
     try:
         files.try_writing(directory)
         free = os.statvfs(directory)

@@ -52,9 +52,7 @@ def add_found(where: Path, record: Manifest) -> None:
 
 
 def add_slurm_energy(record: Manifest, step: str | None, began: float, ended: float) -> None:
-    """Adds Slurm's joules of a run inside a Slurm job: of this step, or of the steps that the run started between
-    `began` and `ended` (seconds since 1970).
-    """
+    """Adds Slurm's joules: of this step, or of the steps that the run started from `began` to `ended` (since 1970)."""
     found = slurm_energy.of({**record.allocation, "step": step} if record.allocation else None, began, ended)
     if found is not None:
         record.extra[slurm_energy.KEY] = found.as_dict()

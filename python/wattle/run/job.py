@@ -292,9 +292,7 @@ def _signal(pids: Iterable[int], number: int) -> None:
 
 
 def _descriptor_of(signals: Iterable[Any]) -> int:
-    """A descriptor that is readable while one of the blocked signals waits. It is only watched: sigtimedwait takes the
-    signal.
-    """
+    """A descriptor that is readable while one of the blocked signals waits. sigtimedwait takes the signal."""
     mask = bytearray(128)  # sigset_t
     for number in signals:
         mask[(number - 1) // 8] |= 1 << (number - 1) % 8
@@ -305,8 +303,6 @@ def _descriptor_of(signals: Iterable[Any]) -> int:
 
 
 def _drain(watched: set[Any]) -> None:
-    """Takes signals that arrived while the job was ending, so that they do not end this process when they are
-    unblocked.
-    """
+    """Takes signals that came while the job was ending, so that they do not end this process once unblocked."""
     while signal.sigtimedwait(watched, 0) is not None:
         continue

@@ -35,9 +35,7 @@ KINDS = {
 
 
 def kind_of(libraries: Iterable[str]) -> str | None:
-    """The kind of MPI (a key of KINDS) that a program with these shared libraries uses. None for a program without
-    MPI.
-    """
+    """The kind of MPI (a key of KINDS) of a program with these shared libraries. None for one without MPI."""
     names = tuple(libraries)
     for kind, beginnings in (("mpich", OF_MPICH), ("openmpi", OF_OPEN_MPI)):
         if any(name.startswith(beginnings) for name in names):
@@ -70,9 +68,7 @@ def without_launcher(program: str, kind: str, n: int | None) -> WattleError:
 
 
 def environment_of(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a launcher: with the library preloaded, and with root allowed under Open MPI, as oshrun does
-    it.
-    """
+    """The environment of a launcher: with the library preloaded, and root allowed under Open MPI, as oshrun does."""
     allowed = AS_ROOT if os.geteuid() == 0 else {}
     return preloaded({**allowed, **environment})
 

@@ -1,4 +1,4 @@
-"""Options that `wattle run` and `wattle energy` share."""
+"""Options that `wattle run`, `wattle sim` and `wattle energy` share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from wattle.base.errors import WattleError
 
 STDOUT = "-"  # of --stream
 Meter = Annotated[str | None, typer.Option(metavar="METER", help="Sets WATTLE_METER.")]
@@ -26,3 +28,22 @@ StreamEvery = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON document on standard output; the program's goes to standard error.")
 ]
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", metavar="DIR", help="New or empty directory; default: one in wattle-runs."),
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting for this run; may be repeated.")
+]
+Profile = Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")]
+
+
+def settings_of(pairs: list[str] | None) -> dict[str, str]:
+    """The settings of `--set`. Raises WattleError for one of another form."""
+    chosen = {}
+    for pair in pairs or []:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise WattleError(f"--set {pair}: expected NAME=VALUE, as in --set WATTLE_WAIT=spin")
+        chosen[name] = value
+    return chosen

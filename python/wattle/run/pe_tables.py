@@ -74,9 +74,7 @@ def _where(view: View, line: Line, name: str = "") -> list[str]:
 
 
 class _JoulesColumns:
-    """A column for each domain, with its own unit and with its provenance in the header. Where a column mixes
-    provenances, modelled figures are marked.
-    """
+    """A column for each domain, with its unit and provenance as head. If it mixes them, modelled figures are marked."""
 
     def __init__(self, view: View, domains: Sequence[str]) -> None:
         self.domains = {domain: view.domains.index(domain) for domain in domains}

@@ -20,7 +20,7 @@ from wattle.run.view import View, overrun, passed, unresolved
 from wattle.run.view import view as view_of
 from wattle.text import units
 from wattle.text.console import Console, Text, plain, styled
-from wattle.text.provenance import Joules, Provenance, joule_unit, significant
+from wattle.text.provenance import Joules, Provenance, significant
 from wattle.text.tables import provenance_words, table
 
 WRONG_CONFIGURATION = 78  # exit code of the launcher and the library, always before the program's own work
@@ -250,14 +250,5 @@ def _show_repeats(view: View, console: Console) -> None:
 
 def _spread_cells(figure: Spread) -> list[str]:
     if figure.joules is not None:
-        plain = [_plain_joules(v) for v in (figure.iqr, figure.lo, figure.hi)]
-        return [str(figure.joules), *plain]
+        return [str(figure.joules), *map(units.joules, (figure.iqr, figure.lo, figure.hi))]
     return [units.seconds(v) for v in (figure.median, figure.iqr, figure.lo, figure.hi)]
-
-
-def _plain_joules(value: float | None) -> str:
-    """Joules without provenance, for a row that has a figure with it."""
-    if value is None:
-        return units.UNKNOWN
-    factor, unit = joule_unit(value)
-    return f"{units.significant(value / factor, 3)} {unit}"

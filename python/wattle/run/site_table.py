@@ -11,7 +11,7 @@ from wattle.record.pe import NO_CORE, add
 from wattle.run.view import View
 from wattle.text import units
 from wattle.text.console import Text, plain, styled
-from wattle.text.provenance import Provenance, joule_unit, significant, total
+from wattle.text.provenance import Provenance, total
 from wattle.text.tables import Table, provenance_words, table
 
 SITES_SHOWN = 10
@@ -54,7 +54,8 @@ def site_table(view: View, width: int, depth: int | None = None, by: str = "path
         result.add_section()
         for name, seconds, joules in _rest(view, sites[SITES_SHOWN:], known):
             blank = [""] * (3 if wide else 1)
-            cells = [name, "", "", units.seconds(seconds), *blank, "" if joules is None else _joules(joules), ""][:n]
+            figure = "" if joules is None else units.joules(joules)
+            cells = [name, "", "", units.seconds(seconds), *blank, figure, ""][:n]
             result.add_row(*cells, _share(joules if known else seconds, whole))
     return result
 
@@ -73,15 +74,8 @@ def _seconds(site: MergedSite) -> float:
     return site.time_s if site.time_s is not None else site.waiting_s or 0.0
 
 
-def _joules(value: float) -> str:
-    factor, unit = joule_unit(value)
-    return f"{significant(value / factor, 3)} {unit}"
-
-
 def _rest(view: View, others: Sequence[MergedSite], known: bool) -> Iterator[tuple[str, float | None, float | None]]:
-    """The rest of the processes' time: other call sites, time without a core, and computing, which has the remainder.
-    Each with its seconds and joules.
-    """
+    """The rest of the processes' time with its joules: other sites, no core, and computing, which has the remainder."""
     no_core = view.profile.sum("time_s", NO_CORE)
     other_s, in_calls = sum(map(_seconds, others)), sum(map(_seconds, view.sites))
     figures = [s.all_joules.joules for s in view.sites] if known else []
@@ -109,13 +103,12 @@ def _site_cells(row: Row, wide: bool) -> list[str | Text]:
     callers = [styled("[faint]  < {}[/faint]", caller) for caller in row.callers]
     waits = list(site.wait_s.values()) if wide else [site.waiting_s]
     joules = total(site.joules)
-    figure = str(joules).removesuffix(f" {joules.provenance}") if joules.known else units.UNKNOWN
     return [
         Text("\n").join([name, *callers, *(plain(f"  {call}") for call in called)]),
         units.count(site.calls),
         units.size(site.bytes) if site.bytes else "",
         units.seconds(site.time_s),
         *(units.seconds(w) if w != 0 else "" for w in waits),
-        figure.replace(" ± ", "±"),
-        _joules(total(site.elsewhere).joules or 0.0) if site.elsewhere else "",
+        joules.words.replace(" ± ", "±"),
+        units.joules(total(site.elsewhere).joules or 0.0) if site.elsewhere else "",
     ]

@@ -51,9 +51,7 @@ class Stream:
         self._done = -1
 
     def begin(self, environment: Mapping[str, str]) -> None:
-        """Starts the process, and waits until its first interval has begun. To be called before any thread and any
-        child.
-        """
+        """Starts the process, and waits for its first interval. To be called before any thread and any child."""
         control, self._control = os.pipe2(os.O_CLOEXEC)
         self._done, done = os.pipe2(os.O_CLOEXEC)
         child = os.fork()

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from wattle.base.documents import fields, plain
 from wattle.figures import balance as balances
 from wattle.figures import carbon, merged, pe_power, regions, user_regions, waiting
 from wattle.figures.metrics import metrics, spread
@@ -35,7 +36,7 @@ def document(run: Run) -> dict[str, Any]:
     profile = run.middle.profile
     if profile is not None:
         result |= of_profile(profile, merge(profile))
-        result["jobs"] = [job.as_dict() for job in jobs.of(run.middle.directory)]
+        result["jobs"] = plain(jobs.of(run.middle.directory))
         result["power"] = pe_power.as_dict(profile, run.middle.manifest)
         grams = run.middle.manifest.extra.get("carbon_g_per_kwh")
         if grams is not None:
@@ -50,7 +51,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
     domains = profile.domains
     return {
         "pes": [_pe(pe) for pe in profile.pes],
-        "ended": [row.as_dict() for row in ended.rows(profile)],
+        "ended": plain(ended.rows(profile)),
         "missing": profile.missing,
         "damaged": [{"pe": pe, "wrong": wrong} for pe, wrong in sorted(profile.damaged.items())],
         "total": {
@@ -60,47 +61,31 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
             "time_s": {key: profile.sum("time_s", key) for key in Times.__annotations__},
             "state_s": {key: profile.sum("state_s", key) for key in States.__annotations__},
             "bytes": {key: profile.sum("bytes", key) for key in Moves.__annotations__},
-            "joules": _figures([profile.joules(d) for d in domains]),
+            "joules": plain([profile.joules(d) for d in domains]),
             "network": _network(profile.network, merged.of_run(profile)),
         },
-        "nodes": [node.as_dict() for node in profile.nodes],
+        "nodes": plain(profile.nodes),
         "node": {
-            "joules": _figures([profile.node_joules(d) for d in profile.node_domains]),
-            "idle": _figures([profile.idle_joules(d) for d in profile.node_domains]),
-            "others": _figures([f for d in profile.node_domains if (f := profile.others_joules(d)) is not None]),
+            "joules": plain([profile.node_joules(d) for d in profile.node_domains]),
+            "idle": plain([profile.idle_joules(d) for d in profile.node_domains]),
+            "others": plain([f for d in profile.node_domains if (f := profile.others_joules(d)) is not None]),
         },
-        "sites": [site.as_dict() for site in sites],
-        "regions": [found.as_dict() for found in regions.merge(profile)],
-        "user_regions": [found.as_dict() for found in user_regions.merge(profile)],
-        "waiting": [found.as_dict() for found in waiting.by_kind(sites)],
-        "imbalance": [found.as_dict() for found in waiting.imbalances(sites, profile.n_pes, profile.program)],
+        "sites": plain(sites),
+        "regions": plain(regions.merge(profile)),
+        "user_regions": plain(user_regions.merge(profile)),
+        "waiting": plain(waiting.by_kind(sites)),
+        "imbalance": plain(waiting.imbalances(sites, profile.n_pes, profile.program)),
         **balances.as_dict(profile, profile.node_domains),
     }
 
 
-def _figures(figures: list[Joules]) -> list[dict[str, object]]:
-    return [figure.as_dict() for figure in figures]
-
-
 def _pe(pe: PE) -> dict[str, Any]:
     return {
-        "pe": pe.pe,
-        "host": pe.host,
-        "pid": pe.pid,
-        "wall_s": pe.wall_s,
-        "cpu_s": pe.cpu_s,
-        "time_s": pe.time_s,
-        "state_s": pe.state_s,
-        "bytes": pe.bytes,
+        **fields(pe, "pe host pid wall_s cpu_s time_s state_s bytes"),
         "no_core": _as_dict(pe.cores),
-        "sleeps": pe.sleeps,
-        "rescues": pe.rescues,
-        "joules": _figures(pe.joules),
+        **fields(pe, "sleeps rescues joules"),
         "network": _network(pe.network, merged.avoided(pe)),
-        "clocks": _as_dict(pe.clocks),
-        "ended": _as_dict(pe.ended),
-        "operations": _as_dict(pe.operations),
-        "partners": _as_dict(pe.partners),
+        **{key: _as_dict(getattr(pe, key)) for key in ("clocks", "ended", "operations", "partners")},
         "sizes": {of.call: of.counts for of in pe.sizes},
     }
 

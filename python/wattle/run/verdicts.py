@@ -12,7 +12,7 @@ from wattle.figures.sites import MergedSite
 from wattle.record.pe import add
 from wattle.record.profile import RunProfile
 from wattle.text import units
-from wattle.text.provenance import Joules, Provenance, total
+from wattle.text.provenance import Provenance, total
 
 NOTHING = 0.02  # share of waiting below which a change of waiting gains nothing
 OF_CPU = ("cpu", "dram")
@@ -70,10 +70,8 @@ def _waiting_s(site: MergedSite) -> float:
 
 
 def waiting(profile: RunProfile) -> tuple[float, str] | None:
-    """The share of waiting, and the whole that it is a share of: the processes' joules where they are known, else their
-    time.
-    """
-    joules = [_of_cpu(pe.joules) for pe in profile.pes]
+    """The share of waiting, and its whole: the processes' joules where they are known, else their time."""
+    joules = [total(j for j in pe.joules if j.scope != "device") for pe in profile.pes]
     waited = add(pe.wait_joules.get(key) for pe in profile.pes for key in OF_CPU)
     whole = total(joules)
     if waited is not None and whole.joules:
@@ -81,10 +79,6 @@ def waiting(profile: RunProfile) -> tuple[float, str] | None:
         return min(1.0, waited / whole.joules), f"the {profile.noun}s' joules{modelled}"
     waited, wall = profile.sum("time_s", "wait"), add(pe.wall_s for pe in profile.pes)
     return (waited / wall, f"the {profile.noun}s' time") if waited is not None and wall else None
-
-
-def _of_cpu(figures: Sequence[Joules]) -> Joules:
-    return total(j for j in figures if j.scope != "device")
 
 
 def _where(sites: Sequence[MergedSite], program: str, seconds_of: Callable[[MergedSite], float]) -> str:

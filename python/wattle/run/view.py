@@ -224,9 +224,7 @@ def _lines(profile: RunProfile) -> list[Line]:
 
 
 def _nested(profile: RunProfile) -> list[str]:
-    """A sentence for each node, or accelerator of a node, that is measured and in no sum. Parts of packages are left
-    out, and sensors that stand still.
-    """
+    """A sentence for each node or accelerator that is measured and in no sum, without those that stand still."""
 
     def of(label: str) -> str:
         return f" of {label}" if len(profile.nodes) > 1 else ""
@@ -266,9 +264,7 @@ def _node_lines(profile: RunProfile) -> list[NodeLine]:
 
 
 def labels(nodes: Sequence[Node]) -> list[str]:
-    """A short name for each node. The domain, and the beginning of a long name, are cut where the names stay
-    different.
-    """
+    """A short name for each node: without domain, or beginning, where the names stay different."""
     for cut in (_host_alone_short, _short, lambda host: host):
         found = [cut(node.host) for node in nodes]
         if len(set(found)) == len(nodes):

@@ -143,9 +143,7 @@ def remove(tree: Tree, path: Path) -> bool:
 
 
 def repair(tree: Tree) -> str:
-    """Removes the groups of studies that were killed together with their keepers. Returns a sentence; empty where
-    there were none.
-    """
+    """Removes groups of studies that were killed together with their keepers. Returns a sentence, or ""."""
     try:
         found = [path for path in tree.root.iterdir() if NAME.fullmatch(path.name)]
     except OSError:

@@ -9,12 +9,14 @@ from typing import Annotated
 import typer
 
 from wattle.base.errors import WattleError
-from wattle.machine import stopping
+from wattle.clocks.file import ranges
+from wattle.machine import elf, stopping
 from wattle.machine.symbols import resolve
 from wattle.record import manifest, runs
 from wattle.record.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.run import job, target
+from wattle.run.options import Json, Output, Profile, Settings, settings_of
 from wattle.run.show import show
 from wattle.run.summary import document
 from wattle.sim import simulation
@@ -52,18 +54,10 @@ def sim(
     network: Annotated[
         str | None, typer.Option(metavar="NAME", help="With --what-if and a simulated run: another network.")
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="New or empty directory; default: one in wattle-runs."),
-    ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting for this run; may be repeated.")
-    ] = None,
-    profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
-    json: Annotated[
-        bool,
-        typer.Option("--json", help="One JSON document on standard output; the program's goes to standard error."),
-    ] = False,
+    output: Output = None,
+    settings: Settings = None,
+    profile: Profile = True,
+    json: Json = False,
 ) -> int:
     """Run a program on a simulated cluster with any number of PEs, clocks and joules.
 
@@ -89,7 +83,7 @@ def sim(
     if n is None:
         raise WattleError("wattle sim needs the number of PEs: -n N")
     target.find(command[0])
-    planned = simulation.plan(machine, n, _chosen(settings or []), profile, clock_domain)
+    planned = simulation.plan(machine, n, settings_of(settings), profile, clock_domain)
     where = directories.prepare(output, command[0])
     with console.lenient():  # the program's exit code counts, even if no process reads this output
         code, began = _simulated(planned, command, where, json)
@@ -129,9 +123,7 @@ def _simulated(planned: Simulation, command: list[str], where: Path, json: bool)
 
 
 def _result(ready: Ready) -> Result | None:
-    """The simulator's result. Where it was cut off, for example on a full disk, this is reported; the exit code stays
-    the program's.
-    """
+    """The simulator's result. If it was cut off, this is reported; the exit code stays the program's."""
     try:
         return ready.result
     except WattleError as error:
@@ -145,21 +137,9 @@ def _refuse(options: dict[str, object], why: str) -> None:
             raise WattleError(f"{option}: {why}")
 
 
-def _chosen(pairs: list[str]) -> dict[str, str]:
-    chosen = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise WattleError(f"--set {pair}: expected NAME=VALUE, as in --set WATTLE_WAIT=spin")
-        chosen[name] = value
-    return chosen
-
-
 def _show_deadlock(found: Result, program: str) -> None:
     """Shows the PEs of a deadlock by where they wait, and the exit codes of those that have ended."""
     path = str(Path(program).resolve())
-    from wattle.machine import elf
-
     build_id = elf.build_id(path) or ""
     places = resolve((path, build_id, offset) for _, _, offset in found.waits)
     together: dict[tuple[str, str], list[int]] = {}
@@ -170,16 +150,10 @@ def _show_deadlock(found: Result, program: str) -> None:
     noun = "rank" if of_mpi else "PE"
     console.error(f"deadlock: no {noun} can continue")
     for (call, label), pes in together.items():
-        console.err.print(f"  {call} at {label}: {noun} {_ranges(pes)}", soft_wrap=True)
+        console.err.print(f"  {call} at {label}: {noun} {ranges(pes)}", soft_wrap=True)
     for status in sorted({status for _, status in found.ended}):
         pes = [pe for pe, its in found.ended if its == status]
-        console.err.print(f"  ended, with exit code {status}: {noun} {_ranges(pes)}", soft_wrap=True)
-
-
-def _ranges(pes: list[int]) -> str:
-    from wattle.clocks.file import ranges
-
-    return ranges(pes)
+        console.err.print(f"  ended, with exit code {status}: {noun} {ranges(pes)}", soft_wrap=True)
 
 
 def _present(where: Path, record: Manifest, json: bool) -> None:

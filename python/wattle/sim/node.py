@@ -69,9 +69,7 @@ def read(machine: dict[str, Any]) -> Node:
 
 
 def with_steps(node: Node, step_ghz: float) -> Node:
-    """The node with further clocks every `step_ghz` below the base clock. Their watts are interpolated linearly, as the
-    model does (docs/energy-model.md).
-    """
+    """The node with clocks every `step_ghz` below the base clock, whose watts are interpolated as by the model."""
     ordered = sorted(node.clocks, key=lambda clock: clock.ghz)
     base = node.clocks[node.base]
     if step_ghz <= 0:

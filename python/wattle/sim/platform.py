@@ -68,9 +68,7 @@ def speed_ghz(cluster: Cluster, node: Node, clock: Clock) -> float:
 
 
 def _draws(cluster: Cluster, node: Node) -> dict[str, str]:
-    """The watts of a core and its share of the node in every state. The network card's are divided by core, the
-    uncore's by socket.
-    """
+    """The watts of a core with its share of the network card (by core) and of the uncore (by socket), by state."""
     rows, by_core = node.rows, 1 / node.cores
     dram, dram_byte = rows["idle.dram"], rows["dram.per_byte"]
     nic, nic_byte, uncore = (cluster.numbers[key] for key in ("nic", "nic_byte", "uncore"))

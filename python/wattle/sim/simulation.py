@@ -32,9 +32,7 @@ FIXED = {"WATTLE_SILENCE": "0", "WATTLE_PRICES": "none", "WATTLE_BOOT": "auto"}
 
 @dataclass(frozen=True)
 class Simulation:
-    """A job: PEs on a cluster with settings. `known`: wattle-info's answer for these settings. `profile`: whether one
-    is kept.
-    """
+    """A job: PEs on a cluster. `known`: wattle-info's answer for its settings. `profile`: one is kept."""
 
     cluster: Cluster
     pes: int

@@ -77,9 +77,7 @@ class Answer:
 
 
 def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str | None) -> Answer:
-    """The ranked choices. `slowdown`: percent of time that a choice may cost. `network`: replaces that of the run,
-    which must be a simulated one.
-    """
+    """The ranked choices. `slowdown`: accepted percent of time. `network`: another one, for a simulated run only."""
     if rank not in RANKS:
         raise WattleError(f"--rank {rank}: expected one of {', '.join(RANKS)}")
     check_slowdown(slowdown)

@@ -54,9 +54,7 @@ LAST_STANDARD = 2  # the descriptor number of standard error
 
 
 def fill_standard_streams() -> None:
-    """Opens /dev/null for each standard stream that was closed at start, so that no file takes its number. Child
-    processes still find the stream closed.
-    """
+    """Opens /dev/null for each closed standard stream, so that no file takes its number. Children find it closed."""
     while (number := os.open(NOWHERE, os.O_RDWR | os.O_CLOEXEC)) <= LAST_STANDARD:
         pass
     os.close(number)
@@ -117,9 +115,7 @@ def _finite(value: Any) -> Any:
 
 
 class _Lenient:
-    """An output stream that discards output which cannot be written, for example on a full disk. The descriptor stays
-    open for the program that shares it.
-    """
+    """A stream that discards output which cannot be written. Its descriptor stays open for a program that shares it."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -36,9 +36,7 @@ def check(path: Path | None) -> None:
 
 
 def keep(path: Path, metrics: Iterable[Metric]) -> None:
-    """Replaces the file at once, so that a collector never reads a part of it. A failure is only reported, because the
-    program has run already.
-    """
+    """Replaces the file at once. A failure is only reported, because the program has run already."""
     try:
         files.write_atomically(path, text(metrics))
     except OSError as error:

@@ -12,7 +12,9 @@ import msgspec
 
 from wattle.base.checked import Checked
 from wattle.base.checked_types import Amount, Number, typed
+from wattle.base.documents import fields
 
+UNKNOWN = "-"
 PLAIN = (1e-6, 1e12)  # absolute values of numbers without an exponent
 
 
@@ -48,10 +50,12 @@ class Joules:
 
     def __str__(self) -> str:
         """`12.3 ± 4 J modelled`, `12.3 (0–28.3) J modelled`, or `unavailable`."""
-        if self.joules is None:
-            return "unavailable"
-        factor, unit = joule_unit(self.joules)
-        return f"{amount(self.joules, self.uncertainty, factor)} {unit} {self.provenance}"
+        return f"{self.words} {self.provenance}" if self.known else "unavailable"
+
+    @property
+    def words(self) -> str:
+        """The figure without its provenance: `12.3 ± 4 J`, or `-`."""
+        return UNKNOWN if self.joules is None else in_joules(self.joules, self.uncertainty)
 
     @property
     def mean_watts(self) -> str:
@@ -63,16 +67,7 @@ class Joules:
 
     def as_dict(self) -> dict[str, object]:
         """The figure as a dictionary for JSON, with the keys of a profile file."""
-        return {
-            "domain": self.domain,
-            "provenance": str(self.provenance),
-            "source": self.source,
-            "scope": self.scope,
-            "joules": self.joules,
-            "uncertainty": self.uncertainty,
-            "interval_s": self.interval_s,
-            "covered_s": self.covered_s,
-        }
+        return fields(self, "domain provenance source scope joules uncertainty interval_s covered_s")
 
     def share(self, joules: float) -> Joules:
         """A part of this figure. It is modelled even if the whole was measured, because the division is computed. Its
@@ -165,6 +160,12 @@ def amount(value: float, uncertainty: float | None, factor: float = 1.0) -> str:
     scaled = uncertainty / factor
     leads_with_one = scaled > 0 and f"{scaled:.1e}".startswith("1")
     return f"{text} ± {significant(scaled, 2 if leads_with_one else 1)}"
+
+
+def in_joules(value: float, uncertainty: float | None) -> str:
+    """Joules with their uncertainty in a fitting unit, such as `12.3 ± 4 mJ`."""
+    factor, unit = joule_unit(value)
+    return f"{amount(value, uncertainty, factor)} {unit}"
 
 
 def reaches_below_zero(value: float, uncertainty: float | None) -> bool:

@@ -39,9 +39,7 @@ def grid() -> Table:
 
 
 def joules_cell(figure: Joules, factor: float, mark: bool) -> Text:
-    """A cell such as `12.3±4` in the column's unit. With `mark` a `~` precedes a modelled figure, for columns that mix
-    provenances.
-    """
+    """A cell such as `12.3±4` in the column's unit. `mark`: a `~` before a modelled figure, where provenances mix."""
     if figure.joules is None:
         return plain(UNKNOWN, "unavailable")
     text = amount(figure.joules, figure.uncertainty, factor).replace(" ± ", "±")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wattle.text.provenance import significant
+from wattle.text.provenance import UNKNOWN, joule_unit, significant
 
-UNKNOWN = "-"
 LEAST = 0.01  # the smallest number shown of the smallest unit: digits below it are rounding
 SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 BYTES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
@@ -34,6 +33,14 @@ def size(value: float | None) -> str:
     if value is not None and value < 1024:
         return f"{value:.0f} B"
     return _in_unit(value, BYTES)
+
+
+def joules(value: float | None) -> str:
+    """Joules without an uncertainty, beside a figure that has one: `12.3 mJ`."""
+    if value is None:
+        return UNKNOWN
+    factor, unit = joule_unit(value)
+    return f"{significant(value / factor, 3)} {unit}"
 
 
 def count(value: float | None) -> str:

@@ -18,9 +18,7 @@ _BYTES = range(0xDC80, 0xDD00)  # Python's surrogates for bytes that are not UTF
 
 
 def visible(text: str, lines: bool = False) -> str:
-    r"""The text with its invisible characters written out: ESC as `\x1b`, a byte that is not UTF-8 as `\xff`. With
-    `lines`, line ends are kept.
-    """
+    r"""The text with invisible characters written out, as `\x1b` or `\xff`. With `lines`, line ends are kept."""
     return (INVISIBLE_IN_LINES if lines else _INVISIBLE).sub(lambda found: written_out(found[0]), text)
 
 

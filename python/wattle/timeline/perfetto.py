@@ -24,9 +24,7 @@ NODES_PID = 1 << 30
 
 
 def write(path: Path, rows: list[Row], tracks: list[Track] | None = None) -> Path:
-    """Writes one process for each PE, with the PE's row, its other threads, its clock and its joules; and one for the
-    power of the nodes, with `tracks`.
-    """
+    """Writes a process for each PE: row, other threads, clock, joules; and one for the power of nodes (`tracks`)."""
     with files.writing(path) as out:
         for packet in packets(rows):
             out.write(_field(1, packet))

@@ -14,7 +14,7 @@ import numpy as np
 from wattle.base.checked import read_json
 from wattle.figures.sites import region_names
 from wattle.record.pe import PE, noun
-from wattle.record.power import Power
+from wattle.record.power_trace import PowerTrace
 from wattle.record.profile import RunProfile, folder_of
 from wattle.record.timeline_file import STATES, Span, Timeline
 from wattle.timeline.places import Places, WhereOf, nowhere
@@ -104,9 +104,7 @@ def cost(timelines: list[Timeline], folder: Path) -> Cost:
 def rows(
     timelines: list[Timeline], profile: RunProfile, machine: Mapping[str, Any], places: Places | None = None
 ) -> list[Row]:
-    """The rows of all PEs. `machine`: from wattle-info's answer. `places`: lines and call paths; None: they are left
-    out.
-    """
+    """The rows of all PEs. `machine`: from wattle-info's answer. `places`: lines and call paths; None: without."""
     pes = {pe.pe: pe for pe in profile.pes}
     same = len({pe.boot_id for pe in profile.pes}) <= 1
     zero = min(int(t.ns(np.array([t.start_tick], dtype=np.uint64), same)[0]) for t in timelines)
@@ -116,7 +114,7 @@ def rows(
     return found
 
 
-def tracks(powers: Iterable[Power], timelines: list[Timeline]) -> list[Track]:
+def tracks(powers: Iterable[PowerTrace], timelines: list[Timeline]) -> list[Track]:
     """The watts of meters on the time of the rows."""
     zero = min(int(t.ns(np.array([t.start_tick], dtype=np.uint64), False)[0]) for t in timelines)
     return [
@@ -278,9 +276,7 @@ def _joules(row: Row, pe: PE, watts: Mapping[str, float]) -> tuple[list[tuple[in
 
 
 def _add_clocks(found: list[Row], timelines: list[Timeline], profile: RunProfile, same: bool, zero: int) -> None:
-    """Adds the counters of clocks. A change of clock is in the timeline of the PE that made it, and applies to all PEs
-    of that clock domain on its node.
-    """
+    """Adds the clocks. A change is in the timeline of the PE that made it, and is one of its whole clock domain."""
     mine = {pe.pe: _domains(profile, pe.pe) for pe in profile.pes}
     hosts = {pe.pe: pe.host for pe in profile.pes}
     dry = {pe.pe for pe in profile.pes if pe.clocks and pe.clocks.knob == "record"}

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from wattle.base.errors import WattleError
-from wattle.record import power_file, profile
-from wattle.record.power import Power
+from wattle.record import power_trace, profile
+from wattle.record.power_trace import PowerTrace
 from wattle.record.profile import RunProfile
 from wattle.record.timeline_file import Timeline, load
 from wattle.text import console, units
@@ -41,10 +41,8 @@ def write(directory: Path, machine: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def again(directory: Path, machine: Mapping[str, Any], powers: list[Power]) -> None:
-    """Writes the timeline of a run directory again, with the watts of an external meter. Does nothing where the run has
-    no timeline.
-    """
+def again(directory: Path, machine: Mapping[str, Any], powers: list[PowerTrace]) -> None:
+    """Writes the timeline of a run again, if it has one, with the watts of an external meter."""
     folder = profile.folder_of(directory)
     if not (directory / perfetto.NAME).exists():
         return
@@ -55,11 +53,11 @@ def again(directory: Path, machine: Mapping[str, Any], powers: list[Power]) -> N
 
 
 def _write(
-    directory: Path, timelines: list[Timeline], found: RunProfile, machine: Mapping[str, Any], powers: list[Power]
+    directory: Path, timelines: list[Timeline], found: RunProfile, machine: Mapping[str, Any], powers: list[PowerTrace]
 ) -> tuple[Path, Path]:
     """Writes both files, with the watts of the nodes' meters and of `powers`."""
     made = rows(timelines, found, machine, Places(found))
-    measured = power_file.load(profile.folder_of(directory), {pe.pe: pe.host for pe in found.pes})
+    measured = power_trace.load(profile.folder_of(directory), {pe.pe: pe.host for pe in found.pes})
     whole = tracks([*measured, *powers], timelines)
     try:
         trace = perfetto.write(directory / perfetto.NAME, made, whole)

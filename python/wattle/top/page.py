@@ -108,9 +108,7 @@ def _steady(descriptor: Path) -> bytes | None:
 
 
 def _is_page(file: int) -> bool:
-    """Whether the file is a page. All memfds of a kernel are on one internal file system that holds nothing else and
-    cannot be mounted.
-    """
+    """Whether the file is a page: all memfds of a kernel are on one internal file system, with nothing else on it."""
     found, own = os.fstat(file), os.memfd_create("own", os.MFD_CLOEXEC)
     try:
         on_it = found.st_dev == os.fstat(own).st_dev
@@ -143,9 +141,7 @@ def read(data: bytes, pid: int, parent: int, program: str, uid: int = 0, now_ns:
 
 
 def chosen_of(found: list[Live], pid: int | None, proc: Path = Path("/proc")) -> list[Live]:
-    """The PEs of the job that the process belongs to. It may be a PE, or a process that started them, such as `wattle
-    run`.
-    """
+    """The PEs of the job of a process: a PE, or one that started PEs, such as `wattle run`."""
     if pid is None:
         return found
     jobs = {live.parent for live in found if live.pid == pid}

@@ -7,7 +7,7 @@ import fakes
 import numpy as np
 import pytest
 import timelines
-from wattle.advise.check import AS_IS, Checked, Saving, check, here, replay_under
+from wattle.advise.check import AS_IS, Replayed, Saving, check, here, replay_under
 from wattle.advise.cli import CLUSTER
 from wattle.advise.given import advise
 from wattle.record import profile as profiles
@@ -111,7 +111,7 @@ def test_a_number_without_a_finding_is_refused(wattle, home, tmp_path):
 @pytest.mark.parametrize(("share", "shown"), [(6e-11, "nothing"), (0.0009, "nothing"), (0.02, "0 to 2.0 %")])
 def test_a_replay_without_a_gain_says_nothing_and_the_basis_of_the_finding(share, shown):
     before, after = Outcome(AS_IS, 1.0), Outcome(AS_IS, 1.0 - share)
-    checked = Checked(
+    checked = Replayed(
         1, "PE 0 computes longer", "The computing times.", "", "a-cluster", 2.0, 2.0, before, before, after
     )
     words = here(checked)
@@ -121,7 +121,7 @@ def test_a_replay_without_a_gain_says_nothing_and_the_basis_of_the_finding(share
 
 def test_the_least_is_a_share_of_all_time_and_the_most_of_the_time_with_a_core_as_in_the_finding():
     before, least, most = Outcome(AS_IS, 1.0), Outcome(AS_IS, 0.95), Outcome(AS_IS, 0.9)
-    checked = Checked(1, "PE 0 computes longer", "", "", "a-cluster", 2.0, 0.5, before, least, most)
+    checked = Replayed(1, "PE 0 computes longer", "", "", "a-cluster", 2.0, 0.5, before, least, most)
     assert here(checked) == "Here: 100 ms to 200 ms, 5.0 to 40 % of the run's time."
 
 

@@ -45,11 +45,11 @@ from wattle.machine import info, paths
 from wattle.meter_log import kept as external
 from wattle.meter_log import log as meter_log
 from wattle.meter_log.given import given
-from wattle.meter_log.kept import External, Interval
+from wattle.meter_log.kept import External, JobTime
 from wattle.meter_log.load import Pattern
 from wattle.meter_log.trace import Trace
 from wattle.record.pe import STATES
-from wattle.record.power import Power
+from wattle.record.power_trace import PowerTrace
 from wattle.record.timeline_file import Span
 from wattle.run import hosts
 from wattle.sim import simulation
@@ -219,10 +219,10 @@ METER_LOG = b"# a meter\ntime,power_W\n" + b"".join(b"%d,%d.5\n" % (100 + k, 50 
 def with_watts(run: Path) -> Path:
     """A run that has an external meter and the watts of a sensor."""
     figure = Joules(40.0, 3.0, Provenance.MEASURED, "pdu.csv power_W", "node", "node", 2.0, 2.0)
-    power = Power("node", "pdu.csv power_W", [100.0, 101.0], [20.0, 21.0])
+    power = PowerTrace("node", "pdu.csv power_W", [100.0, 101.0], [20.0, 21.0])
     patterns = [Pattern(90.0, 99.0, 0.5, ((91.0, 92.0), (93.0, 94.0))), Pattern(103.0, 112.0, 0.5, ((104.0, 105.0),))]
     clock = {"idle_w": 10.0, "busy_w": 30.0, "words": "an offset"}
-    times = [Interval("", 100.0, 102.0)]
+    times = [JobTime("", 100.0, 102.0)]
     made = External("pdu.csv", ["every=1"], patterns, times, 0.0, "", clock, {"": [figure]}, [power])
     external.write(run, made)
     document = {"schema": 1, "pe": 0, "every_s": 0.01, "power": [vars(power)]}

@@ -139,7 +139,7 @@ def test_an_interval_outside_of_the_log_has_no_joules(tmp_path):
 def recorded(tmp_path: Path, made: meter_logs.Made, logged: given.Given) -> Path:
     directory = tmp_path / "run"
     directory.mkdir()
-    intervals = [kept.Interval("", made.begin, made.end)]
+    intervals = [kept.JobTime("", made.begin, made.end)]
     kept.write(directory, kept.External(str(logged.file), [], list(made.patterns), intervals))
     return directory
 

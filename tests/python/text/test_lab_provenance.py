@@ -6,7 +6,7 @@ import random
 import pytest
 from wattle.base.checked import Checked
 from wattle.base.errors import DamagedFile
-from wattle.record.power import Power
+from wattle.record.power_trace import PowerTrace
 from wattle.text.provenance import Joules, Provenance, amount, joule_unit, read_joules, significant, total, unavailable
 
 
@@ -123,7 +123,7 @@ def test_mean_power_is_that_of_the_time_that_the_source_covers():
 
 
 def test_a_meters_readings_have_a_mean_and_a_peak():
-    assert Power("package-0", "powercap", [0.0, 1.0], [100.0, 50.0]).mean_and_peak == (
+    assert PowerTrace("package-0", "powercap", [0.0, 1.0], [100.0, 50.0]).mean_and_peak == (
         "package-0: 75.0 W on average, at most 100 W"
     )
-    assert Power("package-0", "powercap", [], []).mean_and_peak == ""
+    assert PowerTrace("package-0", "powercap", [], []).mean_and_peak == ""

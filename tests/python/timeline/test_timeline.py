@@ -13,9 +13,9 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
 from wattle.base.errors import DamagedFile, WattleError
 from wattle.machine import symbols
 from wattle.machine.symbols import Place
-from wattle.record import power_file, profile
+from wattle.record import power_trace, profile
 from wattle.record.pe import PE
-from wattle.record.power import Power
+from wattle.record.power_trace import PowerTrace
 from wattle.record.timeline_file import load, read
 from wattle.text.visible import visible
 from wattle.timeline import otf2_trace, perfetto, written
@@ -347,7 +347,7 @@ def watts_of(folder: Path, pe: int = 0, **changes: object) -> Path:
 def test_the_sensors_watts_are_a_counter_of_the_node(run, tmp_path):
     watts_of(run / "profile")
     found = load(run / "profile")
-    made = tracks(power_file.load(run / "profile", {0: "node0", 1: "node0"}), found)
+    made = tracks(power_trace.load(run / "profile", {0: "node0", 1: "node0"}), found)
     assert [(t.name, t.unit) for t in made] == [("power, W, package-0, powercap", "W")]
     assert [(pytest.approx(ns, abs=1000), value) for ns, value in made[0].values] == [(250_000, 100), (750_000, 50)]
 
@@ -370,7 +370,7 @@ def test_the_sensors_watts_are_a_counter_of_the_node(run, tmp_path):
 def test_watts_of_several_nodes_name_their_host(tmp_path):
     watts_of(tmp_path, 0)
     watts_of(tmp_path, 2)
-    found = power_file.load(tmp_path, {0: "a", 1: "a", 2: "b", 3: "b"})
+    found = power_trace.load(tmp_path, {0: "a", 1: "a", 2: "b", 3: "b"})
     assert [power.scope for power in found] == ["a package-0", "b package-0"]
 
 
@@ -386,7 +386,7 @@ def test_watts_of_several_nodes_name_their_host(tmp_path):
 def test_damaged_watts_are_named_with_what_is_wrong(tmp_path, changes, words):
     watts_of(tmp_path, **changes)
     with pytest.raises(DamagedFile, match=words):
-        power_file.load(tmp_path, {0: "a"})
+        power_trace.load(tmp_path, {0: "a"})
 
 
 def test_a_timeline_is_written_again_with_the_watts_of_an_external_meter(run):
@@ -394,7 +394,7 @@ def test_a_timeline_is_written_again_with_the_watts_of_an_external_meter(run):
     written.write(run, timelines.MACHINE)
     first = (run / perfetto.NAME).read_bytes()
     zero = (timelines.END_REALTIME_NS - 1_000_000) / 1e9
-    written.again(run, timelines.MACHINE, [Power("node", "pdu.csv power_W", [zero], [300.0])])
+    written.again(run, timelines.MACHINE, [PowerTrace("node", "pdu.csv power_W", [zero], [300.0])])
     second = (run / perfetto.NAME).read_bytes()
     assert b"pdu.csv power_W" not in first
     assert b"pdu.csv power_W" in second
