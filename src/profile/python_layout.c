@@ -8,9 +8,9 @@
 /* --- the layouts of 3.9 to 3.12 --- */
 
 /*
- * Columns: minor, lines; has cframe, has instruction; thread_frame, cframe_frame; of a frame: code, caller, instruction,
- * owner; of code: file, name (since 3.11 co_qualname), line, lines, start, bytes; of bytes: length, data; of text:
- * length, state, data.
+ * Columns: minor, lines; has cframe, has instruction; thread_frame, cframe_frame; of a frame: code, caller,
+ * instruction, owner; of code: file, name (since 3.11 co_qualname), line, lines, start, bytes; of bytes: length,
+ * data; of text: length, state, data.
  */
 static const wtl_python_layout known[] = {
     {9, WTL_PYTHON_LNOTAB, 0, 0, 24, 0, 32, 24, 104, 0, 104, 112, 40, 120, 0, 176, 16, 32, 16, 32, 48},

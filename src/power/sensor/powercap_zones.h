@@ -41,8 +41,8 @@ void wtl_zone_read(wtl_zone *z, const wtl_sys *sys);
 
 /*
  * Samples the top-level zones of packages with several dies and removes those that show the counter of an earlier one,
- * as dies of AMD packages may. Takes about 10 ms if there are such zones, otherwise no time. Returns the number of zones
- * left, in the same order.
+ * as dies of AMD packages may. Takes about 10 ms if there are such zones, otherwise no time. Returns the number of
+ * zones left, in the same order.
  */
 size_t wtl_powercap_drop_mirrors(wtl_zone *zones, size_t n, const wtl_sys *sys);
 
