@@ -11,8 +11,7 @@ import polars as pl
 from wattle.record import manifest
 from wattle.study import kept, samples
 from wattle.study.am import study as am
-from wattle.study.am.analysis import Analysis, Case
-from wattle.study.am.samples import NO_UCX_JOULES, SCHEMA
+from wattle.study.am.analysis import NO_UCX_JOULES, SCHEMA, Analysis, Case
 from wattle.study.place import Place
 
 SIZES = [1 << k for k in range(12)]

@@ -21,10 +21,9 @@ from wattle.study import published, registry
 from wattle.study.am.analysis import Case
 from wattle.study.place import Place
 from wattle.study.published import Row
-from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.analysis import SCHEMA, Analysis
 from wattle.study.sweep.knob import Knob
 from wattle.study.sweep.plan import Job
-from wattle.study.sweep.samples import SCHEMA
 
 
 @dataclass(frozen=True)

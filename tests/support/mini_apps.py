@@ -12,9 +12,8 @@ from wattle.record import manifest
 from wattle.study import kept, samples
 from wattle.study.mst import study as mst
 from wattle.study.tsp import study as tsp
-from wattle.study.versions.analysis import Analysis
+from wattle.study.versions.analysis import SCHEMA, Analysis
 from wattle.study.versions.family import App
-from wattle.study.versions.samples import SCHEMA
 
 APPS = {"tsp": tsp.STUDY, "mst": mst.STUDY}
 INPUTS = {"tsp": ("4 cities", "14 cities", "15 cities"), "mst": ("uniform, 1 million edges, 2^17 vertices",)}

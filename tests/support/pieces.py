@@ -13,9 +13,8 @@ import polars as pl
 from wattle.record import manifest
 from wattle.study import kept, samples
 from wattle.study.fragments import study
-from wattle.study.fragments.analysis import Analysis, Caches
+from wattle.study.fragments.analysis import SCHEMA, Analysis, Caches
 from wattle.study.fragments.plan import PATTERN
-from wattle.study.fragments.samples import SCHEMA
 from wattle.study.place import TWO_NODES, Place
 
 KIB = 1024

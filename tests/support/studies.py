@@ -11,8 +11,7 @@ import polars as pl
 from wattle.record import manifest
 from wattle.study import kept, samples
 from wattle.study.patterns import study as patterns
-from wattle.study.patterns.analysis import PAPER_PAYLOAD, Analysis
-from wattle.study.patterns.samples import PATTERNS, SCHEMA
+from wattle.study.patterns.analysis import PAPER_PAYLOAD, PATTERNS, SCHEMA, Analysis
 from wattle.study.place import Place
 from wattle.text.provenance import Joules, read_joules  # noqa: F401 (for tests that import from here)
 

@@ -21,11 +21,10 @@ from wattle.study.place import TWO_NODES, Place
 from wattle.study.race import study as race
 from wattle.study.receiver import study as receiver
 from wattle.study.slack import study as slack
-from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.analysis import SCHEMA, Analysis
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.knob import Knob
 from wattle.study.sweep.plan import Job, Plan
-from wattle.study.sweep.samples import SCHEMA
 
 SWEEPS = {
     made.name: made for made in (barrier.STUDY, slack.STUDY, race.STUDY, receiver.STUDY, pascol.STUDY, lsms.STUDY)

@@ -12,7 +12,7 @@ from wattle.base.errors import WattleError
 from wattle.machine import info
 from wattle.machine.paths import Home
 from wattle.study.place import TWO_NODES, Place
-from wattle.study.versions import jobs as versions_jobs
+from wattle.study.versions import course as versions
 
 STUDIES = {"barrier": 60, "slack": 60, "race": 15, "receiver": 25, "patterns": 40, "am": 100}  # name: usual seconds
 NODE_SENSORS = ("powercap", "perf", "cray", "hwmon", "redfish")
@@ -93,7 +93,7 @@ def all_steps(home: Home, full: bool) -> list[Step]:
 
     def preloaded(out: Path) -> list[str]:
         """Runs an MPI program, unchanged, with the preload library."""
-        launch = versions_jobs.find(home, "mst", versions_jobs.MPI, Place())
+        launch = versions.launch_of(home, "mst", versions.MPI, Place())
         settings = [f"{name}={value}" for name, value in launch.environment.items()]
         job = [launch.launcher, *launch.options, "-n", "2", str(launch.program), "--repeat", "3"]
         return ["env", *settings, *run("--mpi", "--", *job)(out)]

@@ -13,9 +13,9 @@ from wattle.compare.verdict import Difference, Verdict, difference
 from wattle.figures.metrics import Spread, spread_of
 from wattle.record import manifest as manifests
 from wattle.study import kept, registry
-from wattle.study.compared import Layout
 from wattle.study.place import Place, of_study
 from wattle.study.published import Verdict as Judged
+from wattle.study.samples import Layout
 from wattle.text.provenance import Joules, Provenance, unavailable
 
 if TYPE_CHECKING:

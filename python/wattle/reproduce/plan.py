@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -86,19 +85,9 @@ def studies(only: str | None) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def simulated_only(study: str) -> bool:
-    """Whether a study exists in simulation only: that is the default of its option `--on`."""
-    command = registry.command(study)
-    return str(inspect.signature(command).parameters["on"].default) == SIMULATED
-
-
 def steps(names: Sequence[str], on: Sequence[str], quick: bool) -> list[Step]:
     """The steps, those that take the least time first, so that an interruption leaves as many results as possible."""
-    found = []
-    for name in names:
-        there = on if not simulated_only(name) else [SIMULATED]
-        for place in dict.fromkeys(there):
-            found.append(Step(name, place, *usual(name, place, quick)))
+    found = [Step(name, place, *usual(name, place, quick)) for name in names for place in dict.fromkeys(on)]
     return sorted(found, key=lambda step: (step.usual_s is None, step.usual_s or 0.0, step.name))
 
 

@@ -1,23 +1,26 @@
-"""The common part of all study commands: a new directory, the run of the study, and its output."""
+"""`wattle study NAME`: the options of a study, its run in a new directory, and its output."""
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from wattle.machine import stopping
+import typer
+
+from wattle.machine import info, stopping
 from wattle.record import manifest
 from wattle.record.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.sim import cluster as clusters
-from wattle.study import kept, measuring, published, samples
-from wattle.study.course import Work
+from wattle.study import kept, measuring, options, place, published, samples
 from wattle.study.engine import Study
-from wattle.study.published import Evidence, Row, Verdict
+from wattle.study.published import Row, Verdict
 from wattle.text import console
 from wattle.text.console import plain, styled
+from wattle.text.tables import table
 
 STYLES = {
     Verdict.AGREES: "good",
@@ -26,26 +29,64 @@ STYLES = {
     Verdict.CONSTRUCTION: "faint",
     Verdict.NOT_TESTABLE: "faint",
 }
-Found = TypeVar("Found", bound=Evidence)
 
 
-def conduct(
-    study: Study[Found],
-    work: Callable[[], Work],
-    show: Callable[[Found], None],
-    output: Path | None,
-    as_json: bool,
-    tells_tally: bool = False,
-) -> None:
-    """Runs the study in a new directory, reads it back, and prints its results, or shows them: the summary, what `show`
-    prints and, with `tells_tally`, how many of the published figures agree. `work`: makes the jobs.
-    """
+def of(study: Study[Any]) -> Callable[..., None]:
+    """The command of a study: its function, whose signature has the options."""
+
+    def run(
+        *,
+        context: typer.Context,
+        quick: bool,
+        output: Path | None,
+        on: str,
+        hosts: str | None,
+        link: str | None,
+        as_json: bool,
+        shield: str | None,
+        meter_log: Path | None,
+        meter_set: list[str] | None,
+        **own: Any,
+    ) -> None:
+        source = context.get_parameter_source("on")
+        said = None if source is None or source.name == "DEFAULT" else on
+        on, remark = place.of_options(said, hosts, place.LOCAL)
+        if remark:
+            console.note(remark)
+        with measuring.asking(on, quick, not own.get("program"), shield, meter_log, meter_set):
+            info.check_machine(info.ask())
+            made, plan = study.asked(on, link, quick, **own)
+            _conduct(made, plan, output, as_json)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    own = dict(study.options)
+    first = {name: own.pop(name) for name in ("program", "quick") if name in own}
+    usual = {"quick": False, "on": place.LOCAL, "as_json": False}
+    kinds = {"context": typer.Context, **first, **options.BEFORE, **own, **options.AFTER}
+    parameters = [
+        inspect.Parameter(name, keyword, annotation=kind)
+        if name == "context"
+        else inspect.Parameter(name, keyword, annotation=kind, default=usual.get(name))
+        for name, kind in kinds.items()
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+def _conduct(study: Study[Any], plan: Any, output: Path | None, as_json: bool) -> None:
+    """Runs the study in a new directory, reads it back, and prints its results, or shows them."""
     directory = directories.prepare(output, f"study-{study.name}")
     words = ["wattle", *sys.argv[1:]]
+
+    def run(where: Path) -> Manifest:
+        if not as_json and (remark := study.remark(plan)):
+            console.note(remark)
+        return study.run(study.work(plan), where, words)
+
     with stopping.measuring(), measuring.around(directory) as facts:
         if measuring.varies_network(study.name):
-            facts["networks"] = {"words": _at_both_ends(directory, lambda where: study.run(work(), where, words))}
-        record = study.run(work(), directory, words)
+            facts["networks"] = {"words": _at_both_ends(directory, run)}
+        record = run(directory)
     if facts:
         record.extra |= facts
         manifest.write(directory, record)
@@ -56,23 +97,34 @@ def conduct(
         print_results(directory, record, study.results(found))
         return
     console.out.print()
-    show_results(study, record, found, show, tells_tally)
+    show_results(study, record, found)
     for key in ("shield", "external", "networks"):
         if words := record.extra.get(key, {}).get("words"):
             console.out.print(plain(words), soft_wrap=True)
     say_where(directory)
 
 
-def show_results(
-    study: Study[Found], record: Manifest, found: Found, show: Callable[[Found], None], tells_tally: bool
-) -> None:
-    """Prints the summary, what `show` prints, and the tally where it is wanted."""
+def show_results(study: Study[Any], record: Manifest, found: Any) -> None:
+    """Prints the summary, the study's tables and remarks, and the tally where it is wanted."""
     rows = study.judge(found)
     console.out.print(study.summary(found, rows, study.judge_bars(found), record, on_page=False))
+    for title, heads, lines in study.tables(found):
+        shown = table(title=title)
+        numbered = all(line[0].isdigit() for line in lines)
+        for k, head in enumerate(heads):
+            parts = head.split("\n")
+            text = styled("\n".join("{}" for _ in parts), *parts)
+            shown.add_column(text, justify="right" if k or numbered else "left", overflow="fold")
+        for line in lines:
+            shown.add_row(*line)
+        console.out.print()
+        console.out.print(shown)
+    for words in study.remarks(found):
+        console.out.print(words, soft_wrap=True)
+    if found.place.across:
+        console.out.print(styled("\n[faint]{}[/faint]", found.place.sentence))
     console.out.print()
-    show(found)
-    console.out.print()
-    if tells_tally:
+    if study.tells_tally:
         _say_tally(rows)
 
 
@@ -87,12 +139,6 @@ def _at_both_ends(directory: Path, run: Callable[[Path], Manifest]) -> str:
         with clusters.times_at(end):
             run(where)
     return "Verdicts hold for times of network and core at both ends of their half-widths, or are not testable."
-
-
-def say_place(found: Evidence) -> None:
-    """Prints the place of a study on several nodes."""
-    if found.place.across:
-        console.out.print(styled("\n[faint]{}[/faint]", found.place.sentence))
 
 
 def print_results(directory: Path, record: Manifest, found: dict[str, Any]) -> None:

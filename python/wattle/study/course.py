@@ -40,6 +40,12 @@ class Gathered:
         return kind == "sample"
 
 
+def told(name: str, plan: Any, **more: Any) -> dict[str, Any]:
+    """The manifest's entries of a study: its place, and further settings and findings."""
+    place = plan.place
+    return {"study": {"name": name, "on": place.name, "place": place.as_dict(), "quick": plan.quick, **more}}
+
+
 @dataclass(frozen=True)
 class Work:
     """The jobs of a study. `pes`: the most PEs of a job. `planned`: the number of samples. `facts`: makes the

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -14,16 +14,18 @@ from wattle.base.errors import DamagedFile
 from wattle.record import manifest
 from wattle.record.manifest import Manifest
 from wattle.study import kept, published, registry, samples
-from wattle.study.compared import Layout
 from wattle.study.course import Work
 from wattle.study.papers import Published
+from wattle.study.place import Place, check_place
 from wattle.study.published import Evidence, Row
+from wattle.study.samples import Layout
 
 if TYPE_CHECKING:
     from wattle.html.page import Page
 
 RESULTS_SCHEMA = 1
 Analysis = TypeVar("Analysis", bound=Evidence)
+Table = tuple[str, list[str], list[list[str]]]  # title, headings and lines
 Check = tuple[pl.Expr, str]  # an expression that finds wrong samples, and the error's words for them
 
 
@@ -35,7 +37,10 @@ def missing(*columns: str) -> pl.Expr:
 @dataclass(frozen=True, kw_only=True)
 class Study(Generic[Analysis]):
     """A study. `rows`: the published figures. `bars`: the project's own, which no tally of published figures counts.
-    `layout`: the columns of the samples. Subclasses give what is a study's own.
+    `layout`: the columns of the samples. `options`: of the command, in addition to those of all studies: name and kind,
+    as Typer takes them. `where`: the place that a value of `--on` names; it raises WattleError for one that the study
+    does not have. `tells_tally`: the command's output ends with how many published figures agree. Subclasses give what
+    is a study's own.
     """
 
     name: str
@@ -44,8 +49,31 @@ class Study(Generic[Analysis]):
     rows: Sequence[Published]
     bars: Sequence[Published] = ()
     layout: Layout
+    options: Mapping[str, Any] = field(default_factory=dict)
+    where: Callable[[str], str] = str
+    tells_tally: bool = False
 
     # ---- a study's own ----
+
+    def plan(self, quick: bool, place: Place, **options: Any) -> Any:
+        """The plan for a place. `options`: the values of the study's own, None where they are not given."""
+        raise NotImplementedError
+
+    def work(self, plan: Any) -> Work:
+        """The jobs of a plan."""
+        raise NotImplementedError
+
+    def tables(self, a: Analysis) -> list[Table]:
+        """The tables of the command's output."""
+        raise NotImplementedError
+
+    def remarks(self, a: Analysis) -> Sequence[str]:
+        """The lines after the tables."""
+        return ()
+
+    def remark(self, plan: Any) -> str:
+        """The words before the jobs start."""
+        return ""
 
     def checks(self) -> Sequence[Check]:
         """The checks of a file of samples, in order."""
@@ -75,14 +103,23 @@ class Study(Generic[Analysis]):
         """The sentence that says where the reasons of the verdicts are."""
         return "The report gives the reasons."
 
-    def command(self) -> Callable[..., None]:
-        """`wattle study NAME`, where the folder has no module `command`."""
-        raise NotImplementedError
+    def asked(self, on: str, link: str | None, quick: bool, **options: Any) -> tuple[Study[Any], Any]:
+        """The study that a command asks for, and its plan."""
+        return self, self.plan(quick, check_place(self.where(on), link, simulates=True), **options)
+
+    def subtitle(self, a: Analysis) -> str:
+        """The question, and where it was answered."""
+        return f"{self.question} {a.place.found} on {a.place.words}."
+
+    def parts(self, a: Analysis, rows: list[Row], facts: Checked, record: Manifest) -> Any:
+        """The study's own parts of its page, by `parts` of the folder's module `page`."""
+        return registry.part(self.name, "page").parts(a, rows, facts)
 
     def page(self, directory: Path, record: Manifest) -> Page:
-        """Reads and checks the directory's samples and makes its page: by `build` of the folder's module `page`."""
-        found: Page = registry.part(self.name, "page").build(directory, record)
-        return found
+        """Reads and checks the directory's samples and results, and makes the page."""
+        from wattle.study import page
+
+        return page.build(self, directory, record)
 
     def of(self, facts: Checked) -> Study[Analysis]:
         """The study of a directory, by its entry of the manifest."""
@@ -133,6 +170,9 @@ class Study(Generic[Analysis]):
         return {
             "schema": RESULTS_SCHEMA,
             "study": self.name,
+            **({"place": a.place.as_dict()} if a.place.simulated == a.simulated else {}),
+            "repeats": a.repeats,
+            "verified": a.wrong == 0,
             **before,
             **published.table(self.judge(a)),
             **({"bars": [bar.as_dict() for bar in self.judge_bars(a)]} if self.bars else {}),
@@ -146,3 +186,16 @@ class Study(Generic[Analysis]):
     def check_results(self, directory: Path) -> None:
         """Raises DamagedFile where DIR/results.json is not of this study."""
         kept.read_results(directory / kept.RESULTS, RESULTS_SCHEMA, self.name)
+
+
+def joules(kind: str, sources: Iterable[str], record: Manifest, unknown: str = "", both: str = "") -> str:
+    """The provenance of joules. `kind`: the weakest. `unknown`: why there are none. `both`: added where a sensor
+    measured them.
+    """
+    if kind == "unavailable":
+        return f"Joules are not known here: {unknown}." if unknown else "Joules are not known here."
+    source = ", ".join(sources)
+    if kind == "measured":
+        return f"Joules are measured{both} ({source})."
+    why = record.meter.get("why", "").rstrip(".")
+    return f"Joules are modelled, not measured ({source})" + (f": {why}." if why else ".")

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from wattle.base.errors import WattleError
 from wattle.meter_log import kept, options
 from wattle.meter_log.given import READINGS, Given
-from wattle.meter_log.options import MeterLog, MeterSet
 from wattle.meter_log.session import Session
 from wattle.record import manifest
 from wattle.shield import shield as shields
 from wattle.text import console
 
-Shield = Annotated[
-    str | None,
-    typer.Option(metavar="CORES", help="Run on cores of its own (auto, or 2-5,7), and measure what else ran there."),
-]
 SIMULATED = "sim"
 LONG = ("race", "mst")  # studies whose quick simulation takes too long to run three times
-EXTRA = {"shield": Shield, "meter_log": MeterLog, "meter_set": MeterSet}
 
 
 @dataclass(frozen=True)
@@ -50,40 +40,25 @@ _asked: ContextVar[Asked] = ContextVar("asked", default=NOTHING)
 _session: ContextVar[tuple[Session, Iterator[int]] | None] = ContextVar("session", default=None)
 
 
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command of a study with the options of this file after its own."""
-    own = inspect.signature(command, eval_str=True)
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        shield, log, settings = (given.pop(name) for name in EXTRA)
-        place = str(given.get("on", "")).partition(":")[0]
-        chosen = options.chosen(log, settings)
-        asked = Asked(shield, chosen, place == SIMULATED, bool(given.get("quick")), not given.get("program"))
-        _check(asked)
-        _check_hosts(asked, place)
-        token = _asked.set(asked)
-        try:
-            command(**given)
-        finally:
-            _asked.reset(token)
-
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    more = [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in EXTRA.items()]
-    by_name = [p.replace(kind=keyword) for p in own.parameters.values()]
-    run.__signature__ = own.replace(parameters=[*by_name, *more])  # type: ignore[attr-defined]
-    return run
-
-
-def _check(asked: Asked) -> None:
+@contextmanager
+def asking(
+    place: str, quick: bool, judged: bool, shield: str | None, log: Path | None, settings: list[str] | None
+) -> Iterator[None]:
+    """The options of the study that is started in the context. `place`: as `--on` names it. Raises WattleError for
+    those that the place does not have.
+    """
+    kind = place.partition(":")[0]
+    asked = Asked(shield, options.chosen(log, settings), kind == SIMULATED, quick, judged)
     for option, value in (("--shield", asked.shield), ("--meter-log", asked.log)):
         if asked.simulated and value is not None:
             raise WattleError(f"{option}: is for real jobs, and --on sim simulates them")
-
-
-def _check_hosts(asked: Asked, place: str) -> None:
-    if place == "hosts" and asked.shield is not None:
+    if kind == "hosts" and shield is not None:
         raise WattleError("--shield: shields cores of this machine, and --hosts starts PEs on others")
+    token = _asked.set(asked)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
 
 
 @contextmanager

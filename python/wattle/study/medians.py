@@ -9,15 +9,9 @@ from markupsafe import Markup
 from wattle.html.figures import Look, Trace, line
 from wattle.study.stats import Center
 from wattle.text import units
-from wattle.text.units import in_unit
 
 Cell = str | tuple[str, str]  # of a table: a text, or a value with its spread
 Shown = Callable[[float], str]  # an amount with its unit
-
-
-def by_unit(unit: str) -> Shown:
-    """Amounts in a unit."""
-    return lambda value: in_unit(value, unit)
 
 
 def middle_half(found: Center, shown: Shown) -> str:

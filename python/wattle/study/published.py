@@ -53,6 +53,11 @@ class Evidence:
         return frozenset() if self.frame is None else energy.profiles(self.frame)
 
     @property
+    def repeats(self) -> int:
+        """The number of repeats that every point has."""
+        raise NotImplementedError
+
+    @property
     def simulated(self) -> bool:
         """Whether times are simulated. No figure then counts as measured."""
         return self.place.simulated
@@ -75,6 +80,14 @@ class Evidence:
     def external_meter(self) -> str:
         """The source and scope of joules of the node by an external meter; empty where there are none."""
         return "" if self.frame is None else energy.of_external_meter(self.frame)
+
+    def kind(self, metric: str) -> str:
+        """The provenance of a metric's figures."""
+        return "measured"
+
+    def outcome(self, metric: str, ours: str, holds: bool, *why: str) -> Outcome:
+        """The outcome for a metric. `why`: the reasons for a difference; an empty one is left out."""
+        return Outcome(ours, verdict_of(holds), () if holds else tuple(filter(None, why)), self.kind(metric))
 
     def uses_joules(self, judge: Callable[[Any], Outcome]) -> bool:
         """Whether a judge that finds a verdict from these samples finds none without their joules."""

@@ -1,8 +1,7 @@
 """The registry of studies. A study is a folder of this package with a `study.py`.
 
-Its `page.py` makes the page of a directory. With a `published.toml`, its `STUDY` (engine.py) is the
-command `wattle study NAME`, by its own `command.py` or as its family does it, and `wattle compare` accepts its
-directories. The docstring of its `__init__.py` is the help.
+Its `page.py` makes the page of a directory. With a `published.toml`, its `STUDY` (engine.py) is the command `wattle
+study NAME`, and `wattle compare` accepts its directories. The docstring of its `__init__.py` is the help.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ def commands() -> list[str]:
 
 
 def command(name: str) -> Callable[..., None]:
-    """The command of a study, by its own module or that of its family."""
-    own = (HERE / name / "command.py").exists()
-    found: Callable[..., None] = part(name, "command").command if own else study(name).command()
-    return found
+    """The command of a study, with all its options."""
+    from wattle.study import command
+
+    return command.of(study(name))
 
 
 def words(name: str) -> str:

@@ -6,8 +6,9 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,52 @@ from wattle.base import files, input_files, limits
 from wattle.base.checked import Checked, parse_json, shown
 from wattle.base.errors import DamagedFile, WattleError
 from wattle.text.provenance import Joules, Provenance, read_joules, total, unavailable
+from wattle.text.units import in_unit
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a comparison. `cell`: the columns that identify a point of the sweep. `series`: the column of the
+    cell that names the rows of the table. `figures`: column and label; a column X_J comes with X_uncertainty_J,
+    X_provenance and X_source. `columns`: all columns of the samples, with their types.
+    """
+
+    cell: tuple[str, ...]
+    series: str
+    figures: tuple[tuple[str, str], ...]
+    columns: dict[str, Any]
+
+    def schema(self) -> dict[str, Any]:
+        """The types of the columns that are compared."""
+        figures = [column for column, _ in self.figures]
+        domains = [column.removesuffix("_J") for column in figures if column.endswith("_J")]
+        beside = [f"{domain}_{what}" for domain in domains for what in ("uncertainty_J", "provenance", "source")]
+        return {column: self.columns[column] for column in (*self.cell, *figures, *beside)}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of a sample. `value`: from the row; None where it is not known. `energy`: the domains whose joules it
+    uses. `counted`: whether it is a counter's.
+    """
+
+    name: str
+    label: str
+    unit: str
+    value: Callable[[dict[str, Any]], float | None]
+    energy: tuple[str, ...] = ()
+    counted: bool = False
+    lower_is_better: bool = True
+
+    def shown(self, value: float | None) -> str:
+        """An amount with its unit."""
+        return in_unit(value, self.unit)
+
+
+def metrics(*found: Metric) -> dict[str, Metric]:
+    """The metrics by name."""
+    return {metric.name: metric for metric in found}
+
 
 FILE = "samples.parquet"
 NETWORK = "network-"  # begins the names of folders of the study at an end of the half-widths of times

@@ -65,7 +65,7 @@ def test_the_installation_holds_what_the_readme_promises(prefix: Path) -> None:
         "share/wattle/machines",
         "share/wattle/python/wattle/cli.py",
         "share/wattle/python/wattle/html/templates/base.html.j2",
-        "share/wattle/python/wattle/study/am/page.html.j2",
+        "share/wattle/python/wattle/study/am/method.html.j2",
         "share/wattle/python/wattle/study/am/published.toml",
         "share/doc/wattle/README.md",
     ):

@@ -12,7 +12,7 @@ import sweeps
 from wattle.record import manifest as manifests
 from wattle.report.cli import write
 from wattle.study import published
-from wattle.study.sweep.figures import plain_axis
+from wattle.study.sweep.page import plain_axis
 from wattle.study.sweep.plan import Job
 
 PLOTLY = re.compile(r'<script type="application/gzip" id="plotly">.*?</script>', re.DOTALL)

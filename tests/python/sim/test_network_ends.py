@@ -14,7 +14,7 @@ from wattle.study import measuring, published, samples
 from wattle.study.barrier.judges import ROWS
 from wattle.study.measuring import Asked
 from wattle.study.published import Verdict
-from wattle.study.sweep.samples import SCHEMA
+from wattle.study.sweep.analysis import SCHEMA
 
 
 def test_a_slow_cluster_has_longer_times_and_less_bandwidth():

@@ -16,11 +16,9 @@ from wattle.record import manifest as manifests
 from wattle.report.cli import write
 from wattle.study import published
 from wattle.study.am import study as am
-from wattle.study.am.analysis import Analysis, Case
+from wattle.study.am.analysis import SCHEMA, Analysis, Case
 from wattle.study.am.judges import ROWS
-from wattle.study.am.plan import jobs_of, left_out_of, make_plan
-from wattle.study.am.samples import SCHEMA
-from wattle.study.am.study import planned
+from wattle.study.am.study import jobs_of, left_out_of, make_plan, planned
 from wattle.study.place import Place
 from wattle.study.published import Row, Verdict
 from wattle.study.stats import FEWEST

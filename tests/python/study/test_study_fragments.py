@@ -15,11 +15,9 @@ import studies
 from fakes import Wattle
 from pieces import AS_PUBLISHED, World
 from wattle.study import published
-from wattle.study.fragments.analysis import Analysis, configurations
-from wattle.study.fragments.figures import shown_at
+from wattle.study.fragments.analysis import SCHEMA, Analysis, configurations, shown_at
 from wattle.study.fragments.judges import ROWS
 from wattle.study.fragments.plan import make_plan
-from wattle.study.fragments.samples import SCHEMA
 from wattle.study.place import LOCAL, SIMULATED, TWO_NODES, Place
 from wattle.study.published import Row, Verdict
 

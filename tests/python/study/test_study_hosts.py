@@ -21,7 +21,7 @@ from wattle.machine import paths
 from wattle.machine.nodes import Nodes, unavailable
 from wattle.study import cli, hosts, launch, registry, where
 from wattle.study.place import Place, check_place, of_options
-from wattle.study.versions.plan import parse_pes
+from wattle.study.versions.course import parse_pes
 
 needs_nodes = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 SMALL = ("--payload", "64", "--repeat", "1", "--min-time", "0")  # of `patterns`: seconds

@@ -24,9 +24,8 @@ from wattle.study.lsms import judges, recorded
 from wattle.study.lsms.study import STUDY
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.published import Verdict
-from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.analysis import WAITS, Analysis
 from wattle.study.sweep.plan import MODES, SCALINGS, Job, Plan
-from wattle.study.sweep.samples import WAITS
 from wattle.timeline import rows as timelines
 from wattle.timeline.rows import Row, Slice
 

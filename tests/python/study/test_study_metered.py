@@ -23,7 +23,7 @@ from wattle.meter_log.trace import Trace
 from wattle.report.cli import write
 from wattle.study import measuring, samples
 from wattle.study.measuring import Asked
-from wattle.study.patterns import plan as patterns
+from wattle.study.patterns import study as patterns
 from wattle.study.patterns.study import _sweeps
 from wattle.study.sweep.plan import Job
 

@@ -17,7 +17,7 @@ from test_study_sweeps import says  # noqa: F401 (a fixture)
 from tree import PACKAGE
 from wattle.meter_log import kept
 from wattle.report.cli import write
-from wattle.study import cli, measuring, registry
+from wattle.study import measuring, registry
 
 QUICK = ("study", "barrier", "--quick", "--rounds", 1)
 
@@ -38,7 +38,7 @@ def manifest_of(directory: Path) -> dict:
 def test_every_study_has_the_options(wattle: Wattle):
     assert registry.commands()
     for name in registry.commands():
-        command = cli.whole(name)
+        command = registry.command(name)
         assert {"shield", "meter_log", "meter_set"} <= set(inspect.signature(command).parameters), name
     assert "--shield" in wattle("study", "barrier", "--help").stdout
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 import studies
 from fakes import Wattle
-from wattle.study.patterns.plan import make_plan
-from wattle.study.patterns.samples import SCHEMA, row
+from wattle.study.patterns.analysis import SCHEMA, row
+from wattle.study.patterns.study import make_plan
 from wattle.study.stats import FEWEST
 
 

@@ -19,7 +19,7 @@ from fakes import Wattle
 from wattle.base.errors import DamagedFile, WattleError
 from wattle.machine.nodes import unavailable
 from wattle.study import place as module
-from wattle.study.patterns.plan import make_plan
+from wattle.study.patterns.study import make_plan
 from wattle.study.place import Place, check_place
 
 WHY_NOT = unavailable() or ("two cores are needed" if len(os.sched_getaffinity(0)) < 2 else None)

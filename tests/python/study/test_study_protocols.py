@@ -18,9 +18,8 @@ from wattle.study.protocols import configurations, judges
 from wattle.study.protocols.configurations import MPICH, OPEN_MPI, SHARED, TCP, Configuration
 from wattle.study.protocols.study import STUDY, WAITS
 from wattle.study.published import Verdict
-from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.analysis import SCHEMA, Analysis
 from wattle.study.sweep.plan import Job, Plan
-from wattle.study.sweep.samples import SCHEMA
 
 
 def analysis(went: dict[str, bool | None], provenance: str = "modelled") -> Analysis:

@@ -18,10 +18,9 @@ from wattle.sim import simulation
 from wattle.study import measuring
 from wattle.study.race import own
 from wattle.study.race.judges import JOBS
-from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.analysis import SCHEMA, Analysis
 from wattle.study.sweep.knob import Knob
 from wattle.study.sweep.plan import Plan
-from wattle.study.sweep.samples import SCHEMA
 
 OSHCC = HOME / "bin" / "oshcc"
 needs_runtime = pytest.mark.skipif(not os.access(OSHCC, os.X_OK), reason="the runtime is not built")
@@ -104,12 +103,9 @@ def test_clocks_are_simulated_and_the_page_shows_them(tmp_path):
 
 def test_without_published_figures_one_network_is_simulated():
     found = []
-
-    def command(on: str = "local", quick: bool = False, program: list[str] | None = None) -> None:
-        found.append(measuring.varies_network("race"))
-
-    for program in (None, ["./app"]):
-        measuring.with_options(command)(on="sim", program=program, shield=None, meter_log=None, meter_set=None)
+    for judged in (True, False):
+        with measuring.asking("sim", False, judged, None, None, None):
+            found.append(measuring.varies_network("race"))
     assert found == [True, False]
 
 

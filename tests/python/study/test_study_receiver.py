@@ -13,7 +13,7 @@ import sweeps
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.published import Verdict
 from wattle.study.receiver import judges
-from wattle.study.receiver.phases import phase_edp, phase_joules
+from wattle.study.receiver.judges import phase_edp, phase_joules
 from wattle.study.sweep.analysis import Analysis
 
 ON_HARDWARE = {"direct-dram", "direct-dram-2.4", "direct-dram-many", "direct-sender", "direct-latency", "direct-edp"}

@@ -24,12 +24,12 @@ from wattle.study.race import judges as race_judges
 from wattle.study.receiver import judges as receiver_judges
 from wattle.study.site import HERE
 from wattle.study.stats import line
+from wattle.study.sweep import analysis as sweep_analysis
 from wattle.study.sweep import course as sweep
-from wattle.study.sweep import samples as sweep_samples
+from wattle.study.sweep.analysis import SCHEMA, WAITS
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.knob import Knob
 from wattle.study.sweep.plan import MODES, SCALINGS, Job, Plan
-from wattle.study.sweep.samples import SCHEMA, WAITS
 
 STUDIES = tuple(sweeps.SWEEPS)
 
@@ -226,7 +226,7 @@ def test_thresholds_that_too_few_trials_were_made_for_are_not_learned(tmp_path):
     for trials, facts in ((0, {}), (3, {}), (4, {"thresholds": pascol_judges.OPS})):
         transfers = fakes.transfers(**pascol_judges.OPS, trials=trials)
         (folder / "pe-00000.json").write_text(json.dumps(fakes.pe_profile(n_pes=1, transfers=transfers)))
-        assert sweep_samples.thresholds_of(tmp_path, 1) == facts
+        assert sweep_analysis.thresholds_of(tmp_path, 1) == facts
     never = sweeps.analysis("pascol", sweeps.as_published, learns=False)
     assert pascol_judges.learned(never, "put") is None
     _, heads, lines = sweeps.SWEEPS["pascol"].table(never)

@@ -17,8 +17,8 @@ from wattle.study.place import Place, Start
 from wattle.study.published import Verdict
 from wattle.study.site import Site, opened
 from wattle.study.tsp import study as tsp
-from wattle.study.versions.plan import parse_pes
-from wattle.study.versions.samples import SCHEMA
+from wattle.study.versions.analysis import SCHEMA
+from wattle.study.versions.course import parse_pes
 from wattle.study.where import MPI_SAYS
 
 OURS = ("bucket", "am", "steal")

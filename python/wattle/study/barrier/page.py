@@ -4,52 +4,33 @@ from __future__ import annotations
 
 from wattle.html.figures import Trace, published_band
 from wattle.study.barrier.judges import INTERCEPT, LATE, SCALE, SLOPE, waiting
-from wattle.study.sweep.analysis import Analysis, Point
-from wattle.study.sweep.figures import lines, look_of, plain_axis
-from wattle.study.sweep.page import Section
-from wattle.study.sweep.samples import WAITS
+from wattle.study.sweep.analysis import WAITS, Analysis
+from wattle.study.sweep.page import Section, at_x, by_mode, by_wait, each_metric, lines, only_records, plain_axis
+from wattle.study.sweep.plan import MODES, SCALINGS
 
-
-def _by_wait(a: Analysis, series: str) -> list[tuple[str, object, list[Point]]]:
-    return [(wait, look_of(wait), a.select(series=series, wait=wait, mode="off")) for wait in WAITS]
-
-
-def _by_mode(a: Analysis, scaling: str) -> list[tuple[str, object, list[Point]]]:
-    modes = ("baseline", "performance", "energy", "hybrid")
-    return [(mode, look_of(mode), a.select(series=LATE, mode=mode, scaling=scaling)) for mode in modes]
+TIME_AND_ENERGY = (("seconds", "Time"), ("node", "Energy of the node"))
 
 
 def sections(a: Analysis) -> list[Section]:
-    found = a.select(series=LATE)
-    ticks = sorted({p.x or 0 for p in found})
+    ticks = sorted({p.x or 0 for p in a.select(series=LATE)})
     late = plain_axis("T, ms", True, ticks)
-    counts = sorted({p.pes - 1 for p in a.select(series=SCALE)})
-    pes = plain_axis("PEs that wait", False, counts)
-
-    def x(point: Point) -> float:
-        return point.x or 0
-
-    energy = lines(a, "late-node", "Energy of the node", "node", _by_wait(a, LATE), x, late)
+    pes = plain_axis("PEs that wait", False, sorted({p.pes - 1 for p in a.select(series=SCALE)}))
+    waits, scale = by_wait(a, series=LATE), by_wait(a, series=SCALE)
+    energy = lines(a, "late-node", "Energy of the node", "node", waits, at_x, late)
     energy.traces.append(_published(ticks))
     energy.note += "; dashed: the papers' line, of another machine"
-    acts = (
-        ""
-        if a.knob.acts
-        else " The knob only records, so the figures show the cost of the modes and not their savings."
-    )
+    acts = only_records(a, "the figures show the cost of the modes and not their savings")
     return [
         Section(
             "late",
             "Waiting in time",
-            (
-                "PE 1 arrives T late (it sleeps meanwhile) and PE 0 waits. There is a wait of each length under "
-                "each wait policy."
-            ),
+            "PE 1 arrives T late (it sleeps meanwhile) and PE 0 waits. There is a wait of each length under each wait "
+            "policy.",
             [
-                lines(a, "late-own", "Energy of the PEs", "own", _by_wait(a, LATE), x, late),
+                lines(a, "late-own", "Energy of the PEs", "own", waits, at_x, late),
                 energy,
-                lines(a, "late-cpu", "CPU seconds", "cpu_s", _by_wait(a, LATE), x, late),
-                lines(a, "late-power", "Power of the PEs", "own_watts", _by_wait(a, LATE), x, late),
+                lines(a, "late-cpu", "CPU seconds", "cpu_s", waits, at_x, late),
+                lines(a, "late-power", "Power of the PEs", "own_watts", waits, at_x, late),
             ],
             WAITS,
         ),
@@ -58,21 +39,23 @@ def sections(a: Analysis) -> list[Section]:
             "Modes",
             f"The same, spinning, with the governor in each mode.{acts}",
             [
-                lines(a, f"mode-{metric}-{scaling}", f"{title}, {scaling}", metric, _by_mode(a, scaling), x, late)
-                for scaling in ("reactive", "proactive")
-                for metric, title in (("seconds", "Time"), ("node", "Energy of the node"))
+                figure
+                for s in SCALINGS
+                for figure in each_metric(
+                    a, f"mode-{{}}-{s}", TIME_AND_ENERGY, by_mode(a, series=LATE, scaling=s), at_x, late, f"{{}}, {s}"
+                )
             ],
-            ("baseline", "performance", "energy", "hybrid"),
+            MODES,
         ),
         Section(
             "scale",
             "Waiting in scale",
             "All but one PE wait, for 20 ms. Where there are more PEs than cores, they share them.",
             [
-                lines(a, "scale-power", "Power of the PEs", "own_watts", _by_wait(a, SCALE), waiting, pes),
-                lines(a, "scale-own", "Energy of the PEs", "own", _by_wait(a, SCALE), waiting, pes),
-                lines(a, "scale-cores", "Cores in use", "cores", _by_wait(a, SCALE), waiting, pes),
-                lines(a, "scale-time", "Time", "seconds", _by_wait(a, SCALE), waiting, pes),
+                lines(a, "scale-power", "Power of the PEs", "own_watts", scale, waiting, pes),
+                lines(a, "scale-own", "Energy of the PEs", "own", scale, waiting, pes),
+                lines(a, "scale-cores", "Cores in use", "cores", scale, waiting, pes),
+                lines(a, "scale-time", "Time", "seconds", scale, waiting, pes),
             ],
             WAITS,
         ),

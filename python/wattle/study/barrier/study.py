@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wattle.study.barrier.judges import LATE, ROWS, SCALE, fits
-from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.analysis import WAITS, Analysis
+from wattle.study.sweep.family import Sweep, changes, costs
 from wattle.study.sweep.plan import MODES, Job, Plan, of_all_modes
-from wattle.study.sweep.samples import WAITS
-from wattle.study.sweep.words import changes, costs
 from wattle.text import units
 
 LATE_MS, QUICK_LATE_MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), (1, 2, 5, 10, 20, 50)

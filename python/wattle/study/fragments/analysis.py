@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,13 +12,74 @@ from typing import Any
 
 import polars as pl
 
-from wattle.base.checked import parse_json
+from wattle.base.checked import Checked, parse_json
 from wattle.study import energy, samples
-from wattle.study.fragments.samples import interface
-from wattle.study.metric import Metric
+from wattle.study.fragments.plan import PATTERN
 from wattle.study.place import Place
 from wattle.study.published import Evidence
+from wattle.study.samples import Layout, Metric, metered, metered_columns, metrics
+from wattle.text import units
 from wattle.text.provenance import Joules
+from wattle.text.units import in_unit
+
+EVENTS = ("instructions", "cycles", "cache_references", "cache_misses")
+
+SCHEMA: dict[str, Any] = {
+    "pattern": pl.String,
+    "payload": pl.Int64,  # bytes
+    "fragments": pl.Int64,
+    "fragment_bytes": pl.Int64,
+    "repeat": pl.Int64,
+    "iterations": pl.Int64,
+    "block_s": pl.Float64,  # all iterations, with clearing and barriers
+    "latency_s": pl.Float64,  # of one payload: median; the next three columns are its spread within this sample
+    "latency_p25_s": pl.Float64,
+    "latency_p75_s": pl.Float64,
+    "latency_mean_s": pl.Float64,
+    "bandwidth_Bps": pl.Float64,
+    **metered_columns(),  # of the sender, for one payload
+    **dict.fromkeys(EVENTS, pl.Float64),  # of the sender's thread in user mode, for one payload
+    "counted_why": pl.String,  # the reason where one of them is not counted
+    "interfaces_json": pl.String,  # packets and bytes of each network interface of the sender's node, for one payload
+    "clear": pl.String,
+    "verified": pl.Boolean,
+}
+
+COMPARED = Layout(
+    ("pattern", "payload", "fragments"),
+    "pattern",
+    (("latency_s", "latency"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
+    SCHEMA,
+)
+
+
+def row(document: dict[str, Any]) -> dict[str, Any]:
+    """A "sample" line as a row. Raises DamagedFile with the place in a wrong line."""
+    line = Checked("the benchmark's output", document)
+    latency = line.get("latency_s")
+    counted = line.get("counted") if line.has("counted") else None
+    return {
+        "pattern": line.choice("pattern", (PATTERN,)),
+        **{key: line.integer(key) for key in ("payload", "fragments", "fragment_bytes", "repeat", "iterations")},
+        **{key: line.number(key) for key in ("block_s", "bandwidth_Bps")},
+        "latency_s": latency.number("median"),
+        **{f"latency_{key}_s": latency.number(key) for key in ("p25", "p75", "mean")},
+        **metered(line),
+        **{key: counted.number(key) if counted else None for key in EVENTS},
+        "counted_why": counted.text("why") if counted else "a simulated processor has no counters",
+        "interfaces_json": json.dumps([interface(entry) for entry in counted.items("interfaces")] if counted else []),
+        "clear": line.text("clear"),
+        "verified": line.get("verified").value is True,
+    }
+
+
+WAYS = ("packets_sent", "packets_received", "bytes_sent", "bytes_received")
+
+
+def interface(entry: Checked) -> dict[str, Any]:
+    """One interface of a line, checked."""
+    return {"name": entry.text("name"), **{way: entry.number(way) for way in WAYS}}
+
 
 Row = dict[str, Any]
 Cell = tuple[int, int]  # payload in bytes, number of fragments
@@ -37,22 +99,19 @@ def _watts(*domains: str) -> Callable[[Row], float | None]:
     return value
 
 
-METRICS = {
-    m.name: m
-    for m in (
-        Metric("cpu", "CPU energy", "J", itemgetter("cpu_J"), ("cpu",)),
-        Metric("dram", "DRAM energy", "J", itemgetter("dram_J"), ("dram",)),
-        Metric("cpu_power", "CPU power", "W", _watts("cpu"), ("cpu",)),
-        Metric("dram_power", "DRAM power", "W", _watts("dram"), ("dram",)),
-        Metric("power", "CPU + DRAM power", "W", _watts("cpu", "dram"), ("cpu", "dram")),
-        Metric("latency", "Time", "s", itemgetter("latency_s")),
-        Metric("bandwidth", "Bandwidth", "B/s", itemgetter("bandwidth_Bps")),
-        Metric("instructions", "Instructions", "", itemgetter("instructions"), (), True),
-        Metric("misses", "Last-level cache misses", "", itemgetter("cache_misses"), (), True),
-        Metric("sent", "Packets sent", "", itemgetter("packets_sent")),
-        Metric("received", "Packets received", "", itemgetter("packets_received")),
-    )
-}
+METRICS = metrics(
+    Metric("cpu", "CPU energy", "J", itemgetter("cpu_J"), ("cpu",)),
+    Metric("dram", "DRAM energy", "J", itemgetter("dram_J"), ("dram",)),
+    Metric("cpu_power", "CPU power", "W", _watts("cpu"), ("cpu",)),
+    Metric("dram_power", "DRAM power", "W", _watts("dram"), ("dram",)),
+    Metric("power", "CPU + DRAM power", "W", _watts("cpu", "dram"), energy.DOMAINS),
+    Metric("latency", "Time", "s", itemgetter("latency_s")),
+    Metric("bandwidth", "Bandwidth", "B/s", itemgetter("bandwidth_Bps")),
+    Metric("instructions", "Instructions", "", itemgetter("instructions"), (), True),
+    Metric("misses", "Last-level cache misses", "", itemgetter("cache_misses"), (), True),
+    Metric("sent", "Packets sent", "", itemgetter("packets_sent")),
+    Metric("received", "Packets received", "", itemgetter("packets_received")),
+)
 
 
 @dataclass(frozen=True)
@@ -221,3 +280,35 @@ def configurations(a: Analysis) -> list[dict[str, object]]:
         {"payload": payload, "fragments": n, **{name: a.value(name, payload, n) for name in METRICS}}
         for payload, n in sorted(a.rows)
     ]
+
+
+SHOWN = (
+    "cpu",
+    "dram",
+    "instructions",
+    "bandwidth",
+    "latency",
+    "cpu_power",
+    "dram_power",
+    "power",
+    "misses",
+    "sent",
+    "received",
+)
+
+
+def shown(metric: str, value: float | None) -> str:
+    """An amount with its unit."""
+    unit = METRICS[metric].unit
+    return in_unit(value, unit) if unit else units.count(value)
+
+
+def shown_at(a: Analysis, metric: str, payload: int, fragments: int) -> str:
+    """The amount of a cell with its unit: `below 4 µJ` where its half-width exceeds it."""
+    below = a.below(metric, payload, fragments)
+    return shown(metric, a.value(metric, payload, fragments)) if below is None else f"below {shown(metric, below)}"
+
+
+def missing(a: Analysis, names: Sequence[str] = SHOWN) -> list[tuple[str, str]]:
+    """(label, reason) of each metric that has no map."""
+    return [(METRICS[name].label, a.why_not(name)) for name in names if not a.values(name)]

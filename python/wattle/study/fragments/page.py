@@ -2,96 +2,96 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-from wattle.html.page import Page
-from wattle.record import manifest as manifests
-from wattle.record.manifest import Manifest
-from wattle.study import published
-from wattle.study.fragments import figures as drawn
-from wattle.study.fragments.analysis import METRICS, Analysis
-from wattle.study.fragments.figures import SHOWN, shown, shown_at
-from wattle.study.fragments.study import STUDY
+from markupsafe import Markup
+
+from wattle.base.checked import Checked
+from wattle.html.figures import Figure, heat_map, hover_text, powers_axis, short_count
+from wattle.study.fragments.analysis import METRICS, SHOWN, Analysis, missing, shown, shown_at
+from wattle.study.page import Block, Parts, Section, chips
+from wattle.study.published import Row
 from wattle.text import units
-from wattle.text.provenance import amount
 
 SECTIONS = {
-    "energy": ("Energy", ("cpu", "dram", "instructions")),
-    "bandwidth": ("Bandwidth", ("bandwidth", "latency")),
-    "power": ("Power", ("cpu_power", "dram_power", "power")),
-    "counters": ("Cache misses and packets", ("misses", "sent", "received")),
+    "energy": (
+        "Energy",
+        ("cpu", "dram", "instructions"),
+        "Energy follows the number of instructions. For a fixed payload it rises with fragmentation, but that of bulk "
+        "transfers not at first. With a constant number of fragments, messages of 2 B to 64 KiB cost the same, larger "
+        "ones more (D 6.1).",
+    ),
+    "bandwidth": (
+        "Bandwidth",
+        ("bandwidth", "latency"),
+        "For any size the most bandwidth is reached with the fewest fragments (D 6, figure 6.3).",
+    ),
+    "power": (
+        "Power",
+        ("cpu_power", "dram_power", "power"),
+        "Small transfers draw 16 W (CPU) and 7 W (DRAM), bulk ones 16.2 and 9 W; together 23 and 28 W. CPU power is "
+        "higher with very low fragmentation, and changes at the sizes of the L1 and L2 caches (D 6.2).",
+    ),
+    "counters": (
+        "Cache misses and packets",
+        ("misses", "sent", "received"),
+        "Last-level cache misses rise in proportion beyond the L2 cache (D 6.2). Packets sent and received are "
+        "proportional to the execution time (D 6.3).",
+    ),
 }
 
-STATEMENTS = {
-    "energy": "Energy follows the number of instructions. For a fixed payload it rises with fragmentation, but that of "
-    "bulk transfers not at first. With a constant number of fragments, messages of 2 B to 64 KiB cost the same, larger "
-    "ones more (D 6.1).",
-    "bandwidth": "For any size the most bandwidth is reached with the fewest fragments (D 6, figure 6.3).",
-    "power": "Small transfers draw 16 W (CPU) and 7 W (DRAM), bulk ones 16.2 and 9 W; together 23 and 28 W. CPU power "
-    "is higher with very low fragmentation, and changes at the sizes of the L1 and L2 caches (D 6.2).",
-    "counters": "Last-level cache misses rise in proportion beyond the L2 cache (D 6.2). Packets sent and received are "
-    "proportional to the execution time (D 6.3).",
-}
 
-
-def build(directory: Path, record: Manifest) -> Page:
-    """Reads and checks the directory's samples and results, and makes the page."""
-    analysis = STUDY.load(directory, record)
-    STUDY.check_results(directory)
-    rows = STUDY.judge(analysis)
-    maps = {figure.id: figure for figure in drawn.maps(analysis)}
-    sections = [(name, title, _of(maps, names)) for name, (title, names) in SECTIONS.items()]
-    return Page(
-        template=Path(__file__).with_suffix(".html.j2"),
-        title=STUDY.title,
-        subtitle=f"{STUDY.question} {analysis.place.found} on {analysis.place.words}.",
-        summary=STUDY.summary(analysis, rows, [], record, on_page=True),
-        record=record,
-        nav=_nav(),
-        figures=list(maps.values()),
-        content={
-            "a": analysis,
-            **published.content(rows),
-            "chips": {name: [(r, r.published) for r in rows if r.about == name] for name in SECTIONS},
-            "sections": sections,
-            "statements": STATEMENTS,
-            "missing": {name: _missing(analysis, names) for name, (_, names) in SECTIONS.items()},
-            "cards": _cards(analysis),
-            "heads": [METRICS[name].label for name in SHOWN],
-            "cells": _cells(analysis),
-            "method": _method(directory, record),
-            "provenance": {d: analysis.provenance(d) for d in ("cpu", "dram")},
-            "uncertainty": {d: units.doubt(analysis.uncertainty(d)) for d in ("cpu", "dram")},
-            "floor": [f for f in analysis.floor if f.known and f.interval_s],
-            "u": units,
-            "amount": amount,
+def parts(a: Analysis, rows: list[Row], facts: Checked) -> Parts:
+    return Parts(
+        sections=[_section(a, rows, name) for name in SECTIONS],
+        cards=_cards(a),
+        intro=(
+            "All statements of chapter 6 with a number or a relation. The paper measured between two nodes over "
+            f"InfiniBand, one PE on each; ours are of {a.place.words}.",
+            "The text at hand has numbers and sentences but no plots. D is S. Jana's dissertation (2016). The verdicts "
+            "are computed from these samples; reasons that several rows share are notes below the table.",
+        ),
+        published_nav="Published figures",
+        samples_id="cells",
+        medians_are="Medians over the repeats, for one payload.",
+        medians=(
+            ("payload", "fragments", "each", *(METRICS[name].label for name in SHOWN)),
+            [
+                [units.size(p), f"{n:,}", units.size(p / n), *(shown_at(a, name, p, n) for name in SHOWN)]
+                for p, n in sorted(a.rows)
+            ],
+            range(1, 99),
+        ),
+        method="fragments/method.html.j2",
+        more={
+            "facts": {
+                "clear": (facts.text("clear") if facts.has("clear") else "") or "not recorded",
+                "pinned": facts.has("pinned") and facts.flag("pinned"),
+                "repeats": facts.integer("repeats", lo=1),
+                "min_time_s": facts.number("min_time_s"),
+            },
+            "doubt": {d: units.doubt(a.uncertainty(d)) for d in ("cpu", "dram")},
         },
     )
 
 
-def _nav() -> list[tuple[str, str]]:
-    parts = [(name, title) for name, (title, _) in SECTIONS.items()]
-    ends = [
-        ("published", "Published figures"),
-        ("cells", "Samples"),
-        ("method", "How measured"),
-        ("manifest", "Manifest"),
-    ]
-    return [("summary", "Summary"), *parts, *ends]
-
-
-def _of(maps: dict[str, Any], names: tuple[str, ...]) -> list[Any]:
-    ids = [f"map-{name.replace('_', '-')}" for name in names]
-    return [maps[id] for id in ids if id in maps]
-
-
-def _missing(a: Analysis, names: tuple[str, ...]) -> list[tuple[str, str]]:
-    return [(METRICS[name].label, a.why_not(name)) for name in names if not a.values(name)]
+def _section(a: Analysis, rows: list[Row], id: str) -> Section:
+    title, names, statement = SECTIONS[id]
+    blocks: list[Block] = []
+    if id == "energy":
+        text = (
+            "The same bytes by one call, or in fragments by many: a blocking put and a quiet each. Along x the payload "
+            "grows, along y the number of fragments, both in powers of two. Each field is the median of "
+            f"{units.several(a.repeats, 'repeat')}, for one payload."
+        )
+        blocks.append(("p", text))
+    if figures := maps(a, names):
+        blocks.append(("figures", figures))
+    blocks += [("p", f"{label}: not known here, because {reason}.") for label, reason in missing(a, names)]
+    return Section(id, title, [*blocks, ("beside", Markup("<b>Published:</b> {}").format(statement)), chips(rows, id)])
 
 
 def _cards(a: Analysis) -> list[tuple[str, str, str]]:
-    """(value, label, remark) of the cards at the top."""
     payload = a.payloads[-1]
     cards = []
     bulk, one = a.value("bandwidth", payload, 1), a.value("latency", a.payloads[0], 1)
@@ -106,20 +106,43 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
     return cards
 
 
-def _cells(a: Analysis) -> list[list[str]]:
-    """Every cell with every metric, as text."""
-    return [
-        [units.size(p), f"{n:,}", units.size(p / n), *(shown_at(a, name, p, n) for name in SHOWN)]
-        for p, n in sorted(a.rows)
-    ]
+AXES = "payload in bytes along x, number of fragments along y"
 
 
-def _method(directory: Path, record: Manifest) -> dict[str, Any]:
-    """The settings of the study, from its manifest."""
-    plan = manifests.study(directory, record)
-    return {
-        "clear": (plan.text("clear") if plan.has("clear") else "") or "not recorded",
-        "pinned": plan.has("pinned") and plan.flag("pinned"),
-        "repeats": plan.integer("repeats", lo=1),
-        "min_time_s": plan.number("min_time_s"),
-    }
+def maps(a: Analysis, names: Sequence[str]) -> list[Figure]:
+    return [_map(a, name) for name in names if a.values(name)]
+
+
+def _map(a: Analysis, name: str) -> Figure:
+    metric = METRICS[name]
+    x, y = ([k.bit_length() - 1 for k in numbers] for numbers in (a.payloads, a.counts))
+    values = [[a.value(name, p, n) for p in a.payloads] for n in a.counts]
+    hover = [[_hover(a, name, p, n) for p in a.payloads] for n in a.counts]
+    where = f"interface {a.interface}" if name in ("sent", "received") else ""
+    note = a.provenance(name) if metric.energy else "simulated" if a.place.simulated else where
+    return Figure(
+        id=f"map-{name.replace('_', '-')}",
+        title=metric.label,
+        label=f"Heat map of {metric.label}: {AXES}",
+        traces=[heat_map(x, y, values, metric.unit, hover)],
+        layout={
+            "xaxis": powers_axis(x, "payload", lambda p: units.size(p).replace(".00", "").replace(".0", "")),
+            "yaxis": powers_axis(y, "fragments", short_count),
+        },
+        note=note,
+    )
+
+
+def _hover(a: Analysis, name: str, payload: int, n: int) -> str:
+    value = a.value(name, payload, n)
+    if value is None:
+        return ""
+    return hover_text(
+        f"{units.size(payload)} in {n:,}",
+        [
+            ("each", units.size(payload / n)),
+            (METRICS[name].label, shown(name, value)),
+            ("repeats", str(len(a.rows[payload, n]))),
+            ("provenance", a.provenance(name)),
+        ],
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from wattle.base.errors import WattleError
 from wattle.study import measuring
-from wattle.study.options import check_repeats
+from wattle.study.options import times
 from wattle.study.place import Place
 from wattle.text import units
 
@@ -66,15 +66,9 @@ def make_plan(
         place = replace(place, alone=True)  # as on the papers' shielded sockets
     if most is not None and (not 1 <= most <= LARGEST or most & (most - 1)):
         raise WattleError(f"--most {most}: allowed are powers of two from 1 to {LARGEST} ({units.size(LARGEST)})")
-    check_repeats(repeats, min_time_s)
-    many, least_s = (QUICK_REPEATS, QUICK_MIN_TIME_S) if quick else (FULL_REPEATS, FULL_MIN_TIME_S)
+    usual = (QUICK_REPEATS, QUICK_MIN_TIME_S) if quick else (FULL_REPEATS, FULL_MIN_TIME_S)
     if place.simulated:
-        many, least_s = SIMULATED_REPEATS, SIMULATED_MIN_TIME_S
+        usual = SIMULATED_REPEATS, SIMULATED_MIN_TIME_S
     across = QUICK_ACROSS_MOST if quick else ACROSS_MOST
-    return Plan(
-        (across if place.across else LARGEST) if most is None else most,
-        many if repeats is None else repeats,
-        max(least_s, measuring.least_s()) if min_time_s is None else min_time_s,
-        quick,
-        place,
-    )
+    most = (across if place.across else LARGEST) if most is None else most
+    return Plan(most, *times(repeats, min_time_s, usual), quick, place)

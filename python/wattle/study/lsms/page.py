@@ -8,11 +8,20 @@ from wattle.html.figures import Figure, Look, Trace, fragments_axis, hover_text
 from wattle.study.lsms.judges import PATTERNS, SCALE, SYNC, TIMELINE, TRANSFER, VERSIONS, loss, most
 from wattle.study.lsms.recorded import STAGES, Span, Step, last_step
 from wattle.study.lsms.study import SCALE_RATIO
-from wattle.study.sweep.analysis import Analysis, Point
-from wattle.study.sweep.figures import bars, lines, look_of, plain_axis
-from wattle.study.sweep.page import Section
+from wattle.study.sweep.analysis import WAITS, Analysis, Point
+from wattle.study.sweep.page import (
+    Section,
+    Series,
+    at_x,
+    at_y,
+    bars,
+    by_mode,
+    by_wait,
+    each_metric,
+    only_records,
+    plain_axis,
+)
 from wattle.study.sweep.plan import MODES, SCALINGS
-from wattle.study.sweep.samples import WAITS
 from wattle.text import units
 
 NAMES = {"shmem": "OpenSHMEM", "mpi": "MPI"}
@@ -117,19 +126,10 @@ def _bars(
 def _transfers(a: Analysis, there: Sequence[str]) -> Section:
     counts = sorted({int(p.x or 0) for p in a.select(series=TRANSFER)})
     axis = fragments_axis(counts, True) | {"title": {"text": "parameters in a message"}}
-    figures = [
-        lines(
-            a,
-            f"transfer-{version}-{metric}",
-            f"{NAMES[version]}: {title}",
-            metric,
-            [(p, LOOKS[p], a.select(series=TRANSFER, name=f"{version} {p}")) for p in PATTERNS],
-            lambda p: p.x or 0,
-            axis,
-        )
-        for version in there
-        for metric, title in METRICS
-    ]
+    figures = []
+    for version in there:
+        series = [(p, LOOKS[p], a.select(series=TRANSFER, name=f"{version} {p}")) for p in PATTERNS]
+        figures += each_metric(a, f"transfer-{version}-{{}}", METRICS, series, at_x, axis, f"{NAMES[version]}: {{}}")
     return Section(
         "transfer",
         "The transfer stage",
@@ -144,24 +144,20 @@ def _of(version: str, points: Sequence[Point]) -> list[Point]:
     return [p for p in points if p.name.startswith(f"{version} ")]
 
 
+def _series_of(version: str, series: Series) -> Series:
+    return [(name, look, _of(version, points)) for name, look, points in series]
+
+
 def _ratio_axis(a: Analysis) -> dict:
     return plain_axis("CR", False, sorted({p.y or 0 for p in a.select(series=SYNC)}))
 
 
 def _waits(a: Analysis, there: Sequence[str]) -> Section:
-    figures = [
-        lines(
-            a,
-            f"sync-{version}-{metric}",
-            f"{NAMES[version]}: {title}",
-            metric,
-            [(w, look_of(w), _of(version, a.select(series=SYNC, wait=w, mode="off"))) for w in WAITS],
-            lambda p: p.y or 0,
-            _ratio_axis(a),
-        )
-        for version in there
-        for metric, title in (*METRICS[:1], ("cpu_s", "CPU seconds"), *METRICS[1:])
-    ]
+    metrics = (*METRICS[:1], ("cpu_s", "CPU seconds"), *METRICS[1:])
+    figures = []
+    for version in there:
+        series, title = _series_of(version, by_wait(a, series=SYNC)), f"{NAMES[version]}: {{}}"
+        figures += each_metric(a, f"sync-{version}-{{}}", metrics, series, at_y, _ratio_axis(a), title)
     return Section(
         "waits",
         "Unequal work, by wait policy",
@@ -173,20 +169,11 @@ def _waits(a: Analysis, there: Sequence[str]) -> Section:
 
 
 def _modes(a: Analysis, version: str) -> Section:
-    acts = "" if a.knob.acts else " The knob only records, so no mode changes a clock: the lines show their own cost."
-    figures = [
-        lines(
-            a,
-            f"modes-{version}-{scaling}-{metric}",
-            f"{title}, {scaling}",
-            metric,
-            [(m, look_of(m), _of(version, a.select(series=SYNC, mode=m, scaling=scaling))) for m in MODES],
-            lambda p: p.y or 0,
-            _ratio_axis(a),
-        )
-        for scaling in SCALINGS
-        for metric, title in METRICS
-    ]
+    acts = only_records(a, "no mode changes a clock: the lines show their own cost")
+    figures = []
+    for scaling in SCALINGS:
+        series, id = _series_of(version, by_mode(a, series=SYNC, scaling=scaling)), f"modes-{version}-{scaling}-{{}}"
+        figures += each_metric(a, id, METRICS, series, at_y, _ratio_axis(a), f"{{}}, {scaling}")
     alone = ""
     if version == "mpi" and a.knob.simulated:
         alone = (

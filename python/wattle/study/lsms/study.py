@@ -18,11 +18,9 @@ from wattle.study.lsms.judges import (
     most,
     sync_s,
 )
-from wattle.study.sweep.analysis import Analysis, Point
-from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.analysis import WAITS, Analysis, Point
+from wattle.study.sweep.family import Sweep, in_joules
 from wattle.study.sweep.plan import TURNS, Job, Plan, of_all_modes
-from wattle.study.sweep.samples import WAITS
-from wattle.study.sweep.words import in_joules
 from wattle.text import units
 
 PES, SIMULATED_PES = 6, 17  # a root and 5 or 16 members of groups; even, so that two nodes have as many each

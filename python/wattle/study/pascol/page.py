@@ -11,7 +11,7 @@ from wattle.study.medians import hover_lines, through
 from wattle.study.pascol.judges import AWARE, OPS, RING, SCHEMES, Scheme, crossover, points, ratio, spread, waits
 from wattle.study.stats import Center
 from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.page import Section
+from wattle.study.sweep.page import Section, only_records, sizes_axis
 from wattle.text import units
 
 LOOKS = (
@@ -40,14 +40,7 @@ def _none_here(a: Analysis, op: str) -> str:
 
 
 def sections(a: Analysis) -> list[Section]:
-    acts = (
-        ""
-        if a.knob.acts
-        else (
-            " The knob only records, so the scaled schemes show the cost of the decisions, not the savings "
-            "of the clocks."
-        )
-    )
+    acts = only_records(a, "the scaled schemes show the cost of the decisions, not the savings of the clocks")
     ways = " ".join(f"{name[0].upper()}{name[1:]}: {words}" for name, words in WORDS.items())
     found: list[Section] = []
     for op in OPS:
@@ -63,18 +56,6 @@ def sections(a: Analysis) -> list[Section]:
     return found
 
 
-def _axis(a: Analysis) -> dict[str, Any]:
-    sizes = sorted({int(p.x or 0) for p in a.select(series=RING)})
-    ticks = [n for n in (16**k for k in range(8)) if sizes[0] <= n <= sizes[-1]]
-    return {
-        "type": "log",
-        "tickmode": "array",
-        "tickvals": ticks,
-        "ticktext": [units.size(t) for t in ticks],
-        "title": {"text": "bytes of an operation"},
-    }
-
-
 def _figure(a: Analysis, op: str, metric: str, title: str) -> Figure:
     traces = [
         t for scheme, look in zip((*SCHEMES, AWARE), LOOKS, strict=True) if (t := _trace(a, op, metric, scheme, look))
@@ -88,7 +69,7 @@ def _figure(a: Analysis, op: str, metric: str, title: str) -> Figure:
     if 4 <= spread < 100:
         axis = fine_axis(values)
     layout = {
-        "xaxis": _axis(a),
+        "xaxis": sizes_axis(sorted({p.x or 0 for p in a.select(series=RING)}), "bytes of an operation"),
         "yaxis": axis,
         "showlegend": True,
         "legend": {"orientation": "h", "y": -0.3},

@@ -11,16 +11,70 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
+from typing import Any
 
 import polars as pl
 
+from wattle.base.checked import Checked
 from wattle.study import energy
-from wattle.study.metric import Metric
-from wattle.study.patterns.samples import PATTERNS
 from wattle.study.place import Place
 from wattle.study.published import Evidence
+from wattle.study.samples import Layout, Metric, metered, metered_columns, metrics
 from wattle.study.stats import Center, center, savings
 from wattle.text.provenance import Joules
+
+PATTERNS = ("PQPQ", "PPQ", "MPQMPQ", "MPMPQ", "MMPQAMM")
+SERIES = ("patterns", "payloads")  # the five patterns at one payload; one pattern at several payloads
+
+SCHEMA: dict[str, Any] = {
+    "series": pl.String,
+    "pattern": pl.String,
+    "payload": pl.Int64,  # bytes
+    "fragments": pl.Int64,
+    "fragment_bytes": pl.Int64,
+    "repeat": pl.Int64,
+    "turn": pl.Int64,  # position within its repeat's round of patterns
+    "iterations": pl.Int64,
+    "block_s": pl.Float64,  # all iterations, with clearing and barriers
+    "latency_s": pl.Float64,  # of one iteration: median; the next four columns are its spread within this sample
+    "latency_p25_s": pl.Float64,
+    "latency_p75_s": pl.Float64,
+    "latency_mean_s": pl.Float64,
+    "latency_min_s": pl.Float64,
+    "unpack_s": pl.Float64,  # the receiver's time, MMPQAMM only
+    "bandwidth_Bps": pl.Float64,
+    "message_rate_per_s": pl.Float64,
+    **metered_columns(),  # of the sender, for one payload
+    "clear": pl.String,
+    "verified": pl.Boolean,
+}
+
+COMPARED = Layout(
+    ("series", "pattern", "payload", "fragments"),
+    "pattern",
+    (("latency_s", "latency"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
+    SCHEMA,
+)
+
+
+def row(document: dict[str, Any], series: str) -> dict[str, Any]:
+    """A "sample" line as a row. Raises DamagedFile with the place in a wrong line."""
+    line = Checked("the benchmark's output", document)
+    latency = line.get("latency_s")
+    return {
+        "series": series,
+        "pattern": line.choice("pattern", PATTERNS),
+        **{
+            key: line.integer(key) for key in ("payload", "fragments", "fragment_bytes", "repeat", "turn", "iterations")
+        },
+        **{key: line.number(key) for key in ("block_s", "unpack_s", "bandwidth_Bps", "message_rate_per_s")},
+        "latency_s": latency.number("median"),
+        **{f"latency_{key}_s": latency.number(key) for key in ("p25", "p75", "mean", "min")},
+        **metered(line),
+        "clear": line.text("clear"),
+        "verified": line.get("verified").value is True,
+    }
+
 
 PAPER_PAYLOAD = 512 * 1024
 
@@ -30,19 +84,16 @@ def _edp(row: dict[str, float | None]) -> float | None:
     return None if joules is None or latency is None else joules * latency
 
 
-METRICS = {
-    m.name: m
-    for m in (
-        Metric("cpu", "CPU energy", "J", itemgetter("cpu_J"), ("cpu",)),
-        Metric("dram", "DRAM energy", "J", itemgetter("dram_J"), ("dram",)),
-        Metric("energy", "CPU + DRAM energy", "J", energy.whole, ("cpu", "dram")),
-        Metric("latency", "Latency", "s", itemgetter("latency_s")),
-        Metric("bandwidth", "Bandwidth", "B/s", itemgetter("bandwidth_Bps"), lower_is_better=False),
-        Metric("rate", "Message rate", "/s", itemgetter("message_rate_per_s"), lower_is_better=False),
-        Metric("edp", "Energy-delay product", "J·s", _edp, ("cpu", "dram")),
-        Metric("unpack", "Receiver's unpacking", "s", itemgetter("unpack_s")),
-    )
-}
+METRICS = metrics(
+    Metric("cpu", "CPU energy", "J", itemgetter("cpu_J"), ("cpu",)),
+    Metric("dram", "DRAM energy", "J", itemgetter("dram_J"), ("dram",)),
+    Metric("energy", "CPU + DRAM energy", "J", energy.whole, energy.DOMAINS),
+    Metric("latency", "Latency", "s", itemgetter("latency_s")),
+    Metric("bandwidth", "Bandwidth", "B/s", itemgetter("bandwidth_Bps"), lower_is_better=False),
+    Metric("rate", "Message rate", "/s", itemgetter("message_rate_per_s"), lower_is_better=False),
+    Metric("edp", "Energy-delay product", "J·s", _edp, energy.DOMAINS),
+    Metric("unpack", "Receiver's unpacking", "s", itemgetter("unpack_s")),
+)
 
 IMPACT_METRICS = ("cpu", "dram", "latency", "edp")
 

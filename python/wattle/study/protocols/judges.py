@@ -6,7 +6,9 @@ calls (equation 7.1).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from statistics import fmean
 
 from wattle.sim import cluster as clusters
 from wattle.study import papers
@@ -20,7 +22,7 @@ from wattle.study.protocols.configurations import (
     TCP_RENDEZVOUS,
     Configuration,
 )
-from wattle.study.published import OTHER_NETWORK, NotTestable, Outcome, Verdict, by_form, needed, verdict_of
+from wattle.study.published import OTHER_NETWORK, NotTestable, Outcome, by_form, needed, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.text import units
 from wattle.text.units import si
@@ -105,7 +107,7 @@ def efficiencies(a: Analysis, of: Configuration) -> dict[Point, float]:
 
 def best(a: Analysis, of: Configuration) -> tuple[Point, float] | None:
     try:
-        return max(efficiencies(a, of).items(), key=lambda item: item[1])
+        return _peak(a, of)
     except NotTestable:
         return None
 
@@ -113,9 +115,7 @@ def best(a: Analysis, of: Configuration) -> tuple[Point, float] | None:
 def pays_from(a: Analysis, of: Configuration) -> float | None:
     """The smallest message size among the best."""
     top = best(a, of)
-    return (
-        min((bytes_of(p) for p, v in efficiencies(a, of).items() if v >= NEAR * top[1]), default=None) if top else None
-    )
+    return min(bytes_of(p) for p, v in efficiencies(a, of).items() if v >= NEAR * top[1]) if top else None
 
 
 def per_joule(value: float) -> str:
@@ -125,6 +125,12 @@ def per_joule(value: float) -> str:
 
 def _peak(a: Analysis, of: Configuration) -> tuple[Point, float]:
     return max(efficiencies(a, of).items(), key=lambda item: item[1])
+
+
+def _both(over: dict[Point, float], under: dict[Point, float]) -> list[tuple[float, float]]:
+    """The pairs of figures of two configurations at the same payload and number of messages."""
+    below = {(p.x, p.y): v for p, v in under.items()}
+    return [(v, below[p.x, p.y]) for p, v in over.items() if (p.x, p.y) in below]
 
 
 def _largest_ratio(a: Analysis, over: Configuration, under: Configuration) -> tuple[float, Point]:
@@ -142,11 +148,6 @@ def _at(p: Point) -> str:
 # ---- rows ----
 
 
-def _outcome(a: Analysis, ours: str, holds: bool, why: str = "") -> Outcome:
-    verdict = verdict_of(holds)
-    return Outcome(ours, verdict, (why,) if why and verdict is Verdict.DIFFERS else (), a.provenance)
-
-
 def peak_of(a: Analysis, of: str, value: float) -> Outcome:
     _of_sockets(a, CALLED[of])
     point, most = _peak(a, CALLED[of])
@@ -159,7 +160,7 @@ def peak_of(a: Analysis, of: str, value: float) -> Outcome:
     why = f"At the {drawn:.0f} W of both sockets the published figure is a bandwidth of {units.size(rate)}/s.{here}"
     if a.simulated and CALLED[of] in (IB_EAGER, IB_RENDEZVOUS):
         why = f"{why} {OTHER_NETWORK}"
-    return _outcome(a, f"{per_joule(most)}, {_at(point)}", value / 2 <= most <= value * 2, why)
+    return a.outcome("own", f"{per_joule(most)}, {_at(point)}", value / 2 <= most <= value * 2, why)
 
 
 def pays_since(a: Analysis, of: str, value: int) -> Outcome:
@@ -173,15 +174,15 @@ def pays_since(a: Analysis, of: str, value: int) -> Outcome:
         if at
         else ""
     )
-    return _outcome(a, units.size(since), value / STEP <= since <= value * STEP, why)
+    return a.outcome("own", units.size(since), value / STEP <= since <= value * STEP, why)
 
 
 def highest(a: Analysis) -> Outcome:
     peaks = {c.name: _peak(a, c)[1] for c in SIMULATED}
     first = max(peaks, key=lambda name: peaks[name])
     second = max(value for name, value in peaks.items() if name != first)
-    return _outcome(
-        a,
+    return a.outcome(
+        "own",
         f"{first}: {per_joule(peaks[first])}, {peaks[first] / second:.1f} times the next",
         first == IB_EAGER.name and NEAR * peaks[first] >= second,
         "The best of each is in the table.",
@@ -191,7 +192,7 @@ def highest(a: Analysis) -> Outcome:
 def order_of_magnitude(a: Analysis) -> Outcome:
     ib, tcp = (max(_peak(a, c)[1] for c in pair) for pair in ((IB_EAGER, IB_RENDEZVOUS), (TCP_EAGER, TCP_RENDEZVOUS)))
     why = f"At their best the bandwidths of the links decide, and these are {_bandwidths(a)}."
-    return _outcome(a, f"{ib / tcp:.1f} times", 5 <= ib / tcp <= 30, why)
+    return a.outcome("own", f"{ib / tcp:.1f} times", 5 <= ib / tcp <= 30, why)
 
 
 def _bandwidths(a: Analysis) -> str:
@@ -213,17 +214,16 @@ def largest_ratio(a: Analysis, of: str, value: float) -> Outcome:
     found = [(*_largest_ratio(a, over, under), over.name) for over, under in both]
     ratio, point, over = max(found, key=lambda one: one[0])
     ours = f"{ratio:.1f} times at most, {over}, {_at(point)}"
-    return _outcome(a, ours, value / 2 <= ratio <= value * 2, why)
+    return a.outcome("own", ours, value / 2 <= ratio <= value * 2, why)
 
 
 def eager_saves(a: Analysis) -> Outcome:
     """Judges that eager messages save at each payload and number of messages."""
     shares = []
     for eager, not_eager in pairs_of(a):
-        below = {(p.x, p.y): v for p, v in efficiencies(a, not_eager).items()}
-        shares += [v >= MORE * below[p.x, p.y] for p, v in efficiencies(a, eager).items() if (p.x, p.y) in below]
+        shares += [e >= MORE * r for e, r in _both(efficiencies(a, eager), efficiencies(a, not_eager))]
     why = "For a message so long that the request hardly matters, the copies that a rendezvous saves do."
-    return _outcome(a, f"at {sum(shares)} of {units.several(len(shares), 'case')}", all(shares), why)
+    return a.outcome("own", f"at {sum(shares)} of {units.several(len(shares), 'case')}", all(shares), why)
 
 
 PER_MESSAGE = "In simulation each message has a price at both ends, so fewer of them take less time and fewer joules."
@@ -239,7 +239,7 @@ def aggregating(a: Analysis) -> Outcome:
             steps += [fewer >= MORE * more for fewer, more in pairwise(values)]
     ours = f"at {sum(steps)} of {units.several(len(steps), 'step')}"
     why = "Messages in sequence overlap at both ends; a single one does not."
-    return by_form(a, _outcome(a, ours, sum(steps) >= NEAR * len(steps), why), PER_MESSAGE)
+    return by_form(a, a.outcome("own", ours, sum(steps) >= NEAR * len(steps), why), PER_MESSAGE)
 
 
 def six_hundred(a: Analysis) -> Outcome:
@@ -250,7 +250,7 @@ def six_hundred(a: Analysis) -> Outcome:
         f"The same chapter has a peak of 0.565 MB/J for the worse protocol of the same transport, so this figure "
         f"cannot be one of whole transfers; messages of a byte give {per_joule(least)} here."
     )
-    return _outcome(a, per_joule(value), 300 <= value <= 1200, why)
+    return a.outcome("own", per_joule(value), 300 <= value <= 1200, why)
 
 
 IN_A_CALL = (
@@ -260,41 +260,39 @@ IN_A_CALL = (
 
 
 def watts(a: Analysis, who: str, lo: float, hi: float) -> Outcome:
-    _of_sockets(a, TCP_RENDEZVOUS)
-    found = [w for p in senders(a, TCP_RENDEZVOUS) if (w := power(a, p, who)) is not None]
-    if not found:
-        raise NotTestable("joules are not known here")
+    found = needed(list(_watts(a, TCP_RENDEZVOUS, who).values()), "joules are not known here")
     ours = f"{min(found):.1f} to {max(found):.1f} W"
-    return _outcome(a, ours, lo <= min(found) and max(found) <= hi, IN_A_CALL)
+    return a.outcome("own", ours, lo <= min(found) and max(found) <= hi, IN_A_CALL)
 
 
 def receiver_below(a: Analysis) -> Outcome:
-    _of_sockets(a, TCP_RENDEZVOUS)
-    pairs = [
-        (s, r)
-        for p in senders(a, TCP_RENDEZVOUS)
-        if (s := power(a, p, "sender")) is not None and (r := power(a, p, "receiver")) is not None
-    ]
-    if not pairs:
+    sent, received = (_watts(a, TCP_RENDEZVOUS, who) for who in ("sender", "receiver"))
+    both = [(sent[p], received[p]) for p in sent if p in received]
+    if not both:
         raise NotTestable("joules are not known here")
-    below = sum(r < s for s, r in pairs)
-    s, r = (sum(w[k] for w in pairs) / len(pairs) for k in (0, 1))
-    ours = f"{r:.2f} W against {s:.2f} W in the mean; below in {below} of {len(pairs)}"
-    return _outcome(a, ours, s - r >= APART_W, IN_A_CALL)
+    s, r = (fmean(w) for w in zip(*both, strict=True))
+    ours = f"{r:.2f} W against {s:.2f} W in the mean; below in {sum(r < s for s, r in both)} of {len(both)}"
+    return a.outcome("own", ours, s - r >= APART_W, IN_A_CALL)
 
 
 def bulk_draws_less(a: Analysis) -> Outcome:
-    _of_sockets(a, TCP_RENDEZVOUS)
-    small = [w for p in senders(a, TCP_RENDEZVOUS) if (p.x or 0) < SMALL and (w := power(a, p, "sender")) is not None]
-    bulk = [
-        w
-        for p in senders(a, TCP_RENDEZVOUS)
-        if (p.x or 0) > BULK and p.y == 1 and (w := power(a, p, "sender")) is not None
-    ]
+    small, bulk = _by_bulk(_watts(a, TCP_RENDEZVOUS, "sender"))
     if not small or not bulk:
         raise NotTestable("so small and so large payloads were not measured")
-    s, b = (sum(watts) / len(watts) for watts in (small, bulk))
-    return _outcome(a, f"{b:.2f} W against {s:.2f} W", s - b >= APART_W, IN_A_CALL)
+    s, b = fmean(small), fmean(bulk)
+    return a.outcome("own", f"{b:.2f} W against {s:.2f} W", s - b >= APART_W, IN_A_CALL)
+
+
+def _watts(a: Analysis, of: Configuration, who: str, metric: str = "cpu") -> dict[Point, float]:
+    """Watts of a rank's socket, or of its memory, by the sender's point."""
+    _of_sockets(a, of)
+    return {p: w for p in senders(a, of) if (w := power(a, p, who, metric)) is not None}
+
+
+def _by_bulk(found: dict[Point, float]) -> tuple[list[float], list[float]]:
+    """Watts of small payloads, and of bulk ones in one message."""
+    small = [w for p, w in found.items() if (p.x or 0) < SMALL]
+    return small, [w for p, w in found.items() if (p.x or 0) > BULK and p.y == 1]
 
 
 def example(a: Analysis, fragments: int, what: str, value: float, percent: float) -> Outcome:
@@ -313,7 +311,7 @@ def example(a: Analysis, fragments: int, what: str, value: float, percent: float
         "In print a message of 512 B takes 5.8 µs and one of 16 KiB 10 µs; the simulated network (infiniband-fdr) "
         f"is assumed to need less CPU time. {OTHER_NETWORK}"
     )
-    return _outcome(a, ours, holds, why)
+    return a.outcome("own", ours, holds, why)
 
 
 def _sent(a: Analysis, sender: Point, what: str) -> float | None:
@@ -336,7 +334,7 @@ def dropped(a: Analysis, what: str, value: float) -> Outcome:
         raise NotTestable("InfiniBand was not measured here")
     ours = ", ".join(f"{name} {units.percent(v)}" for name, v in saved.items())
     why = "An eager sender ends when its last message has left, and two copies of 16 KiB are most of that."
-    return _outcome(a, ours, any(abs(v - value) <= 3 for v in saved.values()), why)
+    return a.outcome("own", ours, any(abs(v - value) <= 3 for v in saved.values()), why)
 
 
 DEAR = (
@@ -364,32 +362,31 @@ BY_BYTES = (
 
 
 def memory(a: Analysis, of: str, who: str) -> dict[Point, float]:
-    """Watts of the memory of a rank, by the sender's point."""
-    _of_sockets(a, CALLED[of])
-    return {p: w for p in senders(a, CALLED[of]) if (w := power(a, p, who, "dram")) is not None}
+    return _watts(a, CALLED[of], who, "dram")
 
 
-def _higher(a: Analysis, what: str, less: list[float], more: list[float]) -> Outcome:
+def _higher(a: Analysis, what: str, less: Sequence[float], more: Sequence[float]) -> Outcome:
     """The outcome where the mean of `more` must be above that of `less`."""
     if not less or not more:
         raise NotTestable("such transfers were not measured")
-    low, high = (sum(watts) / len(watts) for watts in (less, more))
-    return _outcome(a, f"{high:.3g} W {what} {low:.3g} W", high >= APART * low, BY_BYTES)
+    low, high = fmean(less), fmean(more)
+    return a.outcome("own", f"{high:.3g} W {what} {low:.3g} W", high >= APART * low, BY_BYTES)
 
 
 def memory_of_bulk(a: Analysis, of: str, who: str) -> Outcome:
     """Judges that bulk payloads in one message draw more than small ones."""
-    found = memory(a, of, who)
-    small = [w for p, w in found.items() if (p.x or 0) < SMALL]
-    bulk = [w for p, w in found.items() if (p.x or 0) > BULK and p.y == 1]
-    return _higher(a, "for bulk, for small payloads", small, bulk)
+    return _higher(a, "for bulk, for small payloads", *_by_bulk(memory(a, of, who)))
+
+
+def _largest(found: dict[Point, float], key: Callable[[Point], float]) -> list[tuple[float, float]]:
+    """(key, watts) of the largest payload, in order of the key."""
+    largest = max((p.x or 0 for p in found), default=0)
+    return sorted(((key(p), w) for p, w in found.items() if p.x == largest), key=lambda pair: pair[0])
 
 
 def memory_by_fragments(a: Analysis, of: str, who: str) -> Outcome:
     """Judges that the largest payload draws more in many messages than in one."""
-    found = memory(a, of, who)
-    largest = max((p.x or 0 for p in found), default=0)
-    by_count = sorted(((p.y or 1, w) for p, w in found.items() if p.x == largest), key=lambda pair: pair[0])
+    by_count = _largest(memory(a, of, who), lambda p: p.y or 1)
     if len(by_count) < 2:
         raise NotTestable("one number of messages shows no effect")
     (few, one), (many, other) = by_count[0], by_count[-1]
@@ -398,21 +395,18 @@ def memory_by_fragments(a: Analysis, of: str, who: str) -> Outcome:
 
 def memory_by_size(a: Analysis, of: str, who: str) -> Outcome:
     """Judges that a message draws more, the longer it is: of the largest payload, from each length to the next."""
-    found = memory(a, of, who)
-    largest = max((p.x or 0 for p in found), default=0)
-    by_size = [w for p, w in sorted(found.items(), key=lambda item: bytes_of(item[0])) if p.x == largest]
+    by_size = [w for _, w in _largest(memory(a, of, who), bytes_of)]
     if len(by_size) < 3:
         raise NotTestable("fewer than three lengths were measured")
     rises = sum(later > earlier for earlier, later in pairwise(by_size))
     ours = f"{by_size[0]:.3g} to {by_size[-1]:.3g} W, higher at {rises} of {units.several(len(by_size) - 1, 'step')}"
-    return _outcome(a, ours, rises == len(by_size) - 1 and by_size[-1] >= APART * by_size[0], BY_BYTES)
+    return a.outcome("own", ours, rises == len(by_size) - 1 and by_size[-1] >= APART * by_size[0], BY_BYTES)
 
 
 def memory_of_eager_receiver(a: Analysis) -> Outcome:
     """Judges that the receiver's memory draws more where messages are eager."""
     eager, other = (memory(a, c.name, "receiver") for c in (TCP_EAGER, TCP_RENDEZVOUS))
-    below = {(p.x, p.y): w for p, w in other.items()}
-    both = [(w, below[p.x, p.y]) for p, w in eager.items() if (p.x, p.y) in below]
+    both = _both(eager, other)
     return _higher(a, "by eager messages, by rendezvous", [r for _, r in both], [e for e, _ in both])
 
 

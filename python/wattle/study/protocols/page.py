@@ -9,7 +9,7 @@ from wattle.html.figures import Figure, Look, Trace, hover_text, line, spans_a_d
 from wattle.study.protocols.configurations import Configuration
 from wattle.study.protocols.judges import bytes_of, efficiency, per_joule, power, present, senders
 from wattle.study.sweep.analysis import Analysis, Point
-from wattle.study.sweep.page import Section
+from wattle.study.sweep.page import Section, at_x, sizes_axis
 from wattle.text import units
 
 LOOKS = (
@@ -40,7 +40,7 @@ def sections(a: Analysis) -> list[Section]:
             "The payload divided by the joules of sender and receiver, CPU and DRAM, each for the duration of its "
             f"calls (equation 7.1), spinning: by payload, and for {size} by the size of its messages.",
             [
-                _figure(a, "whole", "A payload in one message", "B/J", efficiency, whole, _payload, "payload, bytes"),
+                _figure(a, "whole", "A payload in one message", "B/J", efficiency, whole, at_x, "payload, bytes"),
                 _figure(a, "cut", f"{size} in messages", "B/J", efficiency, cut, bytes_of, "bytes of a message"),
             ],
             legend,
@@ -59,15 +59,11 @@ def sections(a: Analysis) -> list[Section]:
             "The runtime's own way to wait (adaptive: it polls for a while, then sleeps) over spinning: above 1 a "
             "joule moves more bytes.",
             [
-                _figure(a, "slept", "A payload in one message", "", _over_spin, whole, _payload, "payload, bytes"),
+                _figure(a, "slept", "A payload in one message", "", _over_spin, whole, at_x, "payload, bytes"),
             ],
             legend,
         ),
     ]
-
-
-def _payload(p: Point) -> float:
-    return p.x or 0
 
 
 def _power(who: str, metric: str) -> Value:
@@ -96,13 +92,7 @@ def _figure(
         if (t := _trace(a, c, look, unit, value, sorted(filter(of, senders(a, c)), key=x), x))
     ]
     sizes = sorted({int(v) for t in traces for v in t["x"]})
-    axis = {
-        "type": "log",
-        "tickmode": "array",
-        "tickvals": (ticks := [n for n in (16**k for k in range(8)) if sizes and sizes[0] <= n <= sizes[-1]]),
-        "ticktext": [units.size(t) for t in ticks],
-        "title": {"text": swept},
-    }
+    axis = sizes_axis(sizes, swept)
     values: dict[str, Any] = value_axis(unit, log=spans_a_decade(traces)) if unit else {"rangemode": "tozero"}
     better = "higher" if unit != "W" else "lower"
     label = f"{title}: {unit or 'ratio'} against {swept}, a line for each transport and protocol"

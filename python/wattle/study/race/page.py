@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from wattle.html.figures import Figure
 from wattle.study.race.judges import FMA, JOBS, MEMORY, PHASES, PROCESSES, at_clocks, clusters_of
-from wattle.study.sweep.analysis import Analysis, Point
-from wattle.study.sweep.figures import OTHERS, bars, boxes, lines, look_of, plain_axis
-from wattle.study.sweep.page import Section
-from wattle.study.sweep.samples import WAITS
+from wattle.study.sweep.analysis import WAITS, Analysis, Point
+from wattle.study.sweep.page import OTHERS, Section, bars, boxes, lines, look_of, plain_axis
 from wattle.text import units
 
 SAVED = (("seconds", "time"), ("node", "energy"), ("edp", "EDP"), ("ed2p", "ED2P"), ("e2dp", "E2DP"))

@@ -5,21 +5,25 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from wattle.base.checked import Checked
+from wattle.base.errors import WattleError
 from wattle.clocks.choice import choose
 from wattle.machine.paths import find_home
+from wattle.study.options import QUICK, ROUNDS
+from wattle.study.place import check_place
 from wattle.study.race import own
 from wattle.study.race.judges import JOBS, ONLINE, PHASES, PROCESSES, REDUCED_GHZ, ROWS, STEPS_CR, clusters_of
-from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.analysis import WAITS, Analysis
+from wattle.study.sweep.family import Sweep, costs
 from wattle.study.sweep.plan import TURNS, Job, Plan
-from wattle.study.sweep.samples import WAITS
-from wattle.study.sweep.words import costs
 from wattle.text import units
 
 PES = 2
+MOST_PES = 100_000  # of a user's program
 PROCESS_PES, QUICK_PROCESS_PES = 8, 4
 ARRAYS_MIB, QUICK_ARRAYS_MIB = 192, 48  # of each PE; larger than most last-level caches
 KERNELS = 5
@@ -162,6 +166,26 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
 class Race(Sweep):
     """The study itself, or that of a user's program."""
 
+    def asked(
+        self,
+        on: str,
+        link: str | None,
+        quick: bool,
+        program: list[str] | None = None,
+        n: int | None = None,
+        **more: Any,
+    ) -> tuple[Sweep, Plan]:
+        if not program:
+            if n is not None:
+                raise WattleError(f"-n {n}: is for a program of your own, as in `wattle study race -n 4 -- ./app`")
+            return self, self.plan(quick, check_place(on, link, simulates=True), **more)
+        if n is not None and not 1 <= n <= MOST_PES:
+            raise WattleError(f"-n {n}: allowed are 1 to {MOST_PES}")
+        own.check_program(program[0])
+        plan = self.plan(quick, check_place(on, link, simulates=True), **more)
+        own.check_clocks(plan)
+        return own.sweep_of(program, 2 if n is None else n), plan
+
     def of(self, facts: Checked) -> Sweep:
         return own.sweep_of(facts.texts("program"), 1) if facts.has("program") else self
 
@@ -173,4 +197,15 @@ STUDY = Race(
     jobs=_jobs,
     rows=ROWS,
     table=_table,
+    options={
+        "program": Annotated[
+            list[str] | None,
+            typer.Argument(
+                metavar="PROGRAM", help="A program of your own and its arguments, after --: it runs at each clock."
+            ),
+        ],
+        "quick": QUICK,
+        "n": Annotated[int | None, typer.Option("-n", "--np", metavar="N", help="PEs of your own program (2).")],
+        "rounds": ROUNDS,
+    },
 )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from statistics import median
 
+from wattle.base.checked import Checked
 from wattle.study import energy, papers
 from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.stats import center
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.knob import Knob
 from wattle.text import units
+from wattle.text.provenance import read_joules
 
 PUTS, PLANES, PHASES = "puts", "planes", "phases"
 WAYS = ("direct", "active", "agent")
@@ -195,3 +198,29 @@ def planes(a: Analysis) -> Outcome:
 
 
 ROWS = papers.read(__file__).figures(globals())
+
+
+DOMAINS = {"cpu": ("cpu",), "dram": ("dram",), "own": ("cpu", "dram")}
+
+
+def phase_joules(a: Analysis, point: Point, domain: str) -> list[float]:
+    """Joules of the PE in each phase, medians over the repeats; 0 for a phase that it has not. Empty where the meter
+    resolves no phase. `domain`: cpu, dram, or both as own.
+    """
+    facts = [entry for entry in a.more(point, "phases") if entry.object()]
+    if not facts:
+        return []
+    return [median(_joules(entry, letter, DOMAINS[domain]) for entry in facts) for letter in LETTERS]
+
+
+def _joules(entry: Checked, letter: str, domains: tuple[str, ...]) -> float:
+    if not entry.has(letter):
+        return 0.0
+    figures = [read_joules(figure) for figure in entry.get(letter).items("energy")]
+    return sum(f.joules or 0.0 for f in figures if f.domain in domains and f.scope == "process")
+
+
+def phase_edp(a: Analysis, point: Point) -> list[float]:
+    """The joules of each phase, CPU and DRAM, times the latency at the sender."""
+    latency = a.center("seconds", point)
+    return [j * (latency.median if latency else 0.0) for j in phase_joules(a, point, "own")]

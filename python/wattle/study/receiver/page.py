@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from wattle.html.figures import Figure, Look, fragments_axis
-from wattle.study.receiver.judges import PHASES, PUTS, WAYS
-from wattle.study.receiver.phases import phase_edp, phase_joules
-from wattle.study.sweep.analysis import Analysis, Point
-from wattle.study.sweep.figures import OTHERS, bars, lines, look_of
-from wattle.study.sweep.page import Section
-from wattle.study.sweep.samples import WAITS
+from wattle.study.receiver.judges import PHASES, PUTS, WAYS, phase_edp, phase_joules
+from wattle.study.sweep.analysis import WAITS, Analysis, Point
+from wattle.study.sweep.page import OTHERS, Section, at_x, bars, lines, look_of
 
 NAMES = ("A initiate", "B complete", "C await unpacking", "D await arrival", "E unpack", "F pack", "G agent copies")
 COLOURS = ("--first", "--second", "--transfer", "--asleep", "--third", "--fourth", "--yield")
@@ -21,24 +18,19 @@ WORDS = {
 }
 
 
-def _fragments(point: Point) -> float:
-    return point.x or 0
-
-
 def sections(a: Analysis) -> list[Section]:
     counts = sorted({int(p.x or 0) for p in a.select(series=PUTS)})
     axis = fragments_axis(counts, False) | {"tickvals": counts, "ticktext": [f"{c:,}" for c in counts]}
     found = []
     for way in WAYS:
+        sent, received = (_series(a, way, who) for who in ("sender", "receiver"))
         figures = [
-            lines(a, f"{way}-latency", "Latency at the sender", "seconds", _series(a, way, "sender"), _fragments, axis),
-            lines(
-                a, f"{way}-cpu", "CPU seconds of the receiver", "cpu_s", _series(a, way, "receiver"), _fragments, axis
-            ),
-            lines(a, f"{way}-receiver", "Energy of the receiver", "own", _series(a, way, "receiver"), _fragments, axis),
-            lines(a, f"{way}-sender", "Energy of the sender", "own", _series(a, way, "sender"), _fragments, axis),
+            lines(a, f"{way}-latency", "Latency at the sender", "seconds", sent, at_x, axis),
+            lines(a, f"{way}-cpu", "CPU seconds of the receiver", "cpu_s", received, at_x, axis),
+            lines(a, f"{way}-receiver", "Energy of the receiver", "own", received, at_x, axis),
+            lines(a, f"{way}-sender", "Energy of the sender", "own", sent, at_x, axis),
         ]
-        legend = [(name, look) for name, look, _ in _series(a, way, "sender")]
+        legend = [(name, look) for name, look, _ in sent]
         found.append(Section(way, f"{way[0].upper()}{way[1:]}", f"512 KiB: {WORDS[way]}", figures, legend))
     return [
         *found,

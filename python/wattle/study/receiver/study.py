@@ -7,11 +7,9 @@ from typing import Any
 
 from wattle.record import profile
 from wattle.study.receiver.judges import PHASES, PLANES, PUTS, ROWS, WAYS, wanted_clocks
-from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.analysis import WAITS, Analysis
+from wattle.study.sweep.family import Sweep, in_joules
 from wattle.study.sweep.plan import Job, Plan
-from wattle.study.sweep.samples import WAITS
-from wattle.study.sweep.words import in_joules
 from wattle.text import units
 
 FRAGMENTS, QUICK_FRAGMENTS = tuple(4**k for k in range(9)), (1, 64, 1024, 65536)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from wattle.html.figures import Figure
 from wattle.study.slack.judges import EARLY, RATIOS, SHORT
-from wattle.study.sweep.analysis import Analysis, Point
-from wattle.study.sweep.figures import bars, lines, look_of, plain_axis
-from wattle.study.sweep.page import Section
+from wattle.study.sweep.analysis import WAITS, Analysis
+from wattle.study.sweep.page import (
+    Section,
+    at_x,
+    at_y,
+    bars,
+    by_mode,
+    by_wait,
+    each_metric,
+    only_records,
+    plain_axis,
+)
 from wattle.study.sweep.plan import MODES, SCALINGS
-from wattle.study.sweep.samples import WAITS
 
 WAITING = {"spin": "spin", "adaptive": "poll for as long as a sleep would cost, then sleep"}
 
@@ -16,56 +24,29 @@ WAITING = {"spin": "spin", "adaptive": "poll for as long as a sleep would cost, 
 CASES = (("A", "baseline", None), ("B", "performance", None), ("C", "energy", None), ("D", "energy", SHORT))
 
 
+WAIT_METRICS = (("seconds", "Time"), ("cpu_s", "CPU seconds"), ("own", "Energy of the PEs"))
+MODE_METRICS = (("seconds", "Time"), ("node", "Energy of the node"), ("node_watts", "Power of the node"))
+
+
 def sections(a: Analysis) -> list[Section]:
     axis = plain_axis("CR", False, sorted({p.x or 0 for p in a.select(series=RATIOS)} - {SHORT}))
-    acts = (
-        ""
-        if a.knob.acts
-        else " The knob only records, so no mode changes a clock: the lines show the cost of the modes themselves."
-    )
-
-    def ratio(point: Point) -> float:
-        return point.x or 0
-
-    waits = [(wait, look_of(wait), a.select(series=RATIOS, wait=wait, mode="off")) for wait in WAITS]
+    acts = only_records(a, "no mode changes a clock: the lines show the cost of the modes themselves")
+    metrics = (*WAIT_METRICS, ("own_watts", "Power of the PEs"))
     found = [
         Section(
             "waits",
             "By wait policy",
-            (
-                "One PE computes, the other computes CR times as much, then both synchronize. An instance, by the "
-                "early PE's wait policy."
-            ),
-            [
-                lines(a, f"wait-{m}", title, m, waits, ratio, axis)
-                for m, title in (
-                    ("seconds", "Time"),
-                    ("cpu_s", "CPU seconds"),
-                    ("own", "Energy of the PEs"),
-                    ("own_watts", "Power of the PEs"),
-                )
-            ],
+            "One PE computes, the other computes CR times as much, then both synchronize. An instance, by the early "
+            "PE's wait policy.",
+            each_metric(a, "wait-{}", metrics, by_wait(a, series=RATIOS), at_x, axis),
             WAITS,
         )
     ]
     for scaling in SCALINGS:
-        modes = [(m, look_of(m), a.select(series=RATIOS, wait="spin", mode=m, scaling=scaling)) for m in MODES]
-        found.append(
-            Section(
-                scaling,
-                f"Scaling {scaling}",
-                f"The same, spinning, in each mode.{acts}",
-                [
-                    lines(a, f"{scaling}-{m}", title, m, modes, ratio, axis)
-                    for m, title in (
-                        ("seconds", "Time"),
-                        ("node", "Energy of the node"),
-                        ("node_watts", "Power of the node"),
-                    )
-                ],
-                MODES,
-            )
-        )
+        modes = by_mode(a, series=RATIOS, wait="spin", scaling=scaling)
+        figures = each_metric(a, f"{scaling}-{{}}", MODE_METRICS, modes, at_x, axis)
+        text = f"The same, spinning, in each mode.{acts}"
+        found.append(Section(scaling, f"Scaling {scaling}", text, figures, MODES))
         found.append(
             Section(
                 f"timelines-{scaling}",
@@ -103,23 +84,11 @@ def _early(a: Analysis, acts: str) -> Section:
     points = a.select(series=EARLY)
     axis = plain_axis("EC", False, sorted({p.y or 0 for p in points}))
     most = max((p.x or 0 for p in points), default=0)
-
-    def early(point: Point) -> float:
-        return point.y or 0
-
-    def series(ratio: float) -> list[tuple[str, object, list[Point]]]:
-        return [(m, look_of(m), a.select(series=EARLY, mode=m, x=ratio)) for m in MODES]
-
     pes, wait = (points[0].pes, points[0].wait) if points else (0, "")
-    return Section(
-        "early",
-        "Early cores",
-        f"{pes} PEs, of which EC are early, by CR, in each mode, proactive. PEs that wait "
-        f"{WAITING.get(wait, wait)}.{acts}",
-        [
-            lines(a, f"early-{m}-{ratio:g}".replace(".", "_"), f"{title}, CR {ratio:g}", m, series(ratio), early, axis)
-            for ratio in (1.0, most)
-            for m, title in (("seconds", "Time"), ("node", "Energy of the node"))
-        ],
-        MODES,
-    )
+    figures = []
+    for ratio in (1.0, most):
+        id, series = f"early-{{}}-{ratio:g}".replace(".", "_"), by_mode(a, series=EARLY, x=ratio)
+        figures += each_metric(a, id, MODE_METRICS[:2], series, at_y, axis, f"{{}}, CR {ratio:g}")
+    how = WAITING.get(wait, wait)
+    text = f"{pes} PEs, of which EC are early, by CR, in each mode, proactive. PEs that wait {how}.{acts}"
+    return Section("early", "Early cores", text, figures, MODES)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from wattle.study.slack.judges import BARS, EARLY, RATIOS, ROWS, SHORT
-from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.family import Sweep
+from wattle.study.sweep.analysis import WAITS, Analysis
+from wattle.study.sweep.family import Sweep, changes, costs
 from wattle.study.sweep.plan import MODES, TURNS, Job, Plan, of_all_modes
-from wattle.study.sweep.samples import WAITS
-from wattle.study.sweep.words import changes, costs
 from wattle.text import units
 
 CR, QUICK_CR = (1, SHORT, 1.5, 2, 3, 4, 8), (1, SHORT, 2, 4)

@@ -15,9 +15,9 @@ from wattle.study import launch, measuring
 from wattle.study.course import Gathered, Work
 from wattle.study.site import Site, opened
 from wattle.study.sweep import jobs as sweep_jobs
+from wattle.study.sweep.analysis import of_job, row, thresholds_of, with_more
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import TURNS, Job, Plan
-from wattle.study.sweep.samples import of_job, row, thresholds_of, with_more
 from wattle.text import console, units
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,15 +11,20 @@ import polars as pl
 from wattle.base.checked import Checked
 from wattle.machine.paths import Home
 from wattle.record.manifest import Manifest
-from wattle.study.compared import Layout
-from wattle.study.engine import Check, Study, missing
-from wattle.study.place import of_study
-from wattle.study.versions.analysis import METRICS, Analysis
-from wattle.study.versions.samples import COMPARED
-from wattle.study.versions.words import sentences
+from wattle.study.course import Work
+from wattle.study.engine import Check, Study, Table, joules, missing
+from wattle.study.options import QUICK, ROUNDS, number
+from wattle.study.place import Place, of_study
+from wattle.study.published import Row
+from wattle.study.samples import Layout
+from wattle.study.versions.analysis import COMPARED, METRICS, Analysis
+from wattle.text import units
+from wattle.text.units import si, si_scale
 
 if TYPE_CHECKING:
-    from wattle.html.page import Page
+    from wattle.study.versions.course import Plan
+
+PES = number(str, "--pes", "Numbers of PEs, as in 2,4,8.", metavar="N,...")
 
 
 @dataclass(frozen=True)
@@ -55,16 +59,44 @@ class App(Study[Analysis]):
     held: tuple[Case, ...]
     simulated: Size  # for --on sim: runs do not differ, so one round is enough
     layout: Layout = COMPARED
+    options: Mapping[str, Any] = field(default_factory=lambda: {"quick": QUICK, "pes": PES, "rounds": ROUNDS})
 
-    def command(self) -> Callable[..., None]:
-        from wattle.study.versions import command
+    def plan(self, quick: bool, place: Place, **options: Any) -> Plan:
+        from wattle.study.versions.course import make_plan
 
-        return command.of(self)
+        return make_plan(self, options["pes"], options["rounds"], quick, place)
 
-    def page(self, directory: Path, record: Manifest) -> Page:
+    def work(self, plan: Plan) -> Work:
+        from wattle.study.versions import course
+
+        return course.work(plan)
+
+    def tables(self, a: Analysis) -> list[Table]:
+        """For each input, medians of time and CPU seconds of each version, by number of PEs."""
+        heads = ["PEs", *(head for version in a.versions for head in (version, "CPU"))]
+        return [
+            (
+                f"{given}: time and CPU seconds, medians of {units.several(a.repeats, 'run')}",
+                heads,
+                [
+                    [
+                        str(n),
+                        *(
+                            units.seconds(c.median) if (c := a.center(metric, version, given, n)) else units.UNKNOWN
+                            for version in a.versions
+                            for metric in ("seconds", "cpu_s")
+                        ),
+                    ]
+                    for n in a.pes
+                ],
+            )
+            for given in a.inputs
+        ]
+
+    def parts(self, a: Analysis, rows: list[Row], facts: Checked, record: Manifest) -> Any:
         from wattle.study.versions import page
 
-        return page.build(self, directory, record)
+        return page.parts(a, self.words, facts)
 
     def checks(self) -> Sequence[Check]:
         return (
@@ -82,9 +114,6 @@ class App(Study[Analysis]):
 
     def own(self, a: Analysis) -> tuple[dict[str, Any], dict[str, Any]]:
         before = {
-            "place": a.place.as_dict(),
-            "repeats": a.repeats,
-            "verified": a.wrong == 0,
             "left_out": a.left_out,
             "provenance": {name: a.provenance(name) for name in METRICS if METRICS[name].energy},
         }
@@ -95,7 +124,7 @@ class App(Study[Analysis]):
         return before, after
 
     def sentences(self, a: Analysis, record: Manifest) -> list[str]:
-        return sentences(a, record)
+        return [_quickest(a), _held(a), joules(a.provenance("energy"), a.sources, record)]
 
     def left_out(self, a: Analysis) -> dict[str, str]:
         return {f"Version {version}": reason for version, reason in a.left_out.items()}
@@ -116,3 +145,22 @@ def _point(a: Analysis, version: str, given: str, pes: int) -> dict[str, Any]:
         **{metric: found.as_dict() if found else None for metric, found in centers.items()},
         "waits": a.waits(version, pes),
     }
+
+
+def _quickest(a: Analysis) -> str:
+    given, n = a.inputs[-1], a.pes[-1]
+    found = [(v, c.median) for v in a.versions if (c := a.center("seconds", v, given, n))]
+    if len(found) < 2:
+        return ""
+    ordered = sorted(found, key=lambda entry: entry[1])
+    scale = si_scale((s for _, s in ordered), "s")
+    listed = ", ".join(f"{v} {si(s, 's', scale)}" for v, s in ordered)
+    where = f"{given} with {units.several(n, 'PE')}"
+    return f"Medians of {units.several(a.repeats, 'run')} on {where}, the quickest first: {listed}."
+
+
+def _held(a: Analysis) -> str:
+    if not a.held:
+        return ""
+    listed = ", ".join(f"{h.version} {h.share * 100:.2g} %" for h in a.held)
+    return f"Workers that had no work were on a core for this part of the time: {listed}."
