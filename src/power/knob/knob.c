@@ -16,7 +16,6 @@
 #include "power/machine/clock_domains.h"
 #include "power/knob/knob_kind.h"
 #include "power/knob/knob_saved.h"
-#include "power/knob/knob_state.h"
 
 static int real_open(void *arg, const char *path)
 {

@@ -3,8 +3,7 @@
 #define WTL_POWER_KNOB_KIND_H
 
 #include "power/knob/knob.h"
-#include "power/knob/knob_claims.h"
-#include "power/knob/knob_files.h"
+#include "power/knob/knob_state.h"
 
 enum { WTL_KNOB_VALUE = 48 }; /* bytes of a file's text including the final NUL */
 

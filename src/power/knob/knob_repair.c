@@ -13,7 +13,6 @@
 #include "os/locale.h"
 #include "power/knob/knob_kind.h"
 #include "power/knob/knob_saved.h"
-#include "power/knob/knob_state.h"
 
 /*
  * Limits on the names and files examined in a folder. Of the files that are not trusted only the first one with a

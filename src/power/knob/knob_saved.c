@@ -11,7 +11,6 @@
 
 #include "base/new_file.h"
 #include "os/os.h"
-#include "power/knob/knob_state.h"
 
 static const char format[] = "wattle clocks 2\n";
 

@@ -1,15 +1,18 @@
-/* knob_state.c - finds and checks the state folders. */
+/* knob_state.c - finds and checks the state folders, and takes the locks by which jobs claim clocks. */
 #include "power/knob/knob_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/new_file.h"
 
 /* An administrator creates this folder for all users that may set clocks (docs/governor.md). */
 static const char common[] = "/run/wattle";
@@ -148,4 +151,55 @@ int wtl_knob_state_open_file(int folder, const char *name, int flags)
   if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) return fd;
   close(fd);
   return -EINVAL;
+}
+
+/* ---- claims ---- */
+
+/*
+ * Opens the file of claims, and creates it for the group if the folder is a group's. The file is never removed, because
+ * a job may have just opened it.
+ */
+void wtl_knob_claims_open(wtl_knob_claims *c, int folder)
+{
+  char name[WTL_KNOB_STATE_NAME];
+  if (c->file >= 0 || fstat(folder, &c->folder) != 0 || !wtl_knob_state_name(".claims", name)) return;
+  int made = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (made >= 0) wtl_new_file_admit_owner(made);
+  if (made >= 0 && c->folder.st_mode & S_IWGRP) fchmod(made, 0660);
+  if (made >= 0) close(made);
+  c->file = wtl_knob_state_open_file(folder, name, O_RDWR);
+  if (c->file < 0) c->file = -1;
+}
+
+void wtl_knob_claims_close(wtl_knob_claims *c)
+{
+  if (c->file >= 0) close(c->file);
+  c->file = -1;
+}
+
+bool wtl_knob_claims_decide(const wtl_knob_claims *c, int clock_fd)
+{
+  struct stat st;
+  if (c->file < 0 || fstat(clock_fd, &st) != 0 || st.st_mode & S_IWOTH) return false;
+  if (st.st_uid != 0 && st.st_uid != geteuid()) return false;
+  return !(st.st_mode & S_IWGRP) || (c->folder.st_mode & S_IWGRP && st.st_gid == c->folder.st_gid);
+}
+
+static struct flock lock_of(wtl_knob_place p, short type)
+{
+  int byte = p.attribute == WTL_KNOB_UNCORE ? CPU_SETSIZE + p.of : p.of;
+  return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+}
+
+int wtl_knob_claims_take(const wtl_knob_claims *c, wtl_knob_place p)
+{
+  struct flock lock = lock_of(p, F_WRLCK);
+  if (fcntl(c->file, F_OFD_SETLK, &lock) == 0) return 0;
+  return errno == EAGAIN || errno == EACCES ? EBUSY : errno;
+}
+
+void wtl_knob_claims_drop(const wtl_knob_claims *c, wtl_knob_place p)
+{
+  struct flock lock = lock_of(p, F_UNLCK);
+  fcntl(c->file, F_OFD_SETLK, &lock);
 }
