@@ -227,13 +227,6 @@ __attribute__((constructor)) static void watch_forks(void)
   pthread_atfork(NULL, NULL, in_child);
 }
 
-static void finalize(void *arg)
-{
-  (void)arg;
-  wtl_self->init_count = 1;
-  wtl_job_stop();
-}
-
 /* Handles an exit without shmem_finalize. With status 0 the PE finalizes, as the standard demands. With another status
  * it does not. */
 static void at_exit(int status, void *arg)
@@ -242,7 +235,8 @@ static void at_exit(int status, void *arg)
   if (!self || self != arg || self->starter_pid != (long)getpid()) return;
   if (status != 0) return;
   wtl_am_refuse_in_handler("exit, without shmem_finalize"); /* on the stack on which a handler may be */
-  wtl_os_call_with_room(finalize, NULL);
+  self->init_count = 1;
+  wtl_job_stop();
 }
 
 /* Only a process with one PE ends its PE at exit. In the threads build one process has many PEs. */
@@ -328,12 +322,12 @@ static void release(wtl_pe *self)
   free(self);
 }
 
-void wtl_job_stop(void)
+static void stop(void *arg)
 {
   WTL_AS_GUEST;
   wtl_pe *self = wtl_self;
   wtl_site site = {0};
-  if (--self->init_count > 0) return;
+  (void)arg;
   if (self->compares) wtl_deadlock_end(self);
   if (self->stop_front) self->stop_front(self);
   wtl_am_end(self);
@@ -343,6 +337,12 @@ void wtl_job_stop(void)
   wtl_quiet(self, &site);
   wtl_account_close(self, &site);
   release(self);
+}
+
+/* A thread with a small stack may call it. */
+void wtl_job_stop(void)
+{
+  if (--wtl_self->init_count == 0) wtl_os_call_with_room(stop, NULL);
 }
 
 void wtl_job_stop_with(const char *call)

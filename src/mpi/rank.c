@@ -230,12 +230,15 @@ void wtl_mpi_start(wtl_mpi_rank *self, int thread_level)
 
 /* --- end --- */
 
-/* The process with the meter sends one of these to each process of its node. */
+/*
+ * The process with the meter sends one of these to each process of its node, and then the joules, a domain at a time.
+ * An MPI sends a long message by reading the memory of the other process, which the kernel refuses if the program has
+ * changed its user.
+ */
 typedef struct node_share {
   size_t n_domains;
   wtl_rates rate[2];
   double wake_s, second_s;
-  wattle_joules_t mine[WTL_MAX_DOMAINS];
 } node_share;
 
 /*
@@ -263,8 +266,9 @@ static void write_record(wtl_mpi_rank *self, const wtl_share *share, const wtl_n
   wtl_record_write(&self->record, share, node);
 }
 
-/* Called by the process with the meter. */
-static void split(wtl_mpi_rank *self, wtl_activity *all, wtl_node_joules *node, node_share *each)
+/* Called by the process with the meter. `parts`: the joules of all processes in the first domain, then in the next. */
+static void split(wtl_mpi_rank *self, wtl_activity *all, wtl_node_joules *node, node_share *each,
+                  wattle_joules_t *parts)
 {
   size_t n = (size_t)self->n_local, domains = 0;
   wattle_joules_t *part = calloc(n * WTL_MAX_DOMAINS, sizeof *part);
@@ -274,7 +278,7 @@ static void split(wtl_mpi_rank *self, wtl_activity *all, wtl_node_joules *node, 
     each[i].wake_s = all[i].wake_s;
     each[i].second_s = all[i].second_s;
     wtl_record_rates(wtl_meter_machine(self->record.meter), &all[i], each[i].rate);
-    if (part) memcpy(each[i].mine, part + i * domains, domains * sizeof *part);
+    for (size_t d = 0; part && d < domains; d++) parts[d * n + i] = part[i * domains + d];
   }
   free(part);
 }
@@ -317,10 +321,10 @@ static bool gather(wtl_mpi_frame *f, const wtl_activity *mine, wtl_activity *all
   return succeeds(f, rc, &request);
 }
 
-static bool scatter(wtl_mpi_frame *f, const node_share *each, node_share *mine)
+static bool scatter(wtl_mpi_frame *f, const void *each, void *mine, int bytes)
 {
   MPI_Request request;
-  int rc = PMPI_Iscatter(each, sizeof *mine, MPI_BYTE, mine, sizeof *mine, MPI_BYTE, 0, wtl_mpi_self->node, &request);
+  int rc = PMPI_Iscatter(each, bytes, MPI_BYTE, mine, bytes, MPI_BYTE, 0, wtl_mpi_self->node, &request);
   return succeeds(f, rc, &request);
 }
 
@@ -328,20 +332,24 @@ static bool scatter(wtl_mpi_frame *f, const node_share *each, node_share *mine)
 static void close_together(wtl_mpi_rank *self, wtl_mpi_frame *f)
 {
   static node_share own;
+  static wattle_joules_t joules[WTL_MAX_DOMAINS];
   static wtl_activity mine;
   size_t n = self->record.meter ? (size_t)self->n_local : 0;
   wtl_activity *all = n ? calloc(n, sizeof *all) : NULL;
   node_share *each = n ? calloc(n, sizeof *each) : NULL;
+  wattle_joules_t *parts = n ? calloc(n * WTL_MAX_DOMAINS, sizeof *parts) : NULL;
   wtl_node_joules *node = n ? calloc(1, sizeof *node) : NULL;
-  bool good = meet(f, !n || (all && each && node));
+  bool good = meet(f, !n || (all && each && parts && node));
   wtl_mpi_stop_governing(self);
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
   wtl_record_activity(&self->record, &mine);
   good = good && gather(f, &mine, all);
-  if (good && n) split(self, all, node, each);
-  good = good && scatter(f, each, &own);
+  if (good && n) split(self, all, node, each, parts);
+  good = good && scatter(f, each, &own, sizeof own);
+  for (size_t d = 0; good && d < own.n_domains; d++)
+    good = scatter(f, n ? &parts[d * n] : NULL, &joules[d], sizeof *joules);
   wtl_share share = {.n_domains = own.n_domains,
-                     .mine = own.mine,
+                     .mine = joules,
                      .rate = {own.rate[0], own.rate[1]},
                      .wake_s = own.wake_s,
                      .second_s = own.second_s};
@@ -349,18 +357,18 @@ static void close_together(wtl_mpi_rank *self, wtl_mpi_frame *f)
   if (!good) return; /* a request that is left may still use them */
   free(all);
   free(each);
+  free(parts);
   free(node);
 }
 
-void wtl_mpi_stop(wtl_origin from)
+static void stop(void *from)
 {
   WTL_FLOATS_APART;
   WTL_AS_GUEST;
   wtl_mpi_rank *self = wtl_mpi_self;
   wtl_mpi_frame f;
-  if (!self) return;
   if (wtl_mpi_here.inside) wtl_mpi_end_left(); /* an error handler may call it, or have left a call */
-  wtl_mpi_enter(&f, WTL_MPI_Finalize, from, 0);
+  wtl_mpi_enter(&f, WTL_MPI_Finalize, *(const wtl_origin *)from, 0);
   wtl_record_unregister();
   close_together(self, &f);
   wtl_mpi_leave(&f);
@@ -371,6 +379,11 @@ void wtl_mpi_stop(wtl_origin from)
   wtl_profile_stop(&self->profile);
   if (self->record.meter) wtl_meter_close(self->record.meter);
   free(self);
+}
+
+void wtl_mpi_stop(wtl_origin from)
+{
+  if (wtl_mpi_self) wtl_os_call_with_room(stop, &from);
 }
 
 static void abandon(void *arg)

@@ -41,7 +41,7 @@ ENDS += [
     "child_exits",
     "vfork",
 ]
-ENDS += ["cancel", "stack", "stack first", "stack_exit", "file_size"]
+ENDS += ["cancel", "stack", "stack first", "stack_exit", "stack_finish", "file_size"]
 REFUSED = [
     ("file_size early", "ulimit -f"),
     ("daemon", "called in a forked child, which is no PE"),
@@ -99,7 +99,11 @@ def test_a_call_of_a_cancelled_thread_has_its_effect_on_other_nodes(tmp_path: Pa
 OF_MPI = ["umask", "umask early", "streams early", "environ", "clearenv", "no_folder", "blocked early", "ignored early"]
 OF_MPI += ["child_closes", "child_exits", "vfork", "file_size", "stack_exit"]
 # In a plain run, too, a cancelled thread ends where Open MPI polls a socket, and MPICH needs more stack.
-OF_ONE_MPI = [*((mpi, way) for mpi in (OPEN_MPI, MPICH) for way in OF_MPI), (OPEN_MPI, "stack"), (MPICH, "cancel")]
+OF_ONE_MPI = [
+    *((mpi, way) for mpi in (OPEN_MPI, MPICH) for way in OF_MPI),
+    *((OPEN_MPI, way) for way in ("stack", "stack first", "stack_finish")),
+    *((MPICH, way) for way in ("cancel", "user")),
+]
 
 
 @pytest.mark.parametrize(("mpi", "way"), OF_ONE_MPI, ids=str)
@@ -108,7 +112,7 @@ def test_a_rank_with_an_odd_process_ends_as_in_a_plain_run(mpi: Mpi, way: str, t
     plain = mpi.run(2, path, *way.split(), preload=False)
     done = mpi.run(2, path, *way.split(), profile=profile)
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), (done, plain)
-    assert way in ("file_size", "stack_exit") or owner_may_read(profile)
+    assert way in ("file_size", "stack_exit", "user") or owner_may_read(profile)
 
 
 # --- fingerprints ---

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -236,6 +237,18 @@ static void small_stack(void)
   on_small_stack(works);
 }
 
+static void *finishes(void *arg)
+{
+  (void)arg;
+  finish();
+  return NULL;
+}
+
+static void small_finish(void)
+{
+  on_small_stack(finishes);
+}
+
 static void *exits(void *arg)
 {
   (void)arg;
@@ -245,6 +258,13 @@ static void *exits(void *arg)
 static void small_exit(void)
 {
   on_small_stack(exits);
+}
+
+/* Where a library then may not read the memory of this process, as under another user. */
+static void deny_reading(void)
+{
+  prctl(PR_SET_DUMPABLE, 0);
+  if (getuid() == 0 && (setgid(65534) || setuid(65534))) abort();
 }
 
 static void close_all(void)
@@ -284,6 +304,8 @@ static const struct way {
             {"cancel", cancel},
             {"stack", small_stack},
             {"stack_exit", small_exit},
+            {"stack_finish", small_finish},
+            {"user", deny_reading},
             {"closes", close_all},
             {"closes_epolls", close_epolls}};
 
@@ -301,8 +323,10 @@ int main(int argc, char **argv)
   start();
   if (!first) work();
   if (!early) odd();
-  work();
-  finish();
+  if (odd != small_finish) {
+    work();
+    finish();
+  }
   (void)!dprintf(out, "end\n");
   return 0;
 }
