@@ -33,7 +33,6 @@ void wtl_os_call_with_room(void (*run)(void *), void *arg)
 
 void wtl_thread_be_prompt(void) {}
 
-/* Charges a wake-up only if the core slept. A core that polls needs none. */
 bool wtl_os_join_barriers(void)
 {
   return false;
@@ -44,6 +43,7 @@ bool wtl_os_barrier_of_all(void)
   return false;
 }
 
+/* Charges a wake-up only if the core slept. A core that polls needs none. */
 int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum wtl_futex_reach reach)
 {
   (void)reach;
