@@ -112,8 +112,8 @@ def show_results(study: Study[Any], record: Manifest, found: Any) -> None:
         shown = table(title=title)
         numbered = all(line[0].isdigit() for line in lines)
         for k, head in enumerate(heads):
-            parts = head.split("\n")
-            text = styled("\n".join("{}" for _ in parts), *parts)
+            over, _, under = head.partition("\n")
+            text = styled("{}\n{}", over, under) if under else plain(over)
             shown.add_column(text, justify="right" if k or numbered else "left", overflow="fold")
         for line in lines:
             shown.add_row(*line)
