@@ -58,6 +58,7 @@ typedef struct option {
 enum { OPTIONS_GO, OPTIONS_HELP, OPTIONS_WRONG };
 
 static const char *options_program = "";
+static char options_wrong[1100]; /* the wrong value, or the wrong one of a list with the reason */
 static bool options_speaks;
 
 /* Prints an error of the command line. Returns OPTIONS_WRONG. */
@@ -125,25 +126,36 @@ static inline bool options_set_one(const option *o, const char *given, double *v
   return some && !*end && v >= o->lo && v <= o->hi && (!o->whole || v == floor(v));
 }
 
+static inline bool options_refuse(const char *value, const char *why)
+{
+  snprintf(options_wrong, sizeof options_wrong, "'%s'%s", value, why);
+  return false;
+}
+
 /* Values separated by commas, or FIRST-LAST in powers of two. */
 static inline bool options_set_list(option *o, const char *given)
 {
   char text[1024], *part = text, *dash = o->words ? NULL : strchr(given, '-');
   double last = 0;
-  if (strlen(given) >= sizeof text) return false;
+  if (strlen(given) >= sizeof text) return options_refuse("", ": it is too long");
   strcpy(text, given);
   o->n = 0;
   o->is_range = dash != NULL;
   if (dash) {
     text[dash - given] = '\0';
-    if (!options_set_one(o, text, &o->at[0]) || !options_set_one(o, dash + 1, &last) || last < o->at[0]) return false;
+    if (!options_set_one(o, text, &o->at[0]) || !options_set_one(o, dash + 1, &last) || last < o->at[0])
+      return options_refuse(given, "; a range has its smaller number first");
     for (o->n = 1; o->n < OPTIONS_MOST && 2 * o->at[o->n - 1] <= last; o->n++) o->at[o->n] = 2 * o->at[o->n - 1];
     return true;
   }
   while (part) {
     char *comma = strchr(part, ',');
     if (comma) *comma++ = '\0';
-    if (o->n == OPTIONS_MOST || !options_set_one(o, part, &o->at[o->n++])) return false;
+    if (o->n == OPTIONS_MOST) return options_refuse(given, ": there are too many");
+    if (!options_set_one(o, part, &o->at[o->n])) return options_refuse(part, "");
+    for (int k = 0; k < o->n; k++)
+      if (o->at[k] == o->at[o->n]) return options_refuse(part, " twice");
+    o->n++;
     part = comma;
   }
   return true;
@@ -151,7 +163,7 @@ static inline bool options_set_list(option *o, const char *given)
 
 static inline bool options_set(option *o, const char *given)
 {
-  if (!o->list) return options_set_one(o, given, &o->value);
+  if (!o->list) return options_set_one(o, given, &o->value) || options_refuse(given, "");
   if (o->words && !*given) /* all */
     for (o->n = 0; o->words[o->n]; o->n++) o->at[o->n] = o->n;
   return (o->words && !*given) || options_set_list(o, given);
@@ -187,12 +199,13 @@ static inline int options_parse(int argc, char **argv, const char *words, const 
     }
     const char *given = i + 1 < argc ? argv[++i] : "";
     if (*given && options_set(o, given)) continue;
+    if (!*given) options_refuse(given, "");
     options_put_range(range, sizeof range, o, false);
     const char *what = o->list    ? o->words ? "a list of " : "a list of whole numbers from "
                        : o->words ? ""
                        : o->whole ? "a whole number from "
                                   : "a number from ";
-    return options_complain("--%s wants %s%s, not '%s'", o->name, what, range, given);
+    return options_complain("--%s wants %s%s, not %s", o->name, what, range, options_wrong);
   }
   if (*n_words && !*words) return options_complain("'%s' is not an option; --help lists them", argv[1]);
   return OPTIONS_GO;

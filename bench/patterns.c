@@ -111,9 +111,6 @@ static int check_options(void)
 {
   const option *payload = &options[PAYLOAD], *fragments = &options[FRAGMENTS];
   double gap = options[GAP].value;
-  if (n_pes % 2)
-    return options_complain("needs an even number of PEs, half of them senders, and has %d; start it with oshrun -n 2",
-                            n_pes);
   if (gap && gap < LINE)
     return options_complain("--gap %g: is less than a cache line of %d bytes; 0 is allowed", gap, LINE);
   for (int i = 0; i < payload->n && !fragments->is_range; i++)
@@ -123,6 +120,9 @@ static int check_options(void)
             "--payload %.0f cannot be divided into %.0f equal fragments of at least one byte; choose "
             "--fragments that divide it",
             payload->at[i], fragments->at[k]);
+  if (n_pes % 2)
+    return options_complain("needs an even number of PEs, half of them senders, and has %d; start it with oshrun -n 2",
+                            n_pes);
   return OPTIONS_GO;
 }
 
