@@ -12,7 +12,7 @@ from wattle.base.errors import WattleError
 from wattle.machine import info
 from wattle.machine.paths import Home
 from wattle.study.place import TWO_NODES, Place
-from wattle.study.versions import course as versions
+from wattle.study.versions import launches as versions
 
 STUDIES = {"barrier": 60, "slack": 60, "race": 15, "receiver": 25, "patterns": 40, "am": 100}  # name: usual seconds
 NODE_SENSORS = ("powercap", "perf", "cray", "hwmon", "redfish")

@@ -13,7 +13,7 @@ from typing import Any
 from wattle.base.errors import WattleError
 from wattle.machine import paths
 from wattle.machine.paths import Home
-from wattle.study import launch, program
+from wattle.study import program
 from wattle.study.course import Gathered, Work, told
 from wattle.study.launch import Launch
 from wattle.study.options import check_times
@@ -21,6 +21,7 @@ from wattle.study.place import TWO_NODES, Place, Start
 from wattle.study.site import Site, opened
 from wattle.study.versions.analysis import row
 from wattle.study.versions.family import App, Case, Size
+from wattle.study.versions.launches import launch_of
 from wattle.text import console, units
 
 MOST_PES = 512
@@ -85,20 +86,6 @@ def parse_pes(text: str, place: Place) -> tuple[int, ...]:
     if place.name == TWO_NODES and any(n % 2 for n in found):
         raise WattleError(f"--pes {text}: two nodes have the same number of PEs each; write even numbers")
     return tuple(sorted(set(found)))
-
-
-MPI = "mpi"  # the version without OpenSHMEM
-
-
-def launch_of(home: Home, app: str, version: str, place: Place) -> Launch:
-    """A version's program and launcher. Raises WattleError with the missing part."""
-    path = launch.find(home, f"{app}-{version}", place.simulated)
-    if place.simulated:
-        return Launch(path, str(home.tool("oshrun")))
-    found = launch.of_program(home, path)
-    if version == MPI and not found.mpi:
-        raise WattleError(f"{path} loads no known MPI ({', '.join(launch.LIBRARIES)}); build it again")
-    return found
 
 
 def missing(home: Home, app: str, version: str, place: Place) -> str | None:
