@@ -10,7 +10,7 @@
 #include "am/am_wait.h"
 #include "base/error.h"
 #include "os/os.h"
-#include "profile/caller.h"
+#include "profile/error_place.h"
 
 /* Values of `state`: zeros, or a number that other memory holds by chance once in four thousand million times. */
 enum { ZEROS = 0, MADE = 0x57614d75, DESTROYED = 0x57614465 };
@@ -29,18 +29,18 @@ static void refuse_no_mutex(const char *call, const wtl_am_mutex *m)
 {
   if (WTL_LIKELY(m->state == MADE || m->state == ZEROS)) return;
   if (m->state == DESTROYED)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p was destroyed%s", wtl_here(call), (const void *)m, where());
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p was destroyed%s", wtl_error_place(call), (const void *)m, where());
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: there is no mutex at %p%s; use shmemx_am_mutex_init or zeroed memory, and let nothing else write "
               "there",
-              wtl_here(call), (const void *)m, where());
+              wtl_error_place(call), (const void *)m, where());
 }
 
 static void refuse_second(const char *call, const wtl_am_mutex *m)
 {
   if (WTL_UNLIKELY(atomic_load_explicit(&m->owner, memory_order_relaxed) == this_thread()))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread already holds the mutex at %p%s", wtl_here(call), (const void *)m,
-                where());
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread already holds the mutex at %p%s", wtl_error_place(call),
+                (const void *)m, where());
 }
 
 /* Memory that was not a mutex may hold any value. It holds the identity of this thread only if this thread has the
@@ -58,7 +58,7 @@ void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m)
 {
   refuse_no_mutex(call, m);
   if (atomic_load_explicit(&m->owner, memory_order_relaxed))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p is held%s", wtl_here(call), (void *)m, where());
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p is held%s", wtl_error_place(call), (void *)m, where());
   m->state = DESTROYED;
 }
 
@@ -104,7 +104,8 @@ void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m)
 {
   refuse_no_mutex(call, m);
   if (WTL_UNLIKELY(atomic_load_explicit(&m->owner, memory_order_relaxed) != this_thread()))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread does not hold the mutex at %p%s", wtl_here(call), (void *)m, where());
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread does not hold the mutex at %p%s", wtl_error_place(call), (void *)m,
+                where());
   if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_unlocks(self, m, wtl_clock_ns() - m->since);
   wtl_am_here.locks--;
   atomic_store_explicit(&m->owner, 0, memory_order_seq_cst);

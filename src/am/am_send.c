@@ -10,7 +10,7 @@
 #include "am/am_order.h"
 #include "base/error.h"
 #include "pgas/near.h"
-#include "profile/caller.h"
+#include "profile/error_place.h"
 
 /* Makes the tables for sending, when the first message is sent. */
 static void make_tables(wtl_am *am)
@@ -267,14 +267,15 @@ void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, si
   wtl_am_thread *now = &wtl_am_here;
   int pe = (int)(uint32_t)token;
   if (!now->runs)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: called outside of a handler; only a request's handler may reply", wtl_here(call));
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: called outside of a handler; only a request's handler may reply",
+                wtl_error_place(call));
   if ((const char *)__builtin_frame_address(0) > now->frame) wtl_am_refuse_in_handler(call);
   if (now->is_reply)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d runs for a reply, and a reply cannot be answered", wtl_here(call),
-                now->id);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d runs for a reply, and a reply cannot be answered",
+                wtl_error_place(call), now->id);
   if (now->serial != token >> 32 || now->from != pe)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the token is not that of the request which handler %d runs for", wtl_here(call),
-                now->id);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the token is not that of the request which handler %d runs for",
+                wtl_error_place(call), now->id);
   now->replies++;
   if (self->slot_of[pe] < 0)
     wtl_am_far_reply(am, pe, id, now->counted, source, n);

@@ -19,7 +19,7 @@ static const char *name_of(const wtl_pe *self, uint64_t call)
 
 static void refuse_unlike(const wtl_frame *f, const uint64_t mine[], const uint64_t theirs[], int proc)
 {
-  const char *call = wtl_here(f->name);
+  const char *call = wtl_error_place(f->name);
   if (mine[WTL_PUBLISHED_SERIAL] != theirs[WTL_PUBLISHED_SERIAL])
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: PE %d is not in this call: it has ended, or is in another one; %s", call, proc,
                 same_calls);

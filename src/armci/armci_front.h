@@ -25,7 +25,7 @@
 #include "pgas/frame.h"
 #include "global/global.h"
 #include "global/group.h"
-#include "profile/caller.h"
+#include "profile/error_place.h"
 
 enum armci_call {
   WTL_BEFORE_ARMCI_CALLS = WTL_FRONT_ARMCI * WTL_CALLS_A_FRONT - 1,

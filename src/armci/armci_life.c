@@ -21,7 +21,7 @@ static const wtl_call_info calls[] = {
 
 void armci_refuse_uninitialised(const char *call)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: called before ARMCI_Init or after ARMCI_Finalize", wtl_here(call));
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: called before ARMCI_Init or after ARMCI_Finalize", wtl_error_place(call));
 }
 
 void armci_refuse_unstarted(const char *call)
@@ -29,7 +29,7 @@ void armci_refuse_unstarted(const char *call)
   char when[64];
   wtl_pe_why_none(when, sizeof when, "ARMCI_Init", "ARMCI_Finalize");
   wtl_message_pe(wtl_boot_env_rank());
-  wtl_message_print("%s: called %s", wtl_here(call), when);
+  wtl_message_print("%s: called %s", wtl_error_place(call), when);
   _exit(WTL_EXIT_USAGE);
 }
 
@@ -40,7 +40,7 @@ void wtl_front_refuse_uninitialised(uint32_t call)
 
 void armci_refuse_proc(const char *call, int proc)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no process %d; this job has processes 0 to %d", wtl_here(call), proc,
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no process %d; this job has processes 0 to %d", wtl_error_place(call), proc,
               wtl_self->n - 1);
 }
 
@@ -49,7 +49,7 @@ void armci_refuse_place(const wtl_frame *f, const char *name, const void *p, siz
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: %s=%p and %zu bytes from there are not memory that process %d allocated for others; use what "
               "ARMCI_Malloc gave for that process",
-              wtl_here(f->name), name, p, n, proc);
+              wtl_error_place(f->name), name, p, n, proc);
 }
 
 void armci_check_block(const wtl_frame *f, const char *name, const void *p, size_t n, int proc)
@@ -58,23 +58,23 @@ void armci_check_block(const wtl_frame *f, const char *name, const void *p, size
   wtl_block_entry block = wtl_block_at(f->self, f->site, p, proc);
   if (!block.bytes)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%p is in no block of memory that process %d has now (%zu bytes)",
-                wtl_here(f->name), name, p, proc, n);
+                wtl_error_place(f->name), name, p, proc, n);
   size_t left = (size_t)(block.start + block.bytes - (uintptr_t)p);
   if (n > left)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: %s=%p and %zu bytes from there go beyond their block of process %d's memory: it has %llu bytes, "
                 "and only %zu of them from there on",
-                wtl_here(f->name), name, p, n, proc, (unsigned long long)block.bytes, left);
+                wtl_error_place(f->name), name, p, n, proc, (unsigned long long)block.bytes, left);
 }
 
 void armci_refuse_value(const char *call, const char *name, long value, const char *allowed)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%ld is not valid here; allowed: %s", wtl_here(call), name, value, allowed);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%ld is not valid here; allowed: %s", wtl_error_place(call), name, value, allowed);
 }
 
 void armci_refuse_null(const char *call, const char *name)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", wtl_here(call), name);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", wtl_error_place(call), name);
 }
 
 /* --- start and end ------------------------------------------------------------------------------------------------ */

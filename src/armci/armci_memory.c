@@ -20,7 +20,7 @@ static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t 
     mine = NO_SPACE;
     wtl_message_print("%s: no space for %ld bytes: %zu of %zu bytes are in use; the call fails on all processes (raise "
                       "WATTLE_GLOBAL_SIZE)",
-                      wtl_here(f->name), bytes, self->global->heap.live_bytes, self->global->heap.bytes);
+                      wtl_error_place(f->name), bytes, self->global->heap.live_bytes, self->global->heap.bytes);
   }
   wtl_group_gather(self, f->site, g, &mine, ptrs, sizeof mine);
   for (int i = 0; i < g->n; i++) failed |= (uintptr_t)ptrs[i] == NO_SPACE;
@@ -34,7 +34,7 @@ static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t 
 static void refuse_block(const wtl_frame *f, const void *p)
 {
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: ptr=%p is not the start of memory that this process got and has not freed",
-              wtl_here(f->name), p);
+              wtl_error_place(f->name), p);
 }
 
 static void free_block(const wtl_frame *f, void *p)
@@ -100,7 +100,7 @@ int PARMCI_Free_local(void *ptr)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: ptr=%p is memory that several processes allocated together: free it together (ARMCI_Free, "
                 "ARMCI_Free_group)",
-                wtl_here(f.name), ptr);
+                wtl_error_place(f.name), ptr);
   free_block(&f, ptr);
   return 0;
 }

@@ -77,9 +77,10 @@ ARMCI_FORMS(Acc, ENTER_ACC, accumulate(&f, &(armci_scale){datatype, scale}, src,
 void ARMCI_Copy(void *src, void *dst, int bytes)
 {
   if (bytes < 0)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: bytes=%d is not valid here; allowed: 0 and more", wtl_here("ARMCI_Copy"), bytes);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: bytes=%d is not valid here; allowed: 0 and more", wtl_error_place("ARMCI_Copy"),
+                bytes);
   if (bytes == 0) return;
-  if (!src || !dst) wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", wtl_here("ARMCI_Copy"), src ? "dst" : "src");
+  if (!src || !dst) wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", wtl_error_place("ARMCI_Copy"), src ? "dst" : "src");
   memmove(dst, src, (size_t)bytes);
 }
 

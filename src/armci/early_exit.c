@@ -39,7 +39,7 @@ static void find_ended_process(void *of, const wtl_site *site, int awaited)
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: process %d has ended without ARMCI_Finalize, and this process still waits, %sfor it; all "
               "processes must call ARMCI_Finalize",
-              wtl_here(call), proc, awaited < 0 ? "perhaps " : "");
+              wtl_error_place(call), proc, awaited < 0 ? "perhaps " : "");
 }
 
 /* Not in simulation, where the simulator itself finds waits that never end. */

@@ -77,7 +77,7 @@ static enum operation operation_of(const wtl_frame *f, const char *op)
     if (op && strncmp(op, names[i].name, strlen(names[i].name)) == 0) return names[i].operation;
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: op=\"%.16s\" is no operation; there are +, *, max, min, absmax, absmin, and, or, xor, &&, ||",
-              wtl_here(f->name), op ? op : "");
+              wtl_error_place(f->name), op ? op : "");
 }
 
 static void check_kind(const wtl_frame *f, int type)
@@ -92,7 +92,7 @@ static void reduce(wtl_frame *f, wtl_group *g, void *x, int n, const char *op, i
   armci_check_given(f, "x", x, (size_t)n);
   enum operation operation = operation_of(f, op);
   wtl_combine_fn combine = combines[type][operation];
-  if (!combine) wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%s\" is for integers only", wtl_here(f->name), op);
+  if (!combine) wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%s\" is for integers only", wtl_error_place(f->name), op);
   bool of_one = operation == ABSMAX || operation == ABSMIN || operation == BOTH || operation == EITHER;
   armci_synchronize(f, g, (size_t)n * sizes[type], 0);
   if (g && g->n == 1 && of_one) combine(x, x, (size_t)n); /* the magnitude or truth of its own value */
@@ -181,7 +181,8 @@ static void select_one(wtl_frame *f, wtl_group *g, char *x, int bytes, const cha
   check_kind(f, type);
   enum operation operation = operation_of(f, op);
   if (operation != MIN && operation != MAX)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%.16s\" is not valid here; allowed: min and max", wtl_here(f->name), op);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%.16s\" is not valid here; allowed: min and max", wtl_error_place(f->name),
+                op);
   armci_check_that(f, bytes >= (int)sizes[type], "n", bytes, "the bytes of a value and more");
   armci_check_given(f, "x", x, (size_t)bytes);
   size_t each = (size_t)bytes + 1; /* and one byte for whether there is a value */

@@ -94,7 +94,7 @@ wtl_group *armci_group_of(const wtl_frame *f, const ARMCI_Group *group)
   if (WTL_UNLIKELY(!g))
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: the group at %p is no group: freed, never made (ARMCI_Group_create), or this process is no member",
-                wtl_here(f->name), (const void *)group);
+                wtl_error_place(f->name), (const void *)group);
   return g;
 }
 
@@ -102,7 +102,7 @@ wtl_group *armci_member_group_of(const wtl_frame *f, const ARMCI_Group *group)
 {
   wtl_group *g = armci_group_of(f, group);
   if (WTL_UNLIKELY(g->me < 0))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this process is no member of the group", wtl_here(f->name));
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this process is no member of the group", wtl_error_place(f->name));
   return g;
 }
 

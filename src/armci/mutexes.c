@@ -22,7 +22,8 @@ armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count)
   int *counts = calloc((size_t)g->n, sizeof *counts);
   long **words = calloc((size_t)self->n, sizeof *words), **members = calloc((size_t)g->n, sizeof *members);
   wtl_group *own = wtl_group_make(self, g->pe, g->n);
-  if (!m || !counts || !words || !members || !own) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory", wtl_here(f->name));
+  if (!m || !counts || !words || !members || !own)
+    wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory", wtl_error_place(f->name));
   armci_check_that(f, count >= 0, "num", count, "0 and more");
   armci_synchronize(f, g, 0, 0);
   *m = (armci_mutexes){.group = own, .count = counts, .words = words};
@@ -33,7 +34,7 @@ armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count)
   long *mine = bytes ? wtl_global_alloc(self, bytes) : NULL;
   if (bytes && !mine)
     wtl_pe_fail(WTL_EXIT_OSERR, "%s: no space for %d mutexes of each process (raise WATTLE_GLOBAL_SIZE)",
-                wtl_here(f->name), m->most);
+                wtl_error_place(f->name), m->most);
   if (bytes) memset(mine, 0, bytes);
   wtl_group_gather(self, f->site, g, &mine, members, sizeof mine);
   for (int i = 0; i < g->n; i++) words[g->pe[i]] = members[i];
@@ -62,7 +63,7 @@ void armci_mutexes_destroy(const wtl_frame *f, armci_mutexes *m)
 wtl_lock_at armci_mutex_at(const wtl_frame *f, const armci_mutexes *m, int mutex, int proc)
 {
   if (WTL_UNLIKELY(!m))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: there are no mutexes (ARMCI_Create_mutexes)", wtl_here(f->name));
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: there are no mutexes (ARMCI_Create_mutexes)", wtl_error_place(f->name));
   int member = m->group->is_world ? proc : wtl_group_number(m->group, proc);
   armci_check_that(f, (unsigned)member < (unsigned)m->group->n, "proc", proc, "processes that have mutexes");
   armci_check_that(f, (unsigned)mutex < (unsigned)m->count[member], "mutex", mutex,
@@ -75,7 +76,7 @@ int PARMCI_Create_mutexes(int count)
   ARMCI_ENTER(ARMCI_Create_mutexes, 0);
   armci_state *s = armci_of(f.self);
   if (s->mutexes)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: there are mutexes already (ARMCI_Destroy_mutexes)", wtl_here(f.name));
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: there are mutexes already (ARMCI_Destroy_mutexes)", wtl_error_place(f.name));
   s->mutexes = armci_mutexes_make(&f, s->world, count);
   return 0;
 }
@@ -85,7 +86,7 @@ int PARMCI_Destroy_mutexes(void)
 {
   ARMCI_ENTER(ARMCI_Destroy_mutexes, 0);
   armci_state *s = armci_of(f.self);
-  if (!s->mutexes) wtl_pe_fail(WTL_EXIT_USAGE, "%s: there are none", wtl_here(f.name));
+  if (!s->mutexes) wtl_pe_fail(WTL_EXIT_USAGE, "%s: there are none", wtl_error_place(f.name));
   armci_mutexes_destroy(&f, s->mutexes);
   s->mutexes = NULL;
   return 0;

@@ -160,10 +160,11 @@ static bool describe_packed(const char *call, wtl_strides *s, int levels, const 
 {
   if (!count || (levels > 0 && !stride)) armci_refuse_null(call, count ? "stride_arr" : "count");
   if (levels < 0 || levels > WTL_MOST_LEVELS)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: stride_levels=%d is not valid here; allowed: 0 to 8", wtl_here(call), levels);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: stride_levels=%d is not valid here; allowed: 0 to 8", wtl_error_place(call),
+                levels);
   for (int i = 0; i <= levels; i++) {
     if (count[i] < 0)
-      wtl_pe_fail(WTL_EXIT_USAGE, "%s: count[%d]=%d is not valid here; allowed: 0 and more", wtl_here(call), i,
+      wtl_pe_fail(WTL_EXIT_USAGE, "%s: count[%d]=%d is not valid here; allowed: 0 and more", wtl_error_place(call), i,
                   count[i]);
     if (count[i] == 0) return false;
   }

@@ -11,7 +11,7 @@
 #include "global/tagged.h"
 #include "os/floats.h"
 #include "os/os.h"
-#include "profile/caller.h"
+#include "profile/error_place.h"
 #include "record/record.h"
 
 /* A wait for the words of member `i`. Those of the members before it have arrived. */
@@ -49,7 +49,7 @@ static void report_late(void *arg)
   wtl_message_print("%s: has waited %.3g s for PE %d of a group of %d PEs, the first of them PE %d; it keeps waiting; "
                     "this is reported "
                     "once",
-                    wtl_here(w->name), waited, g->pe[w->i], g->n, g->pe[0]);
+                    wtl_error_place(w->name), waited, g->pe[w->i], g->n, g->pe[0]);
 }
 
 int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t words[WTL_PUBLISHED_WORDS],

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "am/am.h"
-#include "profile/caller.h"
+#include "profile/error_place.h"
 #include "team/barrier.h"
 
 /* The header in front of the data. */
@@ -157,7 +157,7 @@ size_t wtl_tagged_receive(wtl_pe *self, wtl_site *site, const char *call, wtl_en
   size_t n = l->n;
   if (n > capacity)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: the message of PE %d has %zu bytes, and the buffer has space for %zu",
-                wtl_here(call), l->from, n, capacity);
+                wtl_error_place(call), l->from, n, capacity);
   if (n) memcpy(to, l->data, n);
   if (sender) *sender = l->from;
   free(l);

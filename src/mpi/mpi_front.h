@@ -130,7 +130,7 @@ static inline bool wtl_mpi_is_uncounted(void)
   return WTL_UNLIKELY(wtl_mpi_here.inside != NULL) && wtl_mpi_is_inside(__builtin_frame_address(0));
 }
 
-/* Ends the wait that the program's own tests formed until now (poll.c). */
+/* Ends the wait that the program's own tests formed until now (program_tests.c). */
 void wtl_mpi_end_polling(void);
 
 /* Returns the rank in MPI_COMM_WORLD of rank `rank` of a communicator; -1 if it has none (MPI_PROC_NULL,
@@ -309,8 +309,8 @@ typedef enum wtl_mpi_loop_state {
  * (test_loop.c). */
 wtl_mpi_loop_state wtl_mpi_test_loop_check(wtl_mpi_test_loop *loop);
 
-/* The rarer parts of the two functions below (poll.c): before a test that may belong to a wait, and after it or one
- * whose state is looked at. */
+/* The rarer parts of the two functions below (program_tests.c): before a test that may belong to a wait, and after it
+ * or one whose state is looked at. */
 uint64_t wtl_mpi_continue_polling(void);
 void wtl_mpi_note_test(wtl_mpi_frame *f, uint64_t from, bool found);
 

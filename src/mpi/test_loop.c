@@ -8,8 +8,8 @@
  *
  * So a thread stands still if its state equals that of an earlier test, twice in a row. A loop over several requests
  * returns to its state after as many tests. If the state does not return within WINDOW tests, the search pauses, each
- * time for longer. Computing that leaves no trace in registers or on the stack is not seen, so poll.c also limits the
- * time between two tests.
+ * time for longer. Computing that leaves no trace in registers or on the stack is not seen, so program_tests.c also
+ * limits the time between two tests.
  */
 #include "mpi/mpi_front.h"
 

@@ -35,7 +35,7 @@ void wtl_shmem_report_other_thread(uint32_t call)
   wtl_message_print(
       "%s: another thread than the one that started OpenSHMEM calls, which SHMEM_THREAD_%s does not allow: request "
       "SHMEM_THREAD_MULTIPLE from shmem_init_thread, or SERIALIZED if one thread calls at a time; the call continues",
-      wtl_here(wtl_record_call(wtl_self->record, call)->name),
+      wtl_error_place(wtl_record_call(wtl_self->record, call)->name),
       wtl_self->thread_level == SHMEM_THREAD_SINGLE ? "SINGLE" : "FUNNELED");
 }
 

@@ -21,7 +21,7 @@
 #include "pgas/rma.h"
 #include "collective/collective.h"
 #include "team/team.h"
-#include "profile/caller.h"
+#include "profile/error_place.h"
 #include "team/wait_until.h"
 
 extern const wtl_call_info wtl_shmem_calls[];
@@ -34,7 +34,7 @@ static inline const char *wtl_shmem_call_name(uint32_t call)
 /* The name of a call and the address in the program from which it was called, for the message that ends the job. */
 static inline const char *wtl_shmem_call_here(uint32_t call)
 {
-  return wtl_here(wtl_shmem_call_name(call));
+  return wtl_error_place(wtl_shmem_call_name(call));
 }
 
 /* The properties of a routine that its worker function (generate.py) needs. */

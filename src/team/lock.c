@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "pgas/rma.h"
-#include "profile/caller.h"
+#include "profile/error_place.h"
 
 typedef struct lock_words {
   _Atomic uint32_t tail, node;
@@ -116,7 +116,7 @@ void wtl_queue_lock_set(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, c
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: this PE already holds %s (locks do not nest), or another of its threads waits for it "
                 "(a lock belongs to a PE, not to a thread)",
-                wtl_here(call), name_of(l).text);
+                wtl_error_place(call), name_of(l).text);
   uint32_t before = operate(at_home, l, TAIL, (wtl_atomic){WTL_AMO_SWAP, .operand = (uint32_t)self->me + 1});
   if (before != 0) {
     /* That PE may wait for the number of its successor. */
@@ -144,7 +144,7 @@ void wtl_queue_lock_clear(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l,
   uint32_t last = (uint32_t)self->me + 1;
   wtl_op at_home = {.self = self, .site = site, .pe = l->home}, at_next = at_home;
   if ((atomic_load_explicit(&mine->node, memory_order_relaxed) & (HELD | WAITING)) != HELD)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE does not hold %s", wtl_here(call), name_of(l).text);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE does not hold %s", wtl_error_place(call), name_of(l).text);
   if (!has_next(&mine->node)) {
     if (operate(at_home, l, TAIL, (wtl_atomic){WTL_AMO_CSWAP, .condition = last}) == last) {
       atomic_store_explicit(&mine->node, 0, memory_order_relaxed);

@@ -17,7 +17,7 @@
 #include "am/am_run.h"
 #include "am/am_wait.h"
 #include "global/packed.c"
-#include "profile/caller.h"
+#include "profile/error_place.h"
 
 enum { SENDER, ME, MOST_STEPS = 48, STATICS = 64, HEAP = 4096, GLOBAL = 4096, TO_MYSELF = 40000, MOST_REPLY = 9000 };
 enum { ANSWERS, LISTENS, CHECKS, ATTACHED_LATER, HANDLERS };
@@ -32,7 +32,7 @@ void wtl_pe_fail(int status, const char *format, ...)
   job_ends(status);
 }
 
-const char *wtl_here(const char *call)
+const char *wtl_error_place(const char *call)
 {
   return call;
 }

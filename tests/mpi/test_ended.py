@@ -20,8 +20,8 @@ from jobs import HOME, clean_environment, complaints, default_signals
 from mpi_jobs import loses_codes
 from preload import BOTH, ENVIRONMENT, Mpi, profiles
 from tree import PACKAGE
-from wattle.record.leftovers import End
-from wattle.run.ends import Ends
+from wattle.record.kept_counts import End
+from wattle.run.process_ends import Ends
 
 RANKS = 3
 SECONDS = 300

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from wattle.base import files
 from wattle.base.errors import DamagedFile, WattleError
-from wattle.record import leftovers
+from wattle.record import kept_counts
 from wattle.record import manifest as manifests
 from wattle.record import profile as profiles
 from wattle.record.manifest import Manifest
@@ -148,7 +148,7 @@ def _collect(directory: Path, manifest: Manifest) -> None:
     """Writes the profiles of processes that were killed together with the command that ran them."""
     settings = {name: manifest.settings[name] for name in JOULES if name in manifest.settings}
     with suppress(WattleError):  # without the tools, or in a folder of another user
-        leftovers.collect(directory / "profile", {**os.environ, **settings})
+        kept_counts.collect(directory / "profile", {**os.environ, **settings})
 
 
 def _n_pes(directory: Path, manifest: Manifest) -> int | None:

@@ -25,7 +25,7 @@ from wattle.record.profile import folder_of
 from wattle.report import advice, flame, pe_watts, power_figures, traffic_figures
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
-from wattle.run import counts, ended
+from wattle.run import counts, unfinished
 from wattle.run.view import Line, View
 from wattle.run.view import view as view_of
 from wattle.text import units
@@ -66,7 +66,7 @@ def build(directory: Path) -> Page:
             "run": view.run,
             "view": view,
             "lost": _lost(view),
-            "ended_heads": ended.HEADS,
+            "ended_heads": unfinished.HEADS,
             "jobs_heads": jobs.HEADS,
             "nodes": node_rows(view),
             "network": network_rows(profile) if profile is not None else [],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wattle.base.errors import WattleError
 from wattle.machine import slurm_energy
 from wattle.meter_log import kept
-from wattle.record import leftovers, manifest, runs
+from wattle.record import kept_counts, manifest, runs
 from wattle.record.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.run import metrics as run_metrics
@@ -62,7 +62,7 @@ def collect(where: Path, environment: dict[str, str], outcome: Outcome, record: 
     """Writes the profiles of processes that could not do so, and records the first one that failed."""
     folder = where / "profile"
     with reported():
-        found = leftovers.collect(folder, environment, outcome.ends, job_has_ended=True)
+        found = kept_counts.collect(folder, environment, outcome.ends, job_has_ended=True)
         for words in found.why.splitlines():
             console.error(words)
     if first := outcome.first_failed:

@@ -25,8 +25,8 @@ from typing import Any
 
 from wattle.base import files
 from wattle.base.errors import WattleError
-from wattle.record.leftovers import End
-from wattle.run.ends import Ends
+from wattle.record.kept_counts import End
+from wattle.run.process_ends import Ends
 from wattle.run.reach import Reach
 from wattle.top import page
 

@@ -11,11 +11,11 @@ from wattle.record.manifest import machine_words
 from wattle.record.profile import RunProfile
 from wattle.record.runs import Run
 from wattle.run import counts
-from wattle.run.ended import ended_table
 from wattle.run.node_table import node_table
 from wattle.run.pe_tables import PES_SHOWN, joules_fit, joules_table, pe_table, shown_domains
 from wattle.run.region_table import region_table
 from wattle.run.site_table import SITES_SHOWN, site_table
+from wattle.run.unfinished import ended_table
 from wattle.run.view import View, overrun, passed, unresolved
 from wattle.run.view import view as view_of
 from wattle.text import units

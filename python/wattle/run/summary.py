@@ -16,7 +16,7 @@ from wattle.record import jobs
 from wattle.record.pe import PE, Moves, Network, States, Times
 from wattle.record.profile import RunProfile
 from wattle.record.runs import Run
-from wattle.run import ended
+from wattle.run import unfinished
 from wattle.text.provenance import Joules
 
 SCHEMA = 1
@@ -51,7 +51,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
     domains = profile.domains
     return {
         "pes": [_pe(pe) for pe in profile.pes],
-        "ended": plain(ended.rows(profile)),
+        "ended": plain(unfinished.rows(profile)),
         "missing": profile.missing,
         "damaged": [{"pe": pe, "wrong": wrong} for pe, wrong in sorted(profile.damaged.items())],
         "total": {

@@ -27,8 +27,8 @@ from wattle.record.manifest import Manifest
 from wattle.record.pe import NO_CORE, PE, add, find
 from wattle.record.profile import RunProfile
 from wattle.record.runs import Run
-from wattle.run import ended, verdicts
-from wattle.run.ended import Row as EndedRow
+from wattle.run import unfinished, verdicts
+from wattle.run.unfinished import Row as EndedRow
 from wattle.text import units
 from wattle.text.provenance import Joules
 
@@ -202,9 +202,9 @@ def view(run: Run) -> View:
         unknown_cores=no_core.unknown(profile),
         pop=factors,
         verdict=verdicts.verdict(profile, sites, short, factors),
-        ended=ended.words(profile, run.middle.manifest),
-        ends=ended.rows(profile),
-        end_remarks=ended.remarks(profile),
+        ended=unfinished.words(profile, run.middle.manifest),
+        ends=unfinished.rows(profile),
+        end_remarks=unfinished.remarks(profile),
     )
 
 

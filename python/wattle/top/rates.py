@@ -19,7 +19,7 @@ from wattle.base.errors import DamagedFile, WattleError
 from wattle.figures.sites import Callers
 from wattle.machine import paths
 from wattle.machine.commands import without_preload
-from wattle.record.leftovers import KEPT, PREFIX
+from wattle.record.kept_counts import KEPT, PREFIX
 from wattle.record.pe import NO_CORE, PE, Numbers, Site, add, find
 from wattle.record.pe_file import pe_of
 from wattle.record.profile import RunProfile

@@ -208,7 +208,7 @@ OF_SYSTEM = {  # files of Linux: /proc, /sys, /etc/hosts
     "machine/nodes.py",
     "machine/processor.py",
     "record/manifest.py",
-    "run/ends.py",
+    "run/process_ends.py",
     "run/reach.py",
     "run/stream.py",
     "shield/cores.py",

@@ -14,7 +14,7 @@ import pytest
 from fakes import Wattle
 from wattle.figures import no_core
 from wattle.record import profile, runs
-from wattle.run import ended, show, summary
+from wattle.run import show, summary, unfinished
 from wattle.text import units
 from wattle.text.console import Console
 
@@ -134,13 +134,13 @@ def test_ends_have_their_plural_and_their_waits_one_unit(tmp_path: Path) -> None
     pes = [killed(0, time="record", for_s=5.37e-3), killed(1, time="record", for_s=36.3e-6)]
     fakes.write_profiles(tmp_path / "profile", pes)
     found = profile.load(tmp_path)
-    assert ended.remarks(found) == [
+    assert unfinished.remarks(found) == [
         "The ends of PEs 0 and 1 are not known: times are those up to their last long wait."
     ]
-    (row,) = ended.rows(found)
+    (row,) = unfinished.rows(found)
     assert "0.0363 to 5.37 ms" in row.cells()
     fakes.write_profiles(tmp_path / "one" / "profile", [killed(0, time="record"), fakes.pe_profile(1, 2)])
-    (words,) = ended.remarks(profile.load(tmp_path / "one"))
+    (words,) = unfinished.remarks(profile.load(tmp_path / "one"))
     assert words == "The end of PE 0 is not known: times are those up to its last long wait."
 
 

@@ -1,5 +1,5 @@
 /*
- * poll.c - treats tests that the program makes itself as a wait.
+ * program_tests.c - treats tests that the program makes itself as a wait.
  *
  * A program without MPI_Wait waits by tests: one finds nothing, and another follows with no work in between. Such a
  * chain of tests is a wait of the door, at the site of the last test.

@@ -1,5 +1,5 @@
-/* caller.c - finds the first frame of the stack outside these libraries. */
-#include "profile/caller.h"
+/* error_place.c - finds the first frame of the stack outside these libraries. */
+#include "profile/error_place.h"
 
 #include <execinfo.h>
 #include <stdbool.h>
@@ -57,7 +57,7 @@ static const char *place(char *text, size_t size)
   return text;
 }
 
-const char *wtl_here(const char *call)
+const char *wtl_error_place(const char *call)
 {
   static _Thread_local char text[512];
   char at[384];

@@ -9,7 +9,7 @@ from typing import Any
 
 from wattle.figures.sites import key_of_wait
 from wattle.machine import symbols
-from wattle.record.leftovers import OF_LAUNCHERS
+from wattle.record.kept_counts import OF_LAUNCHERS
 from wattle.record.manifest import Manifest
 from wattle.record.pe import PE, Ended
 from wattle.record.profile import RunProfile

@@ -5,7 +5,7 @@ The processes are children of their launcher, so this process cannot wait for th
 because a launcher ends the others within a millisecond. The way a process ended is then read from /proc, as long as the
 launcher has not waited for it, or from the descriptor afterwards (Linux 6.15). It stays unknown if neither works.
 
-A process is known by its file of counts (`wattle.record.leftovers`), whose creation inotify reports.
+A process is known by its file of counts (`wattle.record.kept_counts`), whose creation inotify reports.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from wattle.record.leftovers import KEPT, OF_LAUNCHERS, PREFIX, End
+from wattle.record.kept_counts import KEPT, OF_LAUNCHERS, PREFIX, End
 
 IN_CREATE = 0x100
 PIDFD_GET_INFO = 0xC040FF0B  # _IOWR(0xFF, 11, struct pidfd_info of 64 bytes)
