@@ -39,8 +39,8 @@ def footprint(pid: int) -> Footprint:
     """The present memory of one process."""
     proc = Path(f"/proc/{pid}")
     rollup = _kibibytes(proc / "smaps_rollup")
-    tables = _kibibytes(proc / "status")["VmPTE"]
-    return Footprint(*(1024 * rollup[kind] for kind in KINDS), 1024 * tables)
+    sizes = [*(rollup[kind] for kind in KINDS), _kibibytes(proc / "status")["VmPTE"]]
+    return Footprint(*(1024 * size for size in sizes))
 
 
 def _kibibytes(file: Path) -> dict[str, int]:

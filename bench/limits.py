@@ -60,9 +60,9 @@ def measure(where: str, place: Place, address: str, rounds: int) -> list[Limit]:
 
 def hops(where: str, place: Place, address: str) -> list[tuple[str, float]]:
     """A TCP hop by plain sockets."""
-    program = str(build("cc", "hops.c", "plain"))
+    program = build("cc", "hops.c", "plain")
     caller = Side("hops", program, lambda words: place(1, words))
-    with Server(place(0, [program, "listen", str(PORT)]), {}) as server:
+    with Server(place(0, [str(program), "listen", str(PORT)]), {}) as server:
         figures = caller.run("call", address, str(PORT))
         server.wait(PATIENCE_S)
     link = "loopback" if where == NEAR else where
@@ -71,11 +71,11 @@ def hops(where: str, place: Place, address: str) -> list[tuple[str, float]]:
 
 def plain_puts(nodes: Nodes, sizes: dict[str, int], rounds: int) -> list[Limit]:
     """Puts by plain sockets that sleep, from one node to another: seconds each, and CPU seconds of both sides each."""
-    program = str(build("cc", "hops.c", "plain"))
+    program = build("cc", "hops.c", "plain")
     caller = Side("hops", program, lambda words: nodes.inside(1, *words))
     runs = []
     for _ in range(rounds):
-        with Server(nodes.inside(0, program, "listen", str(PORT)), {}) as server:
+        with Server(nodes.inside(0, str(program), "listen", str(PORT)), {}) as server:
             runs.append(caller.run("puts", f"{SUBNET}.1", str(PORT), *map(str, sizes.values())))
             server.wait(PATIENCE_S)
     return [

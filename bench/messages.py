@@ -6,6 +6,7 @@ import os
 import shutil
 import statistics
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from wattle.machine.nodes import SUBNET, Nodes
@@ -187,11 +188,11 @@ def rings(m: Messages) -> None:
         key, label = f"ring/am/4/1/{pes}", f"token ring, {pes} PEs, a hop"
         by_put += compare([Row(key, label, bar=RING_BAR, against=f"ring/put/4/1/{pes}")], between(rounds, 0, 0))
         by_mpi += compare([Row(key, label, against=f"ring/mpi/4/1/{pes}")], between(rounds, 0, -1))
-    more = {"under": "rows", "best": True}
+    show = partial(m.part.show, under="rows", best=True)
     title, promise = "Token rings: AM and put, alternately", "token rings by AM"
-    m.part.show(title, ("AM", "put"), by_put, keep="rings by put", promise=promise, **more)
+    show(title, ("AM", "put"), by_put, keep="rings by put", promise=promise)
     if by_mpi:
-        m.part.show("Token rings: AM and MPI, which yields", ("AM", "MPI"), by_mpi, keep="rings by MPI", **more)
+        show("Token rings: AM and MPI, which yields", ("AM", "MPI"), by_mpi, keep="rings by MPI")
 
 
 def far(m: Messages, nodes: Nodes) -> None:

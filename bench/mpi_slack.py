@@ -186,8 +186,8 @@ def row_of(of: Recording, program: Path, folder: Path, pool: ThreadPoolExecutor)
 def table(ranks: list[int | None], programs: list[str] | None = None) -> list[list[str]]:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         program = Path(folder) / "replay"
-        compiler = [HOME / "bin" / "oshcc", "--sim", "-O2", ROOT / "bench" / "replay.c", "-o", program]
-        subprocess.run(compiler, check=True)
+        compiler, source = HOME / "bin" / "oshcc", ROOT / "bench" / "replay.c"
+        subprocess.run([compiler, "--sim", "-O2", source, "-o", program], check=True)
         found = [load(name) for name in programs or names()]
         every = [scaled(one, n) if n else one for n in ranks for one in found]
         return [row_of(one, program, Path(folder), pool) for one in every]

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 
-from wattle.study.stats import center
+from wattle.study.stats import quantile
 
 from bench.jobs import BEST, OTHERS, Figures, Rounds
 
@@ -46,8 +46,8 @@ def one_sided(
 
 def quartiles(values: list[float]) -> tuple[float, float]:
     """The lower and the upper quartile; of one value, the value itself."""
-    found = center(values)
-    return found.p25, found.p75
+    ordered = sorted(values)
+    return quantile(ordered, 0.25), quantile(ordered, 0.75)
 
 
 def disturbed_rounds(rounds: Iterable[Iterable[Figures]]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterable
 
 from wattle.report.bench_file import Bar
 from wattle.text import tables
@@ -89,7 +90,7 @@ def comparison_table(first: str, second: str, comparisons: list[Comparison], *, 
     return table
 
 
-def own_table(rows: list[Row], figures: list[Figures]) -> Table:
+def own_table(rows: Iterable[Row], figures: list[Figures]) -> Table:
     """Medians of one side alone, where there is no peer."""
     table = columns("operation", "median")
     for row in rows:

@@ -20,7 +20,7 @@ def bar(value: float, most: float, verdict: bool | str, **more: Any) -> Bar:
     """
     if not isinstance(verdict, str):
         verdict = "" if not verdict else "met" if value <= most else "not met"
-    others = {"other_name": "", "other": "", "low": value, "high": value, "best": None} | more
+    others: dict[str, Any] = {"other_name": "", "other": "", "low": value, "high": value, "best": None} | more
     return Bar(value=value, bar=most, verdict=verdict, beyond=max(0.0, value / most - 1), **others)
 
 

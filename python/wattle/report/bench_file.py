@@ -96,14 +96,19 @@ def _record(about: Checked) -> Manifest:
 
 
 def _bar(entry: Checked) -> Bar:
-    texts = {key: entry.text(key) for key in ("label", "other_name", "ours", "other", "verdict")}
-    numbers = {key: entry.known(key) for key in ("value", "low", "high", "beyond")}
     return Bar(
         section=entry.name("section"),
-        **texts,
-        bar=entry.positive("bar"),
-        **numbers,
+        label=entry.text("label"),
+        other_name=entry.text("other_name"),
+        ours=entry.text("ours"),
+        other=entry.text("other"),
+        value=entry.known("value"),
+        low=entry.known("low"),
+        high=entry.known("high"),
         best=entry.number("best"),
+        bar=entry.positive("bar"),
+        verdict=entry.text("verdict"),
+        beyond=entry.known("beyond"),
         no_slower=entry.flag("no_slower") if entry.has("no_slower") else None,
         disturbed=entry.flag("disturbed"),
     )

@@ -60,7 +60,7 @@ def of(study: Study[Any]) -> Callable[..., None]:
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     own = dict(study.options)
-    first = {name: own.pop(name) for name in ("program", "quick") if name in own}
+    first: dict[str, Any] = {name: own.pop(name) for name in ("program", "quick") if name in own}
     usual = {"quick": False, "on": place.LOCAL, "as_json": False}
     kinds = {"context": typer.Context, **first, **options.BEFORE, **own, **options.AFTER}
     parameters = [

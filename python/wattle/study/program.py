@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -99,7 +99,7 @@ def run(
     start: Start,
     folder: Path | None = None,
     read: Reader | None = None,
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any]]:
     """Runs the program and yields the JSON objects that it prints, one a line, as they arrive. `read`: makes them from
     its output; None: JSON is expected.
 
@@ -130,10 +130,10 @@ def _lines(
 ) -> Iterator[dict[str, Any]]:
     signal.siginterrupt(signal.SIGINT, True)  # otherwise polars restarts a read after Ctrl-C, and the signal is lost
     command = [*start(str(home.tool("oshrun")), n_pes), str(program), *arguments]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
     with measuring.job(program.name), tempfile.TemporaryFile("w+", errors="replace") as words:
         try:
-            job = subprocess.Popen(command, env=environment, stderr=words, text=True, **quiet)
+            none, pipe = subprocess.DEVNULL, subprocess.PIPE
+            job = subprocess.Popen(command, env=environment, stdin=none, stdout=pipe, stderr=words, text=True)
         except OSError as error:
             raise WattleError(f"{command[0]} cannot be started: {error.strerror}") from None
         try:

@@ -71,7 +71,7 @@ def _on_nodes(place: Place, ours: Start, made: Nodes) -> Site:
     def mpich(mpiexec: str, n: int) -> list[str]:
         return made.by_mpich(mpiexec, place.share(n))
 
-    starts = (replace(ours, command=command) for command in (mpi, mpich))
+    starts = replace(ours, command=mpi), replace(ours, command=mpich)
     return Site(ours, *starts, lambda i, words: made.inside(i, *words), f"{SUBNET}.1", True, (UCX_FAR,))
 
 
@@ -87,7 +87,7 @@ def _on_hosts(place: Place, ours: Start) -> Site:
         host = place.hosts[i % len(place.hosts)]
         return [*hosts.command(str(paths.find_home().tool("oshrun")), [host], [1]), *words]
 
-    starts = (replace(ours, command=command) for command in (mpi, mpich))
+    starts = replace(ours, command=mpi), replace(ours, command=mpich)
     return Site(ours, *starts, inside, place.hosts[0], place.across)
 
 

@@ -59,12 +59,12 @@ def center(values: Iterable[float | None]) -> Center | None:
     if not found:
         return None
     ordered = sorted(map(float, found))
-    p25, median, p75 = (_quantile(ordered, part) for part in (0.25, 0.5, 0.75))
+    p25, median, p75 = (quantile(ordered, part) for part in (0.25, 0.5, 0.75))
     lo, hi, confidence = rank_interval(ordered)
     return Center(median, lo, hi, p25, p75, len(ordered), confidence)
 
 
-def _quantile(ordered: Sequence[float], part: float) -> float:
+def quantile(ordered: Sequence[float], part: float) -> float:
     """The value at a part of the way through ordered values, on a straight line between its neighbours."""
     below = min(int(part * (len(ordered) - 1)), max(len(ordered) - 2, 0))
     above = ordered[min(below + 1, len(ordered) - 1)]

@@ -117,6 +117,8 @@ METRICS = metrics(
 class Analysis(Evidence):
     """The samples, indexed. A case that was not measured gives None."""
 
+    frame: pl.DataFrame
+
     def __init__(
         self,
         frame: pl.DataFrame,

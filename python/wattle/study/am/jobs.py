@@ -73,8 +73,8 @@ def ucx_rate(site: Site, size: int, messages: int) -> float:
     port = FAR_PORT if site.across else _free_port()
     common = [*(["env", *site.ucx] if site.ucx else []), PERFTEST, "-p", str(port)]
     test = ["-t", "ucp_am_bw", "-s", str(size), "-n", str(messages), "-w", "100", "-f", "-v", site.address]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(site.inside(0, common), **quiet) as server:
+    none = subprocess.DEVNULL
+    with subprocess.Popen(site.inside(0, common), stdin=none, stdout=none, stderr=none) as server:
         try:
             said = _called(site.inside(1, [*common, *test]), server)
         finally:

@@ -288,7 +288,7 @@ def _gather(plan: Plan, gathered: Gathered) -> None:
                 steps.advance(_samples_of(job, plan))
                 continue
             for document in _documents(home, job, plan, site, bench, others, gathered):
-                if gathered.take(document, lambda line, series=job.series: row(line, series)):
+                if gathered.take(document, partial(row, series=job.series)):
                     way, pes = document["way"], document["pes"]
                     steps.advance(now=f"{document['test']} {way} {units.size(document['bytes'])} {pes} PEs")
     if not gathered.rows:

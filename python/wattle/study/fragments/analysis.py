@@ -125,6 +125,8 @@ class Caches:
 class Analysis(Evidence):
     """The samples, indexed. A cell that was not measured gives None."""
 
+    frame: pl.DataFrame
+
     def __init__(
         self,
         frame: pl.DataFrame,

@@ -6,7 +6,7 @@ Energy and power are the sender's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from itertools import pairwise
 from statistics import median
 
@@ -41,7 +41,7 @@ def _needs(a: Analysis, metric: str) -> None:
         raise NotTestable(f"{METRICS[metric].label}: not known here, because {a.why_not(metric)}")
 
 
-def _enough(found: Sequence[object], what: str) -> None:
+def _enough(found: Sized, what: str) -> None:
     if len(found) < FEWEST_CELLS:
         raise NotTestable(f"needs at least {FEWEST_CELLS} {what}; these samples have {len(found)}")
 

@@ -131,6 +131,8 @@ Key = tuple[str, str, int, int]  # series, pattern, payload, fragments
 class Analysis(Evidence):
     """The samples, indexed. A configuration that was not measured gives None."""
 
+    frame: pl.DataFrame
+
     def __init__(self, frame: pl.DataFrame, floor: Sequence[Joules] = (), place: Place | None = None) -> None:
         self.frame = frame
         self.place = place or Place()

@@ -135,7 +135,7 @@ def _gather(plan: Plan, gathered: Gathered) -> None:
         for series, _, arguments in _sweeps(plan):
             with closing(program.run(home, bench, arguments, plan.place.pes, start)) as lines:
                 for line in lines:
-                    if gathered.take(line, lambda line, series=series: row(line, series)):
+                    if gathered.take(line, partial(row, series=series)):
                         steps.advance(
                             now=f"{line['pattern']} {line['fragments']} x {units.size(line['fragment_bytes'])}"
                         )

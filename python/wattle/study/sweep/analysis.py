@@ -226,6 +226,8 @@ METRICS = metrics(
 class Analysis(Evidence):
     """The samples, indexed. A point that was not measured gives None."""
 
+    frame: pl.DataFrame
+
     def __init__(self, frame: pl.DataFrame, knob: Knob, place: Place | None = None) -> None:
         self.frame = frame
         self.knob = knob

@@ -102,6 +102,8 @@ class Analysis(Evidence):
     the reason.
     """
 
+    frame: pl.DataFrame
+
     def __init__(
         self,
         frame: pl.DataFrame,

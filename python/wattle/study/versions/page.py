@@ -50,7 +50,7 @@ def parts(a: Analysis, words: dict[str, str], facts: Checked) -> Parts:
 def _versions(a: Analysis, words: dict[str, str]) -> list[Section]:
     """The versions, and the figures of each input."""
     looks = [(v, LOOKS[v]) for v in a.versions]
-    legend = [(name, look, words[name]) for name, look in looks]
+    legend: list[tuple[str, Look | None, str]] = [(name, look, words[name]) for name, look in looks]
     legend += [(name, None, f"left out: {reason}") for name, reason in a.left_out.items()]
     found = [Section("versions", "The versions", [("p", VERSIONS), ("legend long", legend)])]
     for given in a.inputs:
