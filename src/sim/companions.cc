@@ -72,14 +72,15 @@ void serve(Companion *c)
   }
 }
 
-/* Returns the factor of the latency. SimGrid does not ask how long the receiver's core is busy with a long message. The
- * message is complete only after that time, so the time is added to the latency. */
+/* Returns the factor of the latency, to which two times are added. Cards hold a message up. SimGrid does not ask how
+ * long the receiver's core is busy with a long message, and the message is complete only after that time. */
 double latency_of_long(double bytes, const s4u::Host *, const s4u::Host *to, const std::vector<s4u::Link *> &,
                        const std::unordered_set<s4u::NetZone *> &)
 {
   double n = bytes - ENVELOPE_BYTES;
-  if (n < static_cast<double>(messaging.eager)) return 1;
-  return 1 + messaging.taken(pe_of.at(to), static_cast<size_t>(n)) / messaging.latency;
+  double added = held_up(std::max(n, 0.0));
+  if (n >= static_cast<double>(messaging.eager)) added += messaging.taken(pe_of.at(to), static_cast<size_t>(n));
+  return added > 0 ? 1 + added / messaging.latency : 1;
 }
 
 /* SMPI need not separate the program's variables, because each PE runs its own copy. It need not measure computation,

@@ -58,6 +58,7 @@ struct Pe {
   Pe(int n, const sim::Clocks *clocks, sim::Socket *s, sim::Domain *d) : number(n), core(clocks, s, d) {}
   int number;
   double network_bytes = 0, memory_bytes = 0;
+  size_t registered[2] = {0, 0}; /* bytes that MPI has registered with the card to send, to receive */
   sim::Core core;
   sim::Copy copy = {};
   int status = -1; /* exit code; -1: it still runs */
@@ -207,10 +208,27 @@ void count_bytes(int number, size_t n)
   pe->memory_bytes += static_cast<double>(n);
 }
 
+/* Counts the bytes of a message at both ends. Without cards that move bytes by themselves the kernel copies them
+ * between its memory and the program's: each byte is read and written once more. */
 void count_bytes(int from, int to, size_t n)
 {
-  count_bytes(from, n);
-  count_bytes(to, n);
+  for (int end : {from, to}) {
+    count_bytes(end, n);
+    if (!prices.has_cards) pes[static_cast<size_t>(end)]->memory_bytes += 2 * static_cast<double>(n);
+  }
+}
+
+/* Returns the time that the bytes of an MPI message take of an end's core. They are copied, unless a card moves those
+ * of a rendezvous. MPI libraries keep memory registered (Open MPI: mpi_leave_pinned), and programs use their buffers
+ * again, so only a longer message than all before it registers memory. */
+double mpi_bytes_at(Pe *pe, bool receives, size_t n)
+{
+  if (!prices.has_cards || n < eager) return static_cast<double>(n) * prices.byte;
+  size_t &known = pe->registered[receives];
+  if (n <= known) return 0;
+  double pages = std::ceil(static_cast<double>(n - known) / 4096);
+  known = n;
+  return prices.enroll + pages * prices.page;
 }
 
 /* Returns the time that sending an MPI message takes of the sender's core at its clock. A message of at least `eager`
@@ -220,15 +238,17 @@ double mpi_handed_over(int from, int to, size_t n)
   mpi_messages++;
   mpi_bytes += n;
   count_bytes(from, to, n);
-  double pace = pes[static_cast<size_t>(from)]->core.pace(), asks = 0;
+  Pe *pe = pes[static_cast<size_t>(from)].get();
+  double pace = pe->core.pace(), asks = 0;
   if (n >= eager)
     asks = 2 * latency + (prices.message + prices.receive) * (pace + pes[static_cast<size_t>(to)]->core.pace());
-  return asks + (prices.message + static_cast<double>(n) * prices.byte) * pace;
+  return asks + (prices.message + mpi_bytes_at(pe, false, n)) * pace;
 }
 
-double mpi_taken(int pe, size_t n)
+double mpi_taken(int number, size_t n)
 {
-  return (prices.receive + static_cast<double>(n) * prices.byte) * pes[static_cast<size_t>(pe)]->core.pace();
+  Pe *pe = pes[static_cast<size_t>(number)].get();
+  return (prices.receive + mpi_bytes_at(pe, true, n)) * pe->core.pace();
 }
 
 /* --- the platform ------------------------------------------------------------------------------------------------- */
@@ -278,7 +298,7 @@ void read_platform(const char *file, int n)
   s4u::Engine::set_config("network/TCP-gamma:0");
   s4u::Engine::set_config("network/crosstraffic:no");
   engine->load_platform(file);
-  sim::Network network = {0, 0, 0, {}, deliver, count_bytes};
+  sim::Network network = {0, 0, 0, 0, {}, deliver, count_bytes};
   for (int i = 0; i < n; i++) {
     s4u::Host *host = engine->host_by_name_or_null("pe-" + std::to_string(i));
     if (!host) fail(file, "there is no host pe-" + std::to_string(i));
@@ -288,6 +308,7 @@ void read_platform(const char *file, int n)
   network.latency = latency = number_of(network.hosts.front(), "latency_s");
   network.bandwidth = number_of(network.hosts.front(), "bandwidth_Bps");
   network.operation = number_of(network.hosts.front(), "operation_s");
+  network.packet = number_of(network.hosts.front(), "packet_B");
   sim::open_wires(network);
   eager = static_cast<size_t>(number_of(network.hosts.front(), "eager_B"));
   sim::open_messaging({network.hosts, eager, latency, mpi_handed_over, mpi_taken});

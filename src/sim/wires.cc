@@ -157,6 +157,11 @@ void leave(void *message, uint64_t)
 
 } // namespace
 
+double held_up(double bytes)
+{
+  return 2 * std::min(bytes, net.packet) / net.bandwidth;
+}
+
 void open_wires(const Network &network)
 {
   net = network;
@@ -171,7 +176,7 @@ void send(int from, int to, void *what, size_t n, int stream, double after, Act 
   messages++;
   bytes += n;
   s.left = std::max(s.left, now() + after);
-  at(s.left, leave, new Message{from, to, s.sent++, what, n, &s, arrived}, 0);
+  at(s.left + held_up(static_cast<double>(n)), leave, new Message{from, to, s.sent++, what, n, &s, arrived}, 0);
 }
 
 void begin_apart()

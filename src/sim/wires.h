@@ -27,10 +27,15 @@ constexpr size_t SHORT_BYTES = 1024;
 
 struct Network {
   double latency, bandwidth, operation; /* s; B/s; s: of a card, for a transfer */
+  double packet;                        /* B: cards take and store each packet of so many bytes whole */
   std::vector<simgrid::s4u::Host *> hosts;
   void (*deliver)(int to, void *what);   /* called when a message has arrived */
   void (*carried)(int pe, size_t bytes); /* called when a transfer has arrived */
 };
+
+/* Returns the time in s that the two cards hold a message up. Its first packet is in the sender's card before it
+ * leaves, and its last one in the receiver's card before it is stored. */
+double held_up(double bytes);
 
 /* Sets the network. Called once, before any message. */
 void open_wires(const Network &network);

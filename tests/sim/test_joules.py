@@ -168,7 +168,7 @@ def test_memory_follows_the_clock_only_in_part(programs: Path, cluster: Path, tm
     for name, clock in (("high", "2.6"), ("low", "1.2")):
         run(tmp_path / name, programs / "moved", cluster, str(mega), options=setting(f"WATTLE_CLOCKS=0-1={clock}"))
     high, low = (result(tmp_path / name)["pes"][0] for name in ("high", "low"))
-    took = mega / 2 * 0.15e-9
+    took = mega / 2 * 0.1e-9
     assert high["seconds"]["computes"] == pytest.approx(took, rel=1e-6)
     assert low["seconds"]["computes"] == pytest.approx(took * (0.5 + 0.5 * 2.6 / 1.2), rel=1e-6)
     assert high["joules"]["dram"] == pytest.approx(mega / 2 * 0.625e-9, rel=0.01)

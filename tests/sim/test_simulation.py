@@ -295,7 +295,7 @@ def test_a_clusters_own_keys_override_those_of_its_network(tmp_path: Path) -> No
     number = "value = {}\nplus_minus = 0\nunit = 's'\ntag = 'assumed'\nhow = 'for a test'\n"
     network = clusters.read("sandybridge-ib").numbers
     path.write_text(
-        "title = 'own'\nmachine = 'sandybridge-e5-2670'\ncores = 'sandybridge-e5-2670'\nnetwork = 'infiniband-fdr'\n"
+        "title = 'own'\nmachine = 'sandybridge-e5-2670'\ncores = 'sandybridge-e5-2670'\nnetwork = 'infiniband-qdr'\n"
         f"[latency]\n{number.format(0.5)}[message]\n{number.format(0.25)}"
     )
     own = clusters.read(str(path))

@@ -53,13 +53,9 @@ def test_the_salesman_has_the_same_answer_on_an_odd_number_of_simulated_pes(tmp_
     assert all(point["energy"]["median"] > 0 for point in found["points"])
 
 
-def test_eager_messages_move_more_bytes_per_joule_by_construction_of_the_simulated_network(tmp_path: Path) -> None:
+def test_two_sided_messages_are_simulated_by_both_networks_with_all_messages_eager_or_none(tmp_path: Path) -> None:
     found = study(tmp_path / "protocols", "protocols", "--quick")
-    assert {row["id"]: row["verdict"] for row in found["published"]}.items() >= {
-        "eager-saves": "by construction",
-        "aggregate": "by construction",
-        "ib-eager-highest": "agrees",
-    }.items()
+    assert {row["id"]: row["verdict"] for row in found["published"]}["aggregate"] == "by construction"
     assert {point["series"] for point in found["points"]} == {
         f"{link}, {way}" for link in ("TCP", "InfiniBand") for way in ("eager", "rendezvous")
     }

@@ -105,7 +105,7 @@ def test_choices_are_ranked_within_the_slowdown_and_none_beats_its_oracle(record
 
 
 def test_a_slower_network_takes_longer_and_the_run_s_own_as_long(recorded: Path) -> None:
-    took = [answer(recorded, "--network", name)["against"]["time_s"] for name in ("infiniband-fdr", "ethernet-10g-tcp")]
+    took = [answer(recorded, "--network", name)["against"]["time_s"] for name in ("infiniband-qdr", "ethernet-10g-tcp")]
     assert took[0] == pytest.approx(answer(recorded)["against"]["time_s"], rel=1e-9) and took[1] > took[0]
     done = ask(recorded, "--network", "carrier-pigeon")
     assert done.returncode == 2 and "known are " in done.stderr and "ethernet-10g-tcp" in done.stderr

@@ -18,7 +18,7 @@ from wattle.machine import paths
 TAGS = ("measured", "cited", "derived", "assumed")
 OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
 # Optional numbers of a network. The first two default to `message`, the others to 0.
-ALSO = {"receive": "s", "leaves": "s", "acknowledge": "s", "record": "s", "segment": "B"}
+ALSO = {"receive": "s", "leaves": "s", "acknowledge": "s", "record": "s", "segment": "B", "packet": "B"}
 # Of a network whose cards move bytes by themselves: all of them, or none.
 OF_CARDS = {"post": "s", "operation": "s", "fetch": "s", "register": "s", "register_page": "s"}
 OF_MPI = {"eager": "B"}  # optional as well, and never fitted
@@ -98,7 +98,7 @@ def in_force(cluster: Cluster) -> Cluster:
     bandwidth, and a larger share of a copy that follows the clock.
     """
     sign = ENDS.get(_end.get(), 0.0)
-    varied = (OF_NETWORK | ALSO | OF_CARDS).keys() - {"segment"} | set(VARIED_OF_CORE)
+    varied = (OF_NETWORK | ALSO | OF_CARDS).keys() - {"segment", "packet"} | set(VARIED_OF_CORE)
     moved = {
         key: replace(n, value=max(LEAST * n.value, n.value + (-sign if key == "bandwidth" else sign) * n.plus_minus))
         for key, n in cluster.numbers.items()

@@ -41,6 +41,7 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "bandwidth_Bps": repr(cluster.value("bandwidth")),
         "eager_B": str(round(min(EAGER_MOST, cluster.value("eager")))),
         "segment_B": repr(cluster.value("segment")),
+        "packet_B": repr(cluster.value("packet")),
         "copy_clock": repr(cluster.value("copy_clock")),
         "socket_pes": str(node.cores // node.sockets),
         "domain_pes": str(max(1, round(min(pes, cluster.value("domain"))))),

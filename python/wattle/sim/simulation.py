@@ -168,4 +168,4 @@ def _wait(row: Checked) -> tuple[int, str, int]:
 def as_dict(described: Cluster) -> dict[str, Any]:
     """The cluster of a result, with all numbers and their tags, for the manifest."""
     numbers = {key: vars(number) for key, number in described.numbers.items()}
-    return {"cluster": described.name, "network": described.network, "numbers": numbers}
+    return {"cluster": described.name, "title": described.title, "network": described.network, "numbers": numbers}

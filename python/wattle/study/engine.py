@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import polars as pl
 
 from wattle.base.checked import Checked
-from wattle.base.errors import DamagedFile
+from wattle.base.errors import DamagedFile, WattleError
 from wattle.record import manifest
 from wattle.record.manifest import Manifest
 from wattle.study import kept, published, registry, samples
 from wattle.study.course import Work
 from wattle.study.papers import Published
-from wattle.study.place import Place, check_place
+from wattle.study.place import DEFAULT_CLUSTER, SIMULATED, Place, check_place
 from wattle.study.published import Evidence, Row
 from wattle.study.samples import Layout
 
@@ -38,9 +38,9 @@ def missing(*columns: str) -> pl.Expr:
 class Study(Generic[Analysis]):
     """A study. `rows`: the published figures. `bars`: the project's own, which no tally of published figures counts.
     `layout`: the columns of the samples. `options`: of the command, in addition to those of all studies: name and kind,
-    as Typer takes them. `where`: the place that a value of `--on` names; it raises WattleError for one that the study
-    does not have. `tells_tally`: the command's output ends with how many published figures agree. Subclasses give what
-    is a study's own.
+    as Typer takes them. `system`: the cluster of `--on sim`, which is the system of the papers' chapter. `systems`:
+    clusters that the study simulates by itself instead of one that a user names. `tells_tally`: the command's output
+    ends with how many published figures agree. Subclasses give what is a study's own.
     """
 
     name: str
@@ -50,7 +50,8 @@ class Study(Generic[Analysis]):
     bars: Sequence[Published] = ()
     layout: Layout
     options: Mapping[str, Any] = field(default_factory=dict)
-    where: Callable[[str], str] = str
+    system: str = DEFAULT_CLUSTER
+    systems: Sequence[str] = ()
     tells_tally: bool = False
 
     # ---- a study's own ----
@@ -106,6 +107,13 @@ class Study(Generic[Analysis]):
     def asked(self, on: str, link: str | None, quick: bool, **options: Any) -> tuple[Study[Any], Any]:
         """The study that a command asks for, and its plan."""
         return self, self.plan(quick, check_place(self.where(on), link, simulates=True), **options)
+
+    def where(self, on: str) -> str:
+        """The place that a value of `--on` names. Raises WattleError for a cluster that the study does not take."""
+        if self.systems and on.startswith(f"{SIMULATED}:"):
+            names = " and ".join(self.systems)
+            raise WattleError(f"--on {on}: this study simulates {names}; write --on {SIMULATED}")
+        return f"{SIMULATED}:{self.system}" if on == SIMULATED else on
 
     def subtitle(self, a: Analysis) -> str:
         """The question, and where it was answered."""

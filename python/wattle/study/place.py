@@ -10,13 +10,14 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wattle.base.checked import Checked
 from wattle.base.errors import WattleError
 from wattle.machine import nodes, paths
 from wattle.machine.nodes import Nodes, check_rate
+from wattle.sim import cluster as clusters
 from wattle.sim import simulation
 from wattle.study import hosts, where
 from wattle.study.where import Seen
@@ -24,6 +25,7 @@ from wattle.study.where import Seen
 LOCAL, HOSTS, TWO_NODES, SIMULATED = "local", "hosts", "two-nodes", "sim"
 PLACES = (LOCAL, TWO_NODES, f"{HOSTS}:A,B")
 DEFAULT_CLUSTER = "sandybridge-ib"
+PAPERS_WAIT = "spin"  # WATTLE_WAIT of simulated jobs without one: the libraries of the papers poll
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ class Place:
     """A place. `link`: the bandwidth limit of each node's link, such as "1gbit"; None: no limit. `cluster`: the
     simulated cluster, with its `pes`. `hosts`: names in the user's order. PEs are distributed to them evenly in blocks,
     so that two PEs are on the first two. `alone`: each simulated PE has a socket with its idle watts, not only
-    a core. `seen`: the nodes on which PEs were found so far.
+    a core. `system`: the cluster's title. `wait`: WATTLE_WAIT of simulated jobs that set none themselves. `seen`: the
+    nodes on which PEs were found so far.
     """
 
     name: str = LOCAL
@@ -75,6 +78,8 @@ class Place:
     pes: int = 2
     hosts: tuple[str, ...] = ()
     alone: bool = False
+    system: str = ""
+    wait: str = ""
     seen: Seen = field(default_factory=Seen, compare=False, repr=False)
 
     @property
@@ -127,9 +132,12 @@ class Place:
     def words(self) -> str:
         """The place as part of a sentence."""
         if self.simulated:
+            system = f" ({self.system})" if self.system else ""
+            like = ", as in the papers' libraries" if self.wait == PAPERS_WAIT else ""
+            waits = f", WATTLE_WAIT={self.wait}{like}" if self.wait else ""
             return (
-                f"the simulated cluster {self.cluster}, {self.pes} PEs, each a node of its own: time, network and "
-                "watts are those of its description"
+                f"the simulated cluster {self.cluster}{system}, {self.pes} PEs, each a node of its own{waits}: time, "
+                "network and watts are those of its description"
             )
         if self.name == HOSTS:
             return self._hosts_words()
@@ -164,7 +172,7 @@ class Place:
         common = {"name": self.name, "nodes": self.nodes, "one_machine": self.one_machine, "link": self.link}
         common["words"] = self.words
         if self.simulated:
-            return common | {"cluster": self.cluster, "pes": self.pes}
+            return common | {"cluster": self.cluster, "pes": self.pes, "system": self.system, "wait": self.wait}
         given = {"hosts": list(self.hosts)} if self.name == HOSTS else {}
         found = {"networks": list(self.seen.networks), "mpi": list(self.seen.mpi), "seen": self.seen.as_list()}
         return common | given | found
@@ -209,7 +217,7 @@ class Place:
         """The command line of a simulated job up to the program. Jobs of a study run one after the other, so they may
         share a folder. `profile`: each PE leaves one in FOLDER/profile.
         """
-        made = simulation.plan(self.cluster, n, {}, profile)
+        made = simulation.plan(self.cluster, n, {"WATTLE_WAIT": self.wait} if self.wait else {}, profile)
         ready = (simulation.alone_on_sockets(made) if self.alone else made).write(folder)
         return ["env", *(f"{name}={value}" for name, value in ready.settings.items()), *ready.command]
 
@@ -231,13 +239,18 @@ def check_place(name: str, link: str | None = None, pes: int | None = None, simu
     if pes is not None and not simulated:
         raise WattleError(f"--pes {pes}: there are two PEs; --on {SIMULATED}:CLUSTER can have more")
     if simulated:
-        place = Place(SIMULATED, None, rest or DEFAULT_CLUSTER, 2 if pes is None else pes)
+        place = Place(
+            SIMULATED,
+            cluster=rest or DEFAULT_CLUSTER,
+            pes=2 if pes is None else pes,
+            wait=os.environ.get("WATTLE_WAIT") or PAPERS_WAIT,
+        )
     elif kind == HOSTS:
         place = Place(HOSTS, hosts=hosts.given(rest))
     else:
         place = Place(name, None if link is None else check_rate("--link", link))
     place.check()
-    return place
+    return replace(place, system=clusters.read(place.cluster).title) if simulated else place
 
 
 def of_options(on: str | None, listed: str | None, usual: str) -> tuple[str, str]:
@@ -270,7 +283,8 @@ def of_study(study: Checked) -> Place:
         return Place(study.choice("on", (LOCAL,)))
     name = entry.choice("name", (LOCAL, TWO_NODES, HOSTS, SIMULATED))
     if name == SIMULATED:
-        return Place(name, None, entry.text("cluster"), entry.integer("pes", lo=1))
+        words = {key: entry.text(key) for key in ("system", "wait") if entry.has(key)}
+        return Place(name, None, entry.text("cluster"), entry.integer("pes", lo=1), **words)
     seen = where.of_list(entry, "seen")
     seen.networks = entry.texts("networks") if entry.has("networks") else []
     seen.mpi = entry.texts("mpi") if entry.has("mpi") else []

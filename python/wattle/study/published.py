@@ -282,10 +282,6 @@ def by_form(evidence: Evidence, found: Outcome, form: str) -> Outcome:
     return replace(found, verdict=Verdict.CONSTRUCTION, why=(*found.why, form))
 
 
-OTHER_NETWORK = (
-    "The simulated network is that of D table A.3 (FDR); the nodes of table A.1 had a switch of 40 Gb/s, so InfiniBand "
-    "is faster here."
-)
 MODELLED = "modelled"
 PLURAL = {
     Verdict.AGREES: "agree",

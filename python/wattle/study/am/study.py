@@ -408,6 +408,7 @@ STUDY = Messages(
     name=NAME,
     title="Active messages beside puts",
     question="What do messages with a handler cost, compared with puts, MPI's two-sided messages and UCX's own?",
+    system="opteron-ddr",
     rows=ROWS,
     layout=COMPARED,
     options={

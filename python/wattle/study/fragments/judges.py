@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence, Sized
 from itertools import pairwise
 from statistics import median
 
-from wattle.study import papers, published
+from wattle.study import papers
 from wattle.study.fragments.analysis import METRICS, Analysis
 from wattle.study.published import NotTestable, Outcome, Verdict, by_form, verdict_of
 from wattle.study.stats import line, trend
@@ -48,9 +48,7 @@ def _enough(found: Sized, what: str) -> None:
 
 def _outcome(a: Analysis, metric: str, ours: str, holds: bool, *why: str) -> Outcome:
     """`why`: for a difference. A remark on the model stands with every verdict."""
-    papers = a.place.simulated and a.place.cluster == "sandybridge-ib"
-    reasons = [*why, published.OTHER_NETWORK if papers and metric not in POWERS else ""]
-    said = [*((w for w in reasons if w) if not holds else ()), *_of_the_model(a, metric)]
+    said = [*((w for w in why if w) if not holds else ()), *_of_the_model(a, metric)]
     return Outcome(ours, verdict_of(holds), tuple(said), a.provenance(metric))
 
 

@@ -44,6 +44,7 @@ STUDY = App(
     input_of=_input_of,
     held=(),
     simulated=Size((2, 4, 8, 16, 32), 1, 6, CASES),
+    system="opteron-ddr",
     rows=ROWS,
     bars=BARS,
 )

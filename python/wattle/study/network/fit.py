@@ -33,7 +33,7 @@ from wattle.text import units
 from wattle.text.visible import visible
 
 BASE = "sandybridge-tcp"  # start of the search; its watts do not matter here
-OF_FILE = OF_NETWORK | ALSO
+OF_FILE = {key: unit for key, unit in (OF_NETWORK | ALSO).items() if key != "packet"}  # BASE has no cards
 NONE = {"leaves": 0.0}
 IN_LATENCY = "In `latency`; two nodes cannot separate them."
 FITTED = (*(key for key in OF_FILE if key not in NONE), "wake")

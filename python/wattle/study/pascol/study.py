@@ -6,7 +6,6 @@ import os
 from dataclasses import replace
 
 from wattle.study.pascol.judges import AWARE, BARS, OPS, RING, ROWS, SCHEMES, crossover_words, learned, ratio, waits
-from wattle.study.place import SIMULATED
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.family import Sweep
 from wattle.study.sweep.plan import Job, Plan
@@ -19,7 +18,6 @@ REPEATS, QUICK_REPEATS = 4, 2
 LEAST_S, QUICK_LEAST_S = 0.05, 0.01
 PES = 2
 # In simulation: the number of processes of the paper. The memory of 64 processes limits the size.
-CLUSTER = "nw-ice-ib"
 SIMULATED_PES, SIMULATED_QUICK_PES, SIMULATED_LARGEST = 64, 8, 256 << 10
 # Long enough for the trials of a job, which may take a quarter of a percent of it, to move its threshold.
 SIMULATED_LEAST_S, SIMULATED_QUICK_LEAST_S = 0.01, 0.02
@@ -101,5 +99,5 @@ STUDY = Sweep(
     paper="the paper on PASCoL (P: Vishnu et al., 2010)",
     says=_says,
     at="{x} B",
-    where=lambda on: f"{SIMULATED}:{CLUSTER}" if on == SIMULATED else on,
+    system="nw-ice-ib",
 )

@@ -192,7 +192,7 @@ class Patterns(Study[Analysis]):
     def asked(
         self, on: str, link: str | None, quick: bool, *, pes: int | None = None, **options: Any
     ) -> tuple[Study[Analysis], Plan]:
-        return self, self.plan(quick, check_place(on, link, pes, simulates=True), **options)
+        return self, self.plan(quick, check_place(self.where(on), link, pes, simulates=True), **options)
 
     def plan(self, quick: bool, place: Place, **options: Any) -> Plan:
         payload = None if options["payload"] is None else parse_size(options["payload"])

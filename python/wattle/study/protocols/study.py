@@ -6,11 +6,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wattle.base.errors import WattleError
 from wattle.sim import cluster as clusters
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
-from wattle.study import place
 from wattle.study.protocols.configurations import MPICH, SHARED, SIMULATED, TCP, Configuration, measured
 from wattle.study.protocols.judges import ROWS, best, efficiency, pays_from, per_joule, power, present, strayed
 from wattle.study.sweep.analysis import Analysis
@@ -102,14 +100,6 @@ def _says(a: Analysis) -> str:
     return f"Bytes per joule of {units.size(points[0].x or 0)} in one message: {', '.join(facts)}.{lost}"
 
 
-def _where(on: str) -> str:
-    """The place; a simulation is of the study's own clusters."""
-    if on.startswith(f"{place.SIMULATED}:"):
-        names = " and ".join(dict.fromkeys(c.cluster for c in SIMULATED))
-        raise WattleError(f"--on {on}: this study simulates {names}; write --on {place.SIMULATED}")
-    return on
-
-
 STUDY = Sweep(
     name="protocols",
     title="Protocols of two-sided messages",
@@ -120,5 +110,5 @@ STUDY = Sweep(
     paper="the dissertation (D: S. Jana, 2016) and the Euro-Par paper before it",
     says=_says,
     at="{x} B",
-    where=_where,
+    systems=tuple(dict.fromkeys(c.cluster for c in SIMULATED)),
 )

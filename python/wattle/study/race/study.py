@@ -178,11 +178,11 @@ class Race(Sweep):
         if not program:
             if n is not None:
                 raise WattleError(f"-n {n}: is for a program of your own, as in `wattle study race -n 4 -- ./app`")
-            return self, self.plan(quick, check_place(on, link, simulates=True), **more)
+            return self, self.plan(quick, check_place(self.where(on), link, simulates=True), **more)
         if n is not None and not 1 <= n <= MOST_PES:
             raise WattleError(f"-n {n}: allowed are 1 to {MOST_PES}")
         own.check_program(program[0])
-        plan = self.plan(quick, check_place(on, link, simulates=True), **more)
+        plan = self.plan(quick, check_place(self.where(on), link, simulates=True), **more)
         own.check_clocks(plan)
         return own.sweep_of(program, 2 if n is None else n), plan
 

@@ -78,6 +78,7 @@ STUDY = Sweep(
     title="Clocks under a put",
     question="What does the receiver of a put cost, by its work, its wait policy and its clock?",
     jobs=_jobs,
+    system="sandybridge-fdr",
     rows=ROWS,
     table=_table,
     at="{x} fragments",

@@ -304,10 +304,11 @@ def points_there(directory: Path) -> Iterator[None]:
 
 
 def _clusters(record: Manifest) -> list[str]:
-    """The clusters on which the jobs of a simulated study ran."""
+    """The clusters on which the jobs of a simulated study ran, with their titles."""
     extra = record.extra
     by_series = (extra.get("simulated_by_series") or {}).values() or [extra.get("simulated") or {}]
-    return list(dict.fromkeys(str(one.get("cluster", "?")) for one in by_series))
+    names = [(str(one.get("cluster", "?")), str(one.get("title", ""))) for one in by_series]
+    return list(dict.fromkeys(f"{name} ({title})" if title else name for name, title in names))
 
 
 def amounts(heads: list[str], lines: list[list[str]]) -> list[int]:

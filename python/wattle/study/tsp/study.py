@@ -50,6 +50,7 @@ STUDY = App(
     input_of=_input_of,
     held=_held(1.0),
     simulated=Size((2, 4, 8, 16, 32, 64, 128, 256), 1, SIMULATED_EACH, (PAPERS,)),
+    system="opteron-ddr",
     rows=ROWS,
     bars=BARS,
 )
