@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
+from loaded import Loaded
 from tree import HOME, ROOT
 from wattle.sim import cluster as clusters
 
@@ -66,17 +68,21 @@ def environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
 
 
+@cache
+def _loaded() -> Loaded:
+    return Loaded(environment())
+
+
+def wattle(*arguments: str | Path, limit_s: float = 300, **settings: str) -> subprocess.CompletedProcess[str]:
+    """`wattle ARGUMENTS`, by a process that has the libraries loaded."""
+    return _loaded().run([*map(str, arguments)], environment() | settings, Path.cwd(), limit_s)
+
+
 def simulate(
     where: Path, program: Path, *arguments: str, n: int = 4, options: tuple[str, ...] = (), timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*command(where, n, *options), str(program), *arguments],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    _, _, _, *words = command(where, n, *options)
+    return wattle(*words, program, *arguments, limit_s=timeout)
 
 
 def result(where: Path) -> dict[str, object]:

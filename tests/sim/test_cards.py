@@ -126,8 +126,9 @@ def test_a_network_has_all_numbers_of_cards_or_none(tmp_path: Path) -> None:
         clusters.read(str(free_cluster(tmp_path, post=1e-6, fetch=1e-6)))
 
 
-@pytest.mark.parametrize("wait", ["spin", "sleep", "adaptive"])
-@pytest.mark.parametrize("size", ["", "large"])
+@pytest.mark.parametrize(
+    ("wait", "size"), [("spin", ""), ("sleep", ""), ("adaptive", ""), ("sleep", "large"), ("adaptive", "large")]
+)
 def test_random_programs_do_what_the_model_does(programs: Path, tmp_path: Path, wait: str, size: str) -> None:
     run(tmp_path, programs / "oracle", "7", "2", size, n=4, options=("--set", f"WATTLE_WAIT={wait}"))
     assert all(hardware_bytes(tmp_path))

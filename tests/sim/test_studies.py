@@ -4,23 +4,18 @@ where it differs."""
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
-from sim_job import HOME, ROOT, is_built
+from sim_job import is_built, wattle
 from wattle.report.cli import write
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 
 
 def study(folder: Path, *arguments: str, timeout: float = 360) -> dict:
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
-    command = [sys.executable, "-m", "wattle", "study", *arguments, "--on", "sim", "-o", str(folder)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout, check=False)
+    done = wattle("study", *arguments, "--on", "sim", "-o", folder, limit_s=timeout)
     assert done.returncode == 0, done.stderr
     found = json.loads((folder / "results.json").read_text())
     assert found["verified"]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from sim_job import HOME, ROOT, build, environment, is_built, simulate
+from sim_job import HOME, ROOT, build, is_built, simulate, wattle
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 
@@ -26,10 +24,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ask(recorded: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
-    environment |= {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
-    command = [sys.executable, "-m", "wattle", "sim", "--what-if", str(recorded), *options]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    return wattle("sim", "--what-if", recorded, *options, COLUMNS="80")
 
 
 @pytest.fixture(scope="module", params=[("--timeline",), ()], ids=["timeline", "sums"])
@@ -38,8 +33,7 @@ def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("real")
     words = [HOME / "bin/oshcc", "-O2", "-g", ROOT / "examples/halo.c", "-o", folder / "halo", "-lm"]
     subprocess.run(words, check=True)
-    command = [sys.executable, "-m", "wattle", "run", *request.param, "-n", "2", "-o", folder / "run"]
-    done = subprocess.run([*command, "--", folder / "halo"], env=environment(), capture_output=True, text=True)
+    done = wattle("run", *request.param, "-n", "2", "-o", folder / "run", "--", folder / "halo")
     assert done.returncode == 0, done.stderr
     return folder / "run"
 

@@ -43,8 +43,10 @@ class Loaded:
         self._ours.close()
         self._process.wait(LIMIT_S)
 
-    def run(self, arguments: list[str], environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
-        """`wattle ARGUMENTS` in `folder`, with nothing on standard input."""
+    def run(
+        self, arguments: list[str], environment: dict[str, str], folder: Path, limit_s: float = LIMIT_S
+    ) -> subprocess.CompletedProcess[str]:
+        """`wattle ARGUMENTS` in `folder`, with nothing on standard input, killed after `limit_s`."""
         request = json.dumps([arguments, environment, str(folder)]).encode()
         with (
             self._busy,
@@ -58,10 +60,13 @@ class Loaded:
             socket.send_fds(self._ours, [request], [stream.fileno() for stream in (nothing, out, err)])
             pid = int(self._ours.recv(100))
             try:
+                self._ours.settimeout(limit_s)
                 code = int(self._ours.recv(100))
             except TimeoutError:
                 os.kill(pid, signal.SIGKILL)
                 raise
+            finally:
+                self._ours.settimeout(LIMIT_S)
             said = []
             for stream in (out, err):
                 stream.seek(0)
