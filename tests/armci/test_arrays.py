@@ -42,7 +42,7 @@ def theirs(n: int, source: str, compiler: str, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("source", "compiler"), CASES)
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", [1, *(pytest.param(n, marks=pytest.mark.soak) for n in (2, 3)), 4])
 def test_the_answers_are_those_of_debians_library(source: str, compiler: str, n: int, folder: Path) -> None:
     ours = lines(run(n, build(source, compiler, folder, OURS)))
     assert ours == theirs(2 if (source, compiler) in CASES[2:] else n, source, compiler, folder)
@@ -60,8 +60,12 @@ def test_a_static_library_serves_as_well(folder: Path) -> None:
 
 
 # Distributed cyclically, the processes of a node have no consecutive numbers, as Global Arrays has them in its domains.
-@pytest.mark.parametrize("options", [[], ["--map-by", "node"]], ids=["", "by turns"])
-@pytest.mark.parametrize(("source", "compiler"), CASES)
+ON_NODES = [(*case, []) for case in CASES] + [
+    pytest.param(*case, ["--map-by", "node"], marks=[] if case == CASES[0] else pytest.mark.soak) for case in CASES
+]
+
+
+@pytest.mark.parametrize(("source", "compiler", "options"), ON_NODES)
 def test_the_answers_are_the_same_on_two_nodes(source: str, compiler: str, options: list[str], folder: Path) -> None:
     if reason := unavailable():
         pytest.skip(reason)

@@ -20,7 +20,7 @@ pytestmark = [
 HERE = Path(__file__).parent
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def nodes() -> Iterator[Nodes]:
     with Nodes(2) as two:
         yield two
@@ -36,16 +36,27 @@ def run(nodes: Nodes, folder: Path, pes: int, *words: str | Path, **settings: st
     return result, {(network["name"], network["paths"]) for network in networks}
 
 
-@pytest.mark.parametrize("wait", ["adaptive", "sleep", "spin"])
-@pytest.mark.parametrize(("program", "arguments"), [("oracle", ("1", "5")), ("am_basics", ())])
-def test_programs_run_on_it(nodes: Nodes, program: str, arguments: tuple[str, ...], wait: str, tmp_path: Path) -> None:
-    result, networks = run(nodes, tmp_path, 1, built(program), *arguments, WATTLE_WAIT=wait)
+@pytest.mark.parametrize(
+    ("program", "wait"),
+    [("oracle 1 5", "adaptive"), ("oracle 1 5", "sleep"), ("am_basics", "sleep"), ("am_basics", "spin")],
+)
+def test_programs_run_on_it(nodes: Nodes, program: str, wait: str, tmp_path: Path) -> None:
+    name, *arguments = program.split()
+    result, networks = run(nodes, tmp_path, 1, built(name), *arguments, WATTLE_WAIT=wait)
     # From libfabric 2 on the provider tcp needs no ofi_rxm on top.
     assert result.code == 0 and networks in ({("ofi", "tcp;ofi_rxm/e0")}, {("ofi", "tcp/e0")}), (result, networks)
 
 
-@pytest.mark.parametrize("wait", ["adaptive", "sleep"])
-@pytest.mark.parametrize("program", ["oracle 7 2", "oracle 11 1 large", "litmus bell 100 2", "late_flag"])
+@pytest.mark.parametrize(
+    ("program", "wait"),
+    [
+        ("oracle 7 2", "adaptive"),
+        ("oracle 11 1 large", "sleep"),
+        ("litmus bell 100 2", "sleep"),
+        ("late_flag", "adaptive"),
+        ("late_flag", "sleep"),
+    ],
+)
 def test_programs_run_by_its_remote_memory_access(nodes: Nodes, program: str, wait: str, tmp_path: Path) -> None:
     name, *arguments = program.split()
     path = build(HERE / "late_flag.c", tmp_path) if name == "late_flag" else built(name)
@@ -55,8 +66,7 @@ def test_programs_run_by_its_remote_memory_access(nodes: Nodes, program: str, wa
     assert sum(profile["network"]["bytes"]["hardware"] for profile in profiles) > 0
 
 
-@pytest.mark.parametrize("pes", [1, 2])
-@pytest.mark.parametrize("program", ["flood put:100:8", "examples/ring --laps 100"])
+@pytest.mark.parametrize(("program", "pes"), [("flood put:100:8", 1), ("examples/ring --laps 100", 2)])
 def test_another_provider_is_used_if_it_is_named(nodes: Nodes, program: str, pes: int, tmp_path: Path) -> None:
     name, *arguments = program.split()
     result, networks = run(nodes, tmp_path, pes, built(name), *arguments, FI_PROVIDER="sockets")

@@ -98,9 +98,12 @@ def test_a_call_of_a_cancelled_thread_has_its_effect_on_other_nodes(tmp_path: Pa
 
 OF_MPI = ["umask", "umask early", "streams early", "environ", "clearenv", "no_folder", "blocked early", "ignored early"]
 OF_MPI += ["child_closes", "child_exits", "vfork", "file_size", "stack_exit"]
+# Most of these depend on no MPI: with MPICH, too, in the long tests.
+WITH_BOTH = ("clearenv", "blocked early", "child_exits")
 # In a plain run, too, a cancelled thread ends where Open MPI polls a socket, and MPICH needs more stack.
 OF_ONE_MPI = [
-    *((mpi, way) for mpi in (OPEN_MPI, MPICH) for way in OF_MPI),
+    *((OPEN_MPI, way) for way in OF_MPI),
+    *(pytest.param(MPICH, way, marks=[] if way in WITH_BOTH else pytest.mark.soak) for way in OF_MPI),
     *((OPEN_MPI, way) for way in ("stack", "stack first", "stack_finish")),
     *((MPICH, way) for way in ("cancel", "user")),
 ]

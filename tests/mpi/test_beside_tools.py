@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from jobs import HOME
-from preload import BOTH, LIBRARY, MPICH, OPEN_MPI, OTHERS, PROGRAMS, Mpi, profiles
+from preload import EITHER, LIBRARY, MPICH, OPEN_MPI, OTHERS, PROGRAMS, Mpi, profiles
 from wattle.run.mpi import environment_of
 
 ALLOCATORS = ("libjemalloc.so.2", "libmimalloc.so", "libtcmalloc_minimal.so.4")
@@ -64,7 +64,7 @@ def test_another_tool_and_this_library_see_every_call(mpi: Mpi, place: str, opti
         }
 
 
-@BOTH
+@EITHER
 def test_calls_by_the_names_of_the_profiling_interface_are_in_the_profile(mpi: Mpi, tmp_path: Path) -> None:
     source, program = tmp_path / "direct.c", tmp_path / "direct"
     source.write_text((PROGRAMS / "sums.c").read_text().replace("MPI_Allreduce(", "PMPI_Allreduce("))

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from preload import BOTH, MPICH, OPEN_MPI, Mpi, calls_of, profiles, table
+from preload import BOTH, EITHER, MPICH, OPEN_MPI, Mpi, calls_of, profiles, table
 from tree import ROOT
 
 RIGHT = "all as it should be\n"
@@ -48,7 +48,7 @@ def test_every_call_of_the_table_is_right_and_seen_at_its_site(mpi: Mpi, tmp_pat
 
 
 @BOTH
-@pytest.mark.parametrize("n", [3, 4])
+@pytest.mark.parametrize("n", [3, pytest.param(4, marks=pytest.mark.soak)])
 def test_every_call_is_right_as_its_counterpart(mpi: Mpi, n: int, tmp_path: Path) -> None:
     """Where an MPI does not show that it is idle: Open MPI that never yields, MPICH with MPI_THREAD_MULTIPLE. Open
     MPI 5 yields where a node has fewer slots than processes.
@@ -77,7 +77,7 @@ def test_every_fortran_entry_is_right_and_seen_at_its_site(mpi: Mpi, form: str, 
     assert expected(mpi, fortran=True) - unprofiled(program) - calls_of(pes, program) == set()
 
 
-@BOTH
+@EITHER
 @pytest.mark.parametrize("policy", ["spin", "yield", "sleep"])
 def test_every_call_is_right_under_every_wait_policy(mpi: Mpi, policy: str, tmp_path: Path) -> None:
     program = mpi.compile("calls.c", tmp_path)
@@ -147,8 +147,8 @@ def test_a_waiting_pe_is_awake_while_others_access_its_memory(mpi: Mpi, how: str
     raise AssertionError(asleep)
 
 
-@BOTH
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@EITHER
+@pytest.mark.parametrize("level", ["-O0", pytest.param("-O2", marks=pytest.mark.soak)])
 def test_a_process_that_computes_between_tests_never_sleeps(mpi: Mpi, level: str, tmp_path: Path) -> None:
     """However short what it computes is: slept before each step, it would be a thousand times slower."""
     program = mpi.compile("pokes.c", tmp_path, level)
@@ -160,7 +160,7 @@ def test_a_process_that_computes_between_tests_never_sleeps(mpi: Mpi, level: str
     assert all((site["waits"], site["wait_s"]["asleep"]) == (0, 0) for site in tests), tests
 
 
-@BOTH
+@EITHER
 @pytest.mark.parametrize(("how", "count"), [("waits", 7), ("waits-for-some", 21)])
 def test_a_loop_of_tests_that_does_nothing_else_is_a_wait(mpi: Mpi, how: str, count: int, tmp_path: Path) -> None:
     """Once is enough: where others want the cores rank 0 may come when all is there."""
@@ -184,7 +184,7 @@ def test_requests_of_files_end(mpi: Mpi, n: int, tmp_path: Path) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("n", [2, 3, pytest.param(5, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("n", [3, pytest.param(2, marks=pytest.mark.soak), pytest.param(5, marks=pytest.mark.soak)])
 def test_sums_of_floating_point_numbers_have_the_plain_programs_bits(mpi: Mpi, n: int, tmp_path: Path) -> None:
     program = mpi.compile("sums.c", tmp_path)
     plain, done = mpi.run(n, program, preload=False), mpi.run(n, program)
@@ -193,7 +193,7 @@ def test_sums_of_floating_point_numbers_have_the_plain_programs_bits(mpi: Mpi, n
 
 
 @BOTH
-@pytest.mark.parametrize("n", [2, 3, pytest.param(5, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("n", [3, pytest.param(2, marks=pytest.mark.soak), pytest.param(5, marks=pytest.mark.soak)])
 def test_two_groups_of_any_sizes_synchronize(mpi: Mpi, n: int, tmp_path: Path) -> None:
     """There the MPIs' non-blocking collectives hang or abort."""
     done = mpi.run(n, mpi.compile("sides.c", tmp_path))
@@ -201,7 +201,7 @@ def test_two_groups_of_any_sizes_synchronize(mpi: Mpi, n: int, tmp_path: Path) -
 
 
 @BOTH
-@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("n", [3, pytest.param(2, marks=pytest.mark.soak)])
 def test_a_process_with_counts_of_0_synchronizes_afterwards(mpi: Mpi, n: int, tmp_path: Path) -> None:
     """Open MPI's non-blocking MPI_Ialltoallv and MPI_Ialltoallw hang then."""
     done = mpi.run(n, mpi.compile("nothing.c", tmp_path))
@@ -209,7 +209,7 @@ def test_a_process_with_counts_of_0_synchronizes_afterwards(mpi: Mpi, n: int, tm
 
 
 @BOTH
-@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 2, pytest.param(3, marks=pytest.mark.soak)])
 def test_each_edge_of_a_ring_gets_what_it_gets_in_the_plain_program(mpi: Mpi, n: int, tmp_path: Path) -> None:
     """Open MPI's non-blocking calls mix up two edges to the same neighbour (as MPICH's MPI_Neighbor_alltoallv does)."""
     program = mpi.compile("ring.c", tmp_path)
@@ -218,7 +218,7 @@ def test_each_edge_of_a_ring_gets_what_it_gets_in_the_plain_program(mpi: Mpi, n:
     assert (done.returncode, sorted(done.stdout.splitlines())) == (0, sorted(plain.stdout.splitlines())), done.stderr
 
 
-@BOTH
+@EITHER
 def test_a_call_that_mpi_refuses_for_its_count_counts_no_bytes(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("refused.c", tmp_path)
     done = mpi.run(2, program, profile=tmp_path / "profile")

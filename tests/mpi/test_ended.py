@@ -18,7 +18,7 @@ import pytest
 from governed_job import processes
 from jobs import HOME, clean_environment, complaints, default_signals
 from mpi_jobs import loses_codes
-from preload import BOTH, ENVIRONMENT, Mpi, profiles
+from preload import BOTH, EITHER, ENVIRONMENT, Mpi, profiles
 from tree import PACKAGE
 from wattle.record.kept_counts import End
 from wattle.run.process_ends import Ends
@@ -156,7 +156,7 @@ def test_an_interrupted_job_leaves_the_figures_of_all(mpi: Mpi, name: str, tmp_p
     assert f"by {name}{' (Ctrl-C)' if name == 'SIGINT' else ''} to `wattle run`" in err, err
 
 
-@BOTH
+@EITHER
 def test_a_second_interrupt_kills_the_job_and_leaves_the_figures(mpi: Mpi, tmp_path: Path) -> None:
     run = Run(mpi, tmp_path, "none")
     run.until_ranks_wait()
@@ -167,7 +167,7 @@ def test_a_second_interrupt_kills_the_job_and_leaves_the_figures(mpi: Mpi, tmp_p
     check_counts(run.pes)
 
 
-@BOTH
+@EITHER
 def test_a_time_limit_leaves_the_figures(mpi: Mpi, tmp_path: Path) -> None:
     run = Run(mpi, tmp_path, "none", "timeout", "--preserve-status", 3600)
     run.until_ranks_wait()
@@ -205,7 +205,7 @@ def wattle(*words: object) -> str:
     return " ".join(done.stdout.split())
 
 
-@BOTH
+@EITHER
 def test_a_job_that_is_killed_with_its_command_is_read_later(mpi: Mpi, tmp_path: Path) -> None:
     run = Run(mpi, tmp_path, "none")
     run.until_ranks_wait()
@@ -238,7 +238,7 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[], None]]:
     subprocess.run(["umount", "-l", place], check=True)
 
 
-@BOTH
+@EITHER
 def test_figures_without_space_for_them_are_written_later(
     mpi: Mpi, tmp_path: Path, small_disk: Callable[[], None]
 ) -> None:
@@ -260,7 +260,7 @@ def test_figures_without_space_for_them_are_written_later(
     check_counts(run.pes)
 
 
-@BOTH
+@EITHER
 def test_a_job_without_wattle_run_is_collected_from_its_folder(mpi: Mpi, tmp_path: Path) -> None:
     done = mpi.run(RANKS, mpi.compile("ended.c", tmp_path), "SIGKILL", profile=tmp_path / "profile")
     assert done.returncode != 0 or loses_codes(mpi.name)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from governed_job import BASE, FIXED, MIN, TRIES, Machine, processes, put_packages, texts, until
 from jobs import clean_environment
-from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, Mpi, profiles
+from preload import BOTH, EITHER, ENVIRONMENT, LIBRARY, MPICH, Mpi, profiles
 
 ROUNDS = 40
 # Only who is bound to a core says for sure which clock is its own.
@@ -44,7 +44,7 @@ def run(mpi: Mpi, machine: Machine, folder: Path, *words: object, **more: str) -
     return [pe["clocks"] for pe in profiles(folder / "profile")]
 
 
-@BOTH
+@EITHER
 @pytest.mark.parametrize("how", ["barrier", "sum"])
 @pytest.mark.parametrize("scaling", ["reactive", "proactive"])
 def test_clocks_follow_the_waiting_ranks_between_collectives(
@@ -64,7 +64,7 @@ def test_clocks_follow_the_waiting_ranks_between_collectives(
     raise AssertionError(slack)
 
 
-@BOTH
+@EITHER
 @pytest.mark.parametrize("mode", ["baseline", "performance", "energy"])
 def test_each_mode_is_had(mpi: Mpi, mode: str, machine: Machine, tmp_path: Path) -> None:
     clocks = run(mpi, machine, tmp_path, ROUNDS, "barrier", WATTLE_GOVERN=mode)
@@ -80,14 +80,14 @@ def test_a_call_that_cannot_be_turned_is_clocked_too(mpi: Mpi, machine: Machine,
     assert sum(r["instances"] for r in early["regions"]) < ROUNDS, "fences are no regions"
 
 
-@BOTH
+@EITHER
 def test_the_knob_that_records_touches_no_file(mpi: Mpi, machine: Machine, tmp_path: Path) -> None:
     clocks = run(mpi, machine, tmp_path, ROUNDS, "barrier", WATTLE_GOVERN="hybrid", WATTLE_KNOB="record")
     assert sum(c["changes"] for c in clocks) > 0, clocks
     assert machine.is_restored() and not (tmp_path / "state").exists()
 
 
-@BOTH
+@EITHER
 def test_a_second_at_half_the_clock_has_fewer_modelled_joules(mpi: Mpi, machine: Machine, tmp_path: Path) -> None:
     """The same program at two clocks: joules of each CPU second, however many it got."""
 
@@ -116,7 +116,7 @@ def test_clocks_come_back_after_sigkill(mpi: Mpi, machine: Machine, tmp_path: Pa
                 os.kill(pid, signal.SIGKILL)
 
 
-@BOTH
+@EITHER
 def test_packages_have_the_users_values_and_come_back(mpi: Mpi, machine: Machine, tmp_path: Path) -> None:
     files = put_packages(machine)
     with hanging(mpi, machine, tmp_path, **FIXED):
@@ -127,7 +127,7 @@ def test_packages_have_the_users_values_and_come_back(mpi: Mpi, machine: Machine
     assert until(lambda: texts(*files) == ["2400000", "90000000"])
 
 
-@BOTH
+@EITHER
 def test_the_uncore_is_governed(mpi: Mpi, machine: Machine, tmp_path: Path) -> None:
     uncore, _ = put_packages(machine)
     clocks = run(mpi, machine, tmp_path, ROUNDS, "barrier", WATTLE_GOVERN="energy", WATTLE_UNCORE="wait")
@@ -141,7 +141,7 @@ def test_processes_with_several_calling_threads_are_not_governed(machine: Machin
     assert done.returncode == 0 and "MPI_THREAD_MULTIPLE" in done.stderr, done
 
 
-@BOTH
+@EITHER
 def test_a_wrong_plan_ends_the_job_with_its_name(mpi: Mpi, machine: Machine, tmp_path: Path) -> None:
     program = mpi.compile("unequal.c", tmp_path)
     done = mpi.run(2, program, 3, **settings(machine, tmp_path, WATTLE_CLOCKS="0=fast"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from jobs import HOME
-from preload import BOTH, LIBRARY, OPEN_MPI, Mpi, profiles
+from preload import EITHER, LIBRARY, OPEN_MPI, Mpi, profiles
 
 # Also shows what is left in the folder.
 FILLED = """
@@ -39,14 +39,14 @@ def test_a_full_memory_file_system_ends_no_program(tmp_path: Path) -> None:
     assert [pe["pe"] for pe in profiles(tmp_path)] == [0, 1]
 
 
-@BOTH
+@EITHER
 def test_a_rank_without_memory_at_its_end_lets_no_other_wait(mpi: Mpi, tmp_path: Path) -> None:
     done = mpi.run(3, mpi.compile("lacks.c", tmp_path), "memory", profile=tmp_path / "profile", limit_s=120)
     assert (done.returncode, done.stdout) == (0, "sum 3\n"), done
     assert [pe["pe"] for pe in profiles(tmp_path / "profile")] == [0, 1, 2]
 
 
-@BOTH
+@EITHER
 def test_counts_outlive_a_process_that_may_not_call_fallocate(mpi: Mpi, tmp_path: Path) -> None:
     mpi.run(2, mpi.compile("lacks.c", tmp_path), "fallocate", profile=tmp_path / "profile")
     subprocess.run([HOME / "bin/wattle-profiles", "collect", tmp_path / "profile", "now"], check=True)
@@ -54,7 +54,7 @@ def test_counts_outlive_a_process_that_may_not_call_fallocate(mpi: Mpi, tmp_path
     assert "MPI_Allreduce" in sites
 
 
-@BOTH
+@EITHER
 def test_a_governor_without_shared_memory_does_without_and_says_so(mpi: Mpi, tmp_path: Path) -> None:
     settings = {"WATTLE_GOVERN": "energy", "WATTLE_KNOB": "record"}
     done = mpi.run(3, mpi.compile("lacks.c", tmp_path), "memfd", profile=tmp_path / "profile", **settings)

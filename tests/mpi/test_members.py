@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from jobs import Job, complaints, run
-from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, OTHERS, Mpi, launcher_of_parts, profiles
+from preload import BOTH, EITHER, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, OTHERS, Mpi, launcher_of_parts, profiles
 from wattle.machine.nodes import Nodes, unavailable
 
 HANGS = 124  # the code of a job that reached its time limit
@@ -28,14 +28,13 @@ def parts(mpi: Mpi, program: Path, *has_library: bool) -> list[object]:
 @pytest.mark.parametrize(
     ("has_library", "said"),
     [
-        ((True, False), "only 1 of 2 processes on this node have Wattle's library: rank 0, not rank 1."),
         ((False, True), "only 1 of 2 processes on this node have Wattle's library: rank 1, not rank 0."),
         (
             (False, True, True, False),
             "only 2 of 4 processes on this node have Wattle's library: rank 1-2, not rank 0, 3.",
         ),
     ],
-    ids=["first", "last", "middle"],
+    ids=["last", "middle"],
 )
 def test_a_job_in_which_only_some_have_the_library_runs(
     mpi: Mpi, has_library: tuple[bool, ...], said: str, tmp_path: Path
@@ -119,7 +118,7 @@ def files_of_jobs() -> list[str]:
     return [path.name for path in Path("/dev/shm").glob(f"wattle-mpi.{os.geteuid()}.*")]
 
 
-@BOTH
+@EITHER
 @pytest.mark.parametrize("source", ["sums.c", "passed.F90"])
 def test_nothing_stays_in_the_memory_file_system(mpi: Mpi, source: str, tmp_path: Path) -> None:
     before, folder = set(files_of_jobs()), tmp_path / "profile"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from governed_job import processes, until
 from jobs import clean_environment, compile_once
-from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, PROGRAMS, Mpi, profiles
+from preload import BOTH, EITHER, ENVIRONMENT, LIBRARY, MPICH, PROGRAMS, Mpi, profiles
 
 ROUNDS = 10
 SUM = f"{ROUNDS * (ROUNDS + 1) // 2}\n"
@@ -38,7 +38,7 @@ def test_without_a_wake_up_a_receiver_polls_by_itself(mpi: Mpi, tmp_path: Path) 
     assert (done.returncode, done.stdout) == (0, SUM), done.stderr
 
 
-@BOTH
+@EITHER
 @pytest.mark.parametrize("how", ["barrier", "message", "window", "tests"])
 def test_where_no_memory_is_shared_all_is_as_without_rings(mpi: Mpi, how: str, tmp_path: Path) -> None:
     none = compile_once(["cc", "-shared", "-fPIC", PROGRAMS / "no_memfd.c"], tmp_path / "no_memfd.so")
@@ -48,7 +48,7 @@ def test_where_no_memory_is_shared_all_is_as_without_rings(mpi: Mpi, how: str, t
     assert [pe["rings"] for pe in profiles(tmp_path / "profile")] == [0, 0]
 
 
-@BOTH
+@EITHER
 def test_a_spinning_process_needs_no_wake_up(mpi: Mpi, tmp_path: Path) -> None:
     program = compiled(mpi, tmp_path)
     done = mpi.run(2, program, profile=tmp_path / "profile", WATTLE_WAIT="spin")
@@ -56,7 +56,7 @@ def test_a_spinning_process_needs_no_wake_up(mpi: Mpi, tmp_path: Path) -> None:
     assert [pe["rings"] for pe in profiles(tmp_path / "profile")] == [0, 0]
 
 
-@BOTH
+@EITHER
 def test_processes_that_are_killed_leave_no_memory_of_ours(mpi: Mpi, tmp_path: Path) -> None:
     program = compiled(mpi, tmp_path)
     environment = {**clean_environment(), **ENVIRONMENT, "LD_PRELOAD": str(LIBRARY)}

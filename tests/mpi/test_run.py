@@ -15,7 +15,7 @@ import jobs
 import pytest
 from jobs import HOME, clean_environment, run_again
 from mpi_jobs import AS_ROOT, returns_from_abort
-from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, Mpi, profiles
+from preload import BOTH, EITHER, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, Mpi, profiles
 from tree import PACKAGE
 
 
@@ -86,7 +86,7 @@ def test_each_job_of_a_script_has_its_own_profiles(launcher: Mpi | str, between:
     assert len(series) == 1, series
 
 
-@BOTH
+@EITHER
 @pytest.mark.parametrize("words", [["-n", 2, "./nope"], ["-n", 2, "./data"], ["--nonsense", "true"], ["-n", 0, "true"]])
 def test_a_slip_leaves_no_directory(mpi: Mpi, tmp_path: Path, words: list[object]) -> None:
     (tmp_path / "data").write_text("no program\n")
@@ -101,7 +101,7 @@ def test_the_launchers_own_options_are_asked_for(tmp_path: Path) -> None:
     assert "wattle run --mpi -- mpirun -n 4 ./program" in " ".join(done.stderr.split())
 
 
-@BOTH
+@EITHER
 @pytest.mark.parametrize("flag", [["--mpi"], []], ids=["--mpi", "by-name"])
 def test_tables_name_ranks_and_root_needs_no_settings(mpi: Mpi, flag: list[str], tmp_path: Path) -> None:
     program = mpi.compile("sums.c", tmp_path)
@@ -114,7 +114,7 @@ def test_tables_name_ranks_and_root_needs_no_settings(mpi: Mpi, flag: list[str],
     assert "By rank" in done.stderr
 
 
-@BOTH
+@EITHER
 @pytest.mark.parametrize("options", [["-n", 2], ["--mpi"]], ids=str)
 def test_without_a_launcher_a_program_is_not_started(mpi: Mpi, options: list[object], tmp_path: Path) -> None:
     program = mpi.compile("sums.c", tmp_path)
@@ -144,7 +144,7 @@ def test_a_job_that_sigterm_ends_is_143_whatever_its_launcher_says(mpi: Mpi, tmp
     assert job.returncode == 143, err
 
 
-@BOTH
+@EITHER
 def test_a_wrong_setting_ends_the_job_with_its_name(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("sums.c", tmp_path)
     done = mpi.run(2, program, WATTLE_WAIT="never")
@@ -170,7 +170,7 @@ def test_one_thread_ends_the_job_while_others_wait(mpi: Mpi, tmp_path: Path) -> 
     assert [pe["pe"] for pe in profiles(tmp_path / "profile")][:1] == [0]
 
 
-@BOTH
+@EITHER
 def test_of_a_job_without_a_profile_the_number_of_pes_is_unknown(mpi: Mpi, tmp_path: Path) -> None:
     short = "sleep 0.2; exit 14"
     words = ["run", "--mpi", "-o", tmp_path / "run", "--", mpi.tool("mpirun"), "-n", 3, "sh", "-c", short]

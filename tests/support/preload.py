@@ -118,6 +118,8 @@ def launcher_of_parts(mpi: Mpi) -> str:
 
 OPEN_MPI, MPICH = Mpi("openmpi", 3), Mpi("mpich", 4)
 BOTH = pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=str)
+# For what does not depend on the MPI: the long tests have it with MPICH, too.
+EITHER = pytest.mark.parametrize("mpi", [OPEN_MPI, pytest.param(MPICH, marks=pytest.mark.soak)], ids=str)
 
 
 # Other MPIs than those whose headers the modules were compiled with. That of MPI 5 needs none.
