@@ -74,6 +74,8 @@ def has_gaps(log: Path) -> bool:
     return max(steps) > 3 * median(steps)
 
 
+# It keeps every core busy for half a minute.
+@pytest.mark.soak
 def test_a_log_that_grows_gives_a_profile_with_the_true_watts(wattle, tmp_path, meter):
     file = tmp_path / "made.yaml"
     words = ("--meter-log", meter, "--meter-set", "every=0.5", "--seconds", 3, "--ghz", 2)

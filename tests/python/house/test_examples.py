@@ -20,14 +20,14 @@ def start(program: str, *arguments: object, n: int = 1) -> subprocess.CompletedP
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
-@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("n", [1, 4])
 def test_hello_reaches_every_left_neighbour(n: int) -> None:
     done = start("hello", n=n)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == n
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7])
+@pytest.mark.parametrize("n", [1, 7])
 @pytest.mark.parametrize(
     ("program", "arguments"),
     [
@@ -43,7 +43,7 @@ def test_small_ones_check_their_own_results(program: str, arguments: list[str], 
     assert done.stdout.count("correct") == 1
 
 
-@pytest.mark.parametrize("n", [1, 2, 4, 6, 7])
+@pytest.mark.parametrize("n", [1, 4, 7])
 def test_halo_is_correct_for_any_cut_of_the_field(n: int) -> None:
     done = start("halo", "--size", 61, "--steps", 300, n=n)
     assert done.returncode == 0, done.stderr
@@ -57,7 +57,7 @@ def test_halo_is_correct_with_unequal_work() -> None:
 
 
 @pytest.mark.parametrize("method", [0, 1])
-@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 3])
 def test_gups_gets_its_first_table_back(n: int, method: int) -> None:
     done = start("gups", "--log-table", 14, "--method", method, n=n)
     assert done.returncode == 0, done.stderr

@@ -293,6 +293,7 @@ def test_links_inside_the_docs_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
 
 
+@pytest.mark.soak  # and `make lint`
 @pytest.mark.timeout(1800)  # mypy takes minutes where it has no cache and the cores are busy
 def test_python_sources_pass_mypy() -> None:
     pytest.importorskip("mypy")

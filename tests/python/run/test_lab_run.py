@@ -86,10 +86,13 @@ def test_the_exit_code_is_the_programs(wattle, program, ends, code):
     assert "No PE left a profile" in result.stderr
 
 
-@pytest.mark.parametrize("options", ["", "--json", "--repeat 2"])
-@pytest.mark.parametrize(
-    "where", ["2>/dev/full", ">/dev/full", ">/dev/full 2>&1", "2>&-", ">&-", ">&- 2>&-", "| true", "2>&1 | true"]
-)
+PLACES = ("2>/dev/full", ">/dev/full", "2>&-", ">&-", "| true")
+OF_BOTH_STREAMS = (">/dev/full 2>&1", ">&- 2>&-", "2>&1 | true")
+UNREAD = [("", where) for where in (*PLACES, *OF_BOTH_STREAMS)]
+UNREAD += [(options, where) for options in ("--json", "--repeat 2") for where in OF_BOTH_STREAMS]
+
+
+@pytest.mark.parametrize(("options", "where"), UNREAD)
 def test_the_exit_code_is_the_programs_if_the_report_has_no_reader(environment, profiles, tmp_path, where, options):
     program = fakes.script(tmp_path / "program", '#!/bin/sh\n[ "$FAKE_PE" = 0 ] || exit 0\ntouch ran\nexit 7\n')
     line = f"{shlex.quote(sys.executable)} -m wattle run -n 2 {options} -- {program} {where}"

@@ -52,6 +52,7 @@ def others(home: Path, tmp_path: Path) -> dict[str, str]:
 NOTHING = {"PATH": "/nowhere"}  # no MPI, no UCX
 
 
+@pytest.mark.soak  # by the engine of all studies: test_study_patterns.py
 def test_samples_are_kept_without_a_reader(bench, unheard, tmp_path):
     unheard("study", "am", "--quick", "--repeat", 1, "-o", tmp_path / "out", **NOTHING)
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 0
@@ -158,6 +159,7 @@ def test_a_wrong_argument_is_named_with_the_allowed_values(bench, wattle: Wattle
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.soak  # by the engine of all studies: test_study_patterns.py
 def test_an_interrupted_study_keeps_its_samples_and_says_so(bench, interrupted, wattle: Wattle, tmp_path):
     out = tmp_path / "out"
     done = interrupted("am", out, **NOTHING, FAKE_BENCH="stops 12")

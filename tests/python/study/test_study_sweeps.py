@@ -65,6 +65,7 @@ def test_a_job_without_a_profile_has_no_known_knob(says, wattle: Wattle, tmp_pat
     assert "nothing says how many PEs there were" in done.stderr or "reported no clocks" in done.stderr
 
 
+@pytest.mark.soak  # by the engine of all studies: test_study_patterns.py
 def test_samples_are_kept_without_a_reader(says, unheard, tmp_path):
     unheard("study", "slack", "--quick", "--rounds", 1, "-o", tmp_path / "out")
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 0
@@ -300,12 +301,14 @@ def test_a_program_that_misbehaves_ends_the_study_with_its_own_words(says, wattl
         assert word in done.stderr, word
 
 
+@pytest.mark.soak  # by the engine of all studies: test_study_versions.py
 def test_a_wrong_result_is_reported_first(says, wattle: Wattle, tmp_path):
     done = wattle("study", "receiver", "--quick", "--rounds", 1, "-o", tmp_path / "out", env={"FAKE_SWEEP": "wrong"})
     assert "no result below can be trusted" in " ".join(done.stdout.split())
     assert json.loads((tmp_path / "out" / "results.json").read_text())["verified"] is False
 
 
+@pytest.mark.soak  # by the engine of all studies: test_study_patterns.py
 def test_an_interrupted_study_says_how_far_it_came(says, interrupted, wattle: Wattle, tmp_path):
     done = interrupted("receiver", tmp_path / "out", FAKE_SWEEP="stops")
     assert done.returncode == 130

@@ -168,12 +168,14 @@ def test_a_wrong_answer_is_reported_first(says, wattle: Wattle, tmp_path):
     assert json.loads((tmp_path / "out" / "results.json").read_text())["verified"] is False
 
 
+@pytest.mark.soak  # by the engine of all studies: test_study_patterns.py
 def test_samples_are_kept_without_a_reader(says, unheard, tmp_path):
     unheard("study", "tsp", "--quick", "--pes", "2", "-o", tmp_path / "out")
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 0
     assert pl.read_parquet(tmp_path / "out" / "samples.parquet").height > 0
 
 
+@pytest.mark.soak  # by the engine of all studies: test_study_patterns.py
 def test_an_interrupted_study_says_how_far_it_came(says, interrupted, wattle: Wattle, tmp_path):
     done = interrupted("tsp", tmp_path / "out", FAKE_APP="stops")
     assert done.returncode == 130
