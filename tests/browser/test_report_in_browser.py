@@ -21,6 +21,8 @@ pytestmark = pytest.mark.browser
 DRAWN = """return [...document.querySelectorAll('.plot')].every(p => p.querySelector('.main-svg'))"""
 EMPTY = """return [...document.querySelectorAll('.plot')].filter(
   p => !p.querySelector('.scatterlayer .trace path, .barlayer .trace path, .boxlayer .trace path')).map(p => p.id)"""
+LINKS_TO_NOTHING = """return [...document.querySelectorAll('nav a')].map(a => a.hash).filter(
+  h => !document.querySelector(h))"""
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +50,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ("name", "figures"),
     [("study", 22), ("am", 9), ("run", 3), ("nodes", 4), ("paths", 3), ("bench", 3), ("across", 22), ("versions", 10)],
 )
-def test_every_figure_is_drawn_with_data_and_the_console_is_silent(browser: Browser, pages, name, figures):
+def test_all_is_there_and_the_console_is_silent(browser: Browser, pages, name, figures):
     browser.shape(1280, "light")
     browser.open(pages[name])
     browser.until(DRAWN)
     assert browser.run("return document.querySelectorAll('.js-plotly-plot').length") == figures
     assert browser.run(EMPTY) == []
+    assert browser.run(LINKS_TO_NOTHING) == []
     assert browser.run("return document.documentElement.scrollWidth") <= 1280
     assert browser.complaints() == []
     assert browser.requests() == []
@@ -125,16 +128,6 @@ def test_narrow_tables_of_balance_need_no_scrolling(browser: Browser, tmp_path: 
     wide = "const s = document.querySelector('#balance .scroll'); return [s.scrollWidth, s.clientWidth]"
     needed, there = browser.run(wide)
     assert 0 < needed <= there
-
-
-def test_each_section_of_the_navigation_exists(browser: Browser, pages):
-    for page in pages.values():
-        browser.open(page)
-        browser.until("return document.readyState === 'complete'")
-        missing = (
-            "return [...document.querySelectorAll('nav a')].map(a => a.hash).filter(h => !document.querySelector(h))"
-        )
-        assert browser.run(missing) == [], page
 
 
 FOCUSED = "return document.activeElement.textContent"
