@@ -60,7 +60,7 @@ from wattle.timeline import written
 
 MEMORY_BYTES = 3 << 30  # beyond what the process has mapped when it begins
 LIMIT_S = 120  # for one command; more is a hang
-SHORT, CHEAP, MANY = 12, 60, 3000  # changes of each kind
+SHORT, CHEAP, MANY = 24, 100, 3000  # changes of each kind
 FIXED_SEED = 4073211449  # of the short tests: each run makes the same changes. The long ones make others each time
 
 CLOCKS = {1.2: (4.0, 3.0, 3.0, 0.1), 2.0: (8.0, 6.0, 6.0, 0.1), 2.6: (12.0, 9.0, 9.0, 0.1)}
