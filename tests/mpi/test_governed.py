@@ -67,10 +67,16 @@ def test_clocks_follow_the_waiting_ranks_between_collectives(
 @EITHER
 @pytest.mark.parametrize("mode", ["baseline", "performance", "energy"])
 def test_each_mode_is_had(mpi: Mpi, mode: str, machine: Machine, tmp_path: Path) -> None:
-    clocks = run(mpi, machine, tmp_path, ROUNDS, "barrier", WATTLE_GOVERN=mode)
-    assert {c["mode"] for c in clocks} == {mode}
-    assert (sum(c["changes"] for c in clocks) > 0) == (mode != "baseline"), clocks
-    assert (clocks[0]["slow_s"] > 0) == (mode == "energy"), clocks
+    """A busy machine may hide the waits of a run, so that no clock is changed."""
+    for _ in range(TRIES):
+        clocks = run(mpi, machine, tmp_path, ROUNDS, "barrier", WATTLE_GOVERN=mode)
+        assert {c["mode"] for c in clocks} == {mode}
+        changed, slowed = sum(c["changes"] for c in clocks) > 0, clocks[0]["slow_s"] > 0
+        assert mode == "energy" or not slowed, clocks
+        assert mode != "baseline" or not changed, clocks
+        if (changed, slowed) == (mode != "baseline", mode == "energy"):
+            return
+    raise AssertionError(clocks)
 
 
 @BOTH
