@@ -170,7 +170,7 @@ def test_memory_follows_the_clock_only_in_part(programs: Path, cluster: Path, tm
     high, low = (result(tmp_path / name)["pes"][0] for name in ("high", "low"))
     took = mega / 2 * 0.1e-9
     assert high["seconds"]["computes"] == pytest.approx(took, rel=1e-6)
-    assert low["seconds"]["computes"] == pytest.approx(took * (0.5 + 0.5 * 2.6 / 1.2), rel=1e-6)
+    assert low["seconds"]["computes"] == pytest.approx(took * (0.2 + 0.8 * 2.6 / 1.2), rel=1e-6)
     assert high["joules"]["dram"] == pytest.approx(mega / 2 * 0.625e-9, rel=0.01)
 
 
@@ -181,5 +181,5 @@ def test_each_pe_has_arguments_of_its_own(programs: Path, cluster: Path, tmp_pat
 def test_the_numbers_of_the_cores_have_their_tags(programs: Path, cluster: Path, tmp_path: Path) -> None:
     run(tmp_path / "r", programs / "moved", cluster)
     numbers = json.loads((tmp_path / "r/manifest.json").read_text())["simulated"]["numbers"]
-    assert {numbers[key]["tag"] for key in ("uncore", "nic", "nic_byte", "copy_clock")} == {"assumed"}
+    assert {numbers[key]["tag"] for key in ("uncore", "nic", "nic_byte")} == {"assumed"}
     assert numbers["turbo"]["tag"] == "cited"

@@ -16,9 +16,12 @@ import polars as pl
 import pytest
 import studies
 from fakes import Wattle
+from wattle.base.checked import Checked
 from wattle.base.errors import DamagedFile, WattleError
 from wattle.machine.nodes import unavailable
+from wattle.sim import simulation
 from wattle.study import place as module
+from wattle.study import registry
 from wattle.study.patterns.study import make_plan
 from wattle.study.place import Place, check_place
 
@@ -197,3 +200,25 @@ def test_a_place_that_is_none_is_named(tmp_path, place, wrong):
     (directory / "manifest.json").write_text(json.dumps(document))
     with pytest.raises(DamagedFile, match=wrong):
         patterns.STUDY.load(directory, manifest.read(directory))
+
+
+def test_sim_is_the_system_of_a_study_s_chapter_and_other_clusters_stay_as_named() -> None:
+    systems = {name: registry.study(name).where("sim") for name in registry.commands()}
+    others = {"am": "opteron-ddr", "tsp": "opteron-ddr", "mst": "opteron-ddr", "pascol": "nw-ice-ib"}
+    others["receiver"] = "sandybridge-fdr"
+    assert systems == {name: f"sim:{others.get(name, 'sandybridge-ib')}" for name in systems}
+    assert registry.study("am").where("sim:sandybridge-ndr") == "sim:sandybridge-ndr"
+    assert registry.study("am").where("local") == "local"
+
+
+@pytest.mark.skipif(simulation.unavailable() is not None, reason="built without SimGrid (libsimgrid-dev)")
+def test_simulated_jobs_wait_as_the_papers_libraries_unless_the_user_sets_a_wait(monkeypatch, tmp_path) -> None:
+    monkeypatch.delenv("WATTLE_WAIT", raising=False)
+    usual = check_place("sim:sandybridge-fdr", simulates=True)
+    assert "WATTLE_WAIT=spin" in usual.simulated_job(tmp_path, 2, False)
+    assert "(System-C: " in usual.words and "WATTLE_WAIT=spin, as in the papers' libraries" in usual.words
+    entry = {"name": "am", "place": usual.as_dict()}
+    assert module.of_study(Checked("manifest.json", entry)).words == usual.words
+    monkeypatch.setenv("WATTLE_WAIT", "sleep")
+    chosen = check_place("sim:sandybridge-fdr", simulates=True)
+    assert "WATTLE_WAIT=sleep" in chosen.simulated_job(tmp_path, 2, False) and "libraries" not in chosen.words
