@@ -1,6 +1,7 @@
 /* am_agent.c - the thread that runs handlers while the program computes, and how waiting threads notify it. */
 #include "am/am_agent.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +105,8 @@ static void *serve(void *arg)
   wtl_thread_be_prompt();
   while (!a->stop) {
     uint32_t nudges = a->nudges, polls_begun = a->polls_begun;
-    if (!alone && (!is_alone(a) || polls_begun != seen)) {
+    /* In simulation the agent serves every arrival, and a time limit would hide a deadlock. */
+    if (!WTL_OS_IS_SIMULATED && !alone && (!is_alone(a) || polls_begun != seen)) {
       /* A thread that sleeps wakes the agent at its end. One that only polls does not. */
       bool long_one = polls_begun == seen && a->polling == 0 && a->asleep > 0;
       long longest = long_one ? LONGEST_SLEEP_PAUSE_NS : LONGEST_PAUSE_NS;
@@ -119,7 +121,9 @@ static void *serve(void *arg)
       while (linger(a)) continue;
       continue;
     }
-    enum wtl_sleep how = wtl_bell_sleep(bell, NULL, WTL_WATCH_ALL, waits, a, pe->settings.sleep_max.seconds);
+    double longest = WTL_OS_IS_SIMULATED ? INFINITY : pe->settings.sleep_max.seconds;
+    enum wtl_sleep how = wtl_bell_sleep(bell, NULL, WTL_WATCH_ALL, waits, a, longest);
+    if (how == WTL_SLEPT_WOKEN && a->polling == 0) wtl_os_agent_woken();
     if (how == WTL_SLEPT_OUT && is_forgotten(a)) atomic_fetch_add_explicit(&pe->door.rescues, 1, memory_order_relaxed);
   }
   return NULL;
@@ -189,7 +193,8 @@ wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
     return NULL;
   }
   a->am = am;
-  a->linger_ticks = (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick());
+  /* In simulation no time passes while it polls. */
+  a->linger_ticks = WTL_OS_IS_SIMULATED ? 0 : (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick());
   wtl_yielder_start(&a->yielder, 1);
   if ((rc = wtl_thread_start(&a->thread, NULL, serve, a)) != 0) {
     snprintf(error, size, "the thread that runs handlers does not start: %s", strerror(rc));

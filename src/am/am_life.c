@@ -102,8 +102,9 @@ static void set_handler(wtl_pe *self, const char *call, int id, wtl_am_handler h
     if (wtl_am_handlers_find(am->handlers, id)) wtl_am_handlers_set(&am->handlers, id, is_detached);
   } else if (!wtl_am_handlers_set(&am->handlers, id, handler))
     wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for handler %d", call, id);
-  /* In simulation the agent of the network runs handlers (wtl_am_agents_turn). All messages come that way. */
-  bool is_served = !WTL_OS_IS_SIMULATED && (id >= WTL_AM_FIRST_ID || am->progress == WTL_PROGRESS_AGENT);
+  /* In simulation the agent of the network runs the handlers of messages from other nodes (wtl_am_agents_turn). */
+  bool is_served =
+      (!WTL_OS_IS_SIMULATED || self->n_local > 1) && (id >= WTL_AM_FIRST_ID || am->progress == WTL_PROGRESS_AGENT);
   if (!am->agent && handler && is_served && am->progress != WTL_PROGRESS_CALLER) {
     char error[256];
     am->agent = wtl_am_agent_start(am, error, sizeof error);

@@ -16,8 +16,11 @@ static void fetch_together(const wtl_collective *c, int pe)
   char *mine = (char *)c->dest + begin;
   if (begin >= end) return;
   wtl_get(wtl_collective_op(c, pe, NULL), mine, (const char *)c->source + begin, end - begin);
-  for (int i = 0; i < t->n_local; i++)
-    if (i != t->local_me) memcpy(wtl_remote(self, mine, t->local[i]), mine, end - begin);
+  for (int i = 0; i < t->n_local; i++) {
+    if (i == t->local_me) continue;
+    wtl_os_near_access(end - begin);
+    memcpy(wtl_remote(self, mine, t->local[i]), mine, end - begin);
+  }
 }
 
 bool wtl_broadcast_direct(const wtl_collective *c)
@@ -27,10 +30,12 @@ bool wtl_broadcast_direct(const wtl_collective *c)
   int pe = wtl_team_pe(self, c->team, c->root);
   wtl_collective_barrier(c);
   const void *there = wtl_remote_source(self, c->source, pe);
-  if (!there)
+  if (!there) {
     fetch_together(c, pe);
-  else if (bytes && (self->me != pe || (c->to_root && c->dest != c->source)))
+  } else if (bytes && (self->me != pe || (c->to_root && c->dest != c->source))) {
+    wtl_os_near_access(bytes);
     memmove(c->dest, there, bytes);
+  }
   wtl_fence();
   wtl_collective_barrier(c); /* the root may change its source again */
   return true;

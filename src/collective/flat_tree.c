@@ -66,6 +66,7 @@ static const char *bytes_of(const wtl_collective *c, int i, uint32_t epoch)
   wtl_pe *self = c->self;
   int pe = c->team->local[i];
   line_wait h = {line_of(c, pe, epoch), epoch};
+  wtl_os_near_access(WTL_SMALL_BYTES);
   if (is_published(&h)) return h.line->bytes;
   bool apart = self->apart[self->slot_of[pe]];
   (apart ? wtl_door_wait_on_other_core : wtl_door_wait)(&self->door, c->site, WTL_WATCH_CONTROL, is_published, &h);

@@ -47,7 +47,9 @@ static void copy_blocks(const wtl_collective *c)
   for (int k = 0; k < c->team->n; k++) {
     int i = in_turn(c->team, k);
     const void *there = wtl_remote_source(c->self, c->source, wtl_team_pe(c->self, c->team, i));
-    if (there && block_bytes(c, i)) memmove(block_of(c, i), there, block_bytes(c, i));
+    if (!there || !block_bytes(c, i)) continue;
+    wtl_os_near_access(block_bytes(c, i));
+    memmove(block_of(c, i), there, block_bytes(c, i));
   }
 }
 
@@ -58,8 +60,11 @@ static void share_blocks(const wtl_collective *c)
   for (int i = 0; i < t->n; i++) {
     char *block = block_of(c, i);
     size_t n = block_bytes(c, i);
-    for (int k = 0; n && fetches(c, i) && k < t->n_local; k++)
-      if (k != t->local_me) memcpy(wtl_remote(c->self, block, t->local[k]), block, n);
+    for (int k = 0; n && fetches(c, i) && k < t->n_local; k++) {
+      if (k == t->local_me) continue;
+      wtl_os_near_access(n);
+      memcpy(wtl_remote(c->self, block, t->local[k]), block, n);
+    }
   }
 }
 
@@ -102,7 +107,9 @@ bool wtl_alltoall_direct(const wtl_collective *c)
   for (int k = 0; n && k < t->n; k++) {
     int i = in_turn(t, k);
     char *there = wtl_remote(self, dest + (size_t)t->me * n * to_step, wtl_team_pe(self, t, i));
-    if (there) wtl_copy_blocks(there, to_step, source + (size_t)i * n * from_step, from_step, block, blocks);
+    if (!there) continue;
+    wtl_os_near_access(block * blocks);
+    wtl_copy_blocks(there, to_step, source + (size_t)i * n * from_step, from_step, block, blocks);
   }
   if (self->net) wtl_far_wait(self, c->site, &left);
   wtl_fence();

@@ -86,7 +86,10 @@ static void store_own(const wtl_collective *c)
 {
   char *place = (char *)c->dest + wtl_collective_block_begin(c, c->team->me);
   size_t n = wtl_collective_bytes(c);
-  if (n) memmove(wtl_remote(c->self, place, c->team->local[0]), c->source, n);
+  if (n) {
+    wtl_os_near_access(n);
+    memmove(wtl_remote(c->self, place, c->team->local[0]), c->source, n);
+  }
   wtl_fence();
 }
 
@@ -102,7 +105,10 @@ bool wtl_gather_doubling(const wtl_collective *c)
   t->stage_epoch++;
   store_own(c);
   wtl_team_barrier_led(self, c->site, t, lead, c);
-  if (t->local_me != 0) memcpy(c->dest, wtl_remote(self, c->dest, t->local[0]), all);
+  if (t->local_me != 0) {
+    wtl_os_near_access(all);
+    memcpy(c->dest, wtl_remote(self, c->dest, t->local[0]), all);
+  }
   wtl_team_barrier_led(self, c->site, t, NULL, NULL); /* the leader may change its dest; all nodes count it */
   return true;
 }

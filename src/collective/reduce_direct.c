@@ -12,10 +12,12 @@ enum { LEAST_PART_BYTES = 1024 };
 static void store(const wtl_collective *c, char *dest, const void *from, size_t n, int pe)
 {
   char *there = wtl_remote(c->self, dest, pe);
-  if (there)
+  if (there) {
+    wtl_os_near_access(n);
     memcpy(there, from, n);
-  else
+  } else {
     wtl_far_put(&(wtl_op){.self = c->self, .site = c->site, .pe = pe, .nbi = true}, dest, from, n);
+  }
 }
 
 /* A row of the scratch memory. The sum comes first, and then a row for each PE: for its fetched source or, in a
@@ -49,7 +51,10 @@ static void reduce_part(const wtl_collective *c, size_t at, size_t n)
   if (self->net) fetch_rows(c, source, bytes);
   for (int i = 0; i < c->team->n; i++) {
     const void *there = wtl_remote_source(self, source, wtl_team_pe(self, c->team, i));
-    if (!there) there = row_of(c, bytes, i);
+    if (there)
+      wtl_os_near_access(bytes);
+    else
+      there = row_of(c, bytes, i);
     if (i == 0)
       memcpy(sum, there, bytes);
     else
@@ -71,7 +76,10 @@ static void scan_part(const wtl_collective *c, size_t at, size_t n)
   memset(row_of(c, bytes, -1), 0, bytes);
   for (int i = 0; i < c->team->n; i++) {
     const void *there = wtl_remote_source(self, source, wtl_team_pe(self, c->team, i));
-    if (there) memcpy(row_of(c, bytes, i), there, bytes);
+    if (there) {
+      wtl_os_near_access(bytes);
+      memcpy(row_of(c, bytes, i), there, bytes);
+    }
     if (i > 0) c->combine(row_of(c, bytes, i), row_of(c, bytes, i - 1), n);
   }
   for (int i = 0; i < c->team->n; i++)

@@ -134,6 +134,7 @@ static void sum_node(const wtl_collective *c)
   for (size_t at = s.begin, count, block = WTL_SCRATCH_BYTES / c->size; at < s.end; at += count) {
     const char *source = (const char *)c->source + at * c->size;
     count = s.end - at < block ? s.end - at : block;
+    wtl_os_near_access((size_t)t->n_local * count * c->size);
     memcpy(sum, wtl_remote_source(self, source, t->local[0]), count * c->size);
     for (int i = 1; i < t->n_local; i++) c->combine(sum, wtl_remote_source(self, source, t->local[i]), count);
     memcpy(there + at * c->size, sum, count * c->size);
@@ -189,7 +190,10 @@ bool wtl_reduce_two_level(const wtl_collective *c)
   wtl_collective_barrier(c); /* the sums of the nodes are complete */
   if (t->local_me == 0) sum_nodes(c);
   wtl_collective_barrier(c); /* the leaders have the result */
-  if (t->local_me != 0) memcpy(c->dest, wtl_remote(c->self, c->dest, t->local[0]), wtl_collective_bytes(c));
+  if (t->local_me != 0) {
+    wtl_os_near_access(wtl_collective_bytes(c));
+    memcpy(c->dest, wtl_remote(c->self, c->dest, t->local[0]), wtl_collective_bytes(c));
+  }
   wtl_team_barrier_led(c->self, c->site, t, NULL, NULL); /* the leaders may change it again */
   return true;
 }

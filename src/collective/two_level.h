@@ -17,10 +17,12 @@ static inline bool wtl_two_level_applies(const wtl_collective *c)
   return c->team->n_nodes > 1 && c->team->entry >= 0 && c->self->collectives != WTL_COLLECTIVES_DIRECT;
 }
 
-/* The stage of a PE of this node for this epoch: WTL_STAGE_BYTES. */
+/* The stage of a PE of this node for this epoch: WTL_STAGE_BYTES. For the simulation, each look at it is one access to
+ * a cache line of that PE. */
 static inline char *wtl_stage_of(const wtl_collective *c, int pe)
 {
   const wtl_team *t = c->team;
+  wtl_os_near_access(WTL_CACHE_LINE);
   return wtl_entry_of(c->self, pe, t->entry)->stage[t->stage_epoch & 1];
 }
 

@@ -139,6 +139,7 @@ static inline __attribute__((always_inline)) bool wtl_global_copy_near(const wtl
                                                                        const void *from, size_t n)
 {
   if (WTL_UNLIKELY(self->slot_of[pe] < 0)) return false;
+  wtl_os_near_access(n);
   wtl_global_near_copy(to, from, n);
   return true;
 }
@@ -147,7 +148,10 @@ static inline __attribute__((always_inline)) bool wtl_global_copy_near(const wtl
 uint64_t wtl_global_far_amo(const wtl_op *op, void *at, const wtl_atomic *a);
 static inline __attribute__((always_inline)) uint64_t wtl_global_amo(wtl_op op, void *at, wtl_atomic a)
 {
-  if (WTL_LIKELY(op.self->slot_of[op.pe] >= 0)) return wtl_atomic_execute(at, a);
+  if (WTL_LIKELY(op.self->slot_of[op.pe] >= 0)) {
+    wtl_os_near_access(a.size);
+    return wtl_atomic_execute(at, a);
+  }
   return wtl_global_far_amo(WTL_STORED(op), at, &(wtl_atomic){a.kind, a.size, a.operand, a.condition});
 }
 

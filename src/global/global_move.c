@@ -21,6 +21,7 @@ static void move_near(const wtl_global_op *op, const wtl_strides *s, char *here,
 {
   uint64_t blocks = wtl_strides_blocks(s);
   wtl_acc a;
+  wtl_os_near_access(blocks * s->block);
   switch (op->kind) {
   case WTL_GLOBAL_PUT: wtl_each_run(s, here, there, 0, blocks, wtl_strides_put_run, NULL); break;
   case WTL_GLOBAL_GET: wtl_each_run(s, here, there, 0, blocks, wtl_strides_get_run, NULL); break;
@@ -34,6 +35,7 @@ static void move_near(const wtl_global_op *op, const wtl_strides *s, char *here,
 static void move_list_near(const wtl_global_op *op, const wtl_block_list *l)
 {
   wtl_acc a;
+  wtl_os_near_access(l->n * l->bytes);
   switch (op->kind) {
   case WTL_GLOBAL_PUT:
     for (size_t i = 0; i < l->n; i++) wtl_global_near_copy(l->there[i], l->here[i], l->bytes);

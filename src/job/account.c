@@ -13,6 +13,7 @@
 #include "pgas/far.h"
 #include "job/pe_governor.h"
 #include "os/floats.h"
+#include "os/os.h"
 #include "record/file.h"
 #include "record/node_split.h"
 #include "team/barrier.h"
@@ -76,23 +77,42 @@ void wtl_account_start(wtl_pe *self)
   wtl_record_start(self->record);
 }
 
-/* Splits the node's joules among its PEs. Only the PE that reads the meter calls it, between two barriers. */
-static void split_node(wtl_pe *self, wtl_node_joules *node)
+/* Splits the joules of the meter among `n` PEs of the node from `first` on. Only a PE that reads a meter calls it,
+ * between two barriers. */
+static void split_node(wtl_pe *self, wtl_account *first, size_t n, wtl_node_joules *node)
 {
-  wtl_activity *all = calloc((size_t)self->n_local, sizeof *all);
-  wattle_joules_t *part = calloc((size_t)self->n_local * WTL_MAX_DOMAINS, sizeof *part);
+  wtl_activity *all = calloc(n, sizeof *all);
+  wattle_joules_t *part = calloc(n * WTL_MAX_DOMAINS, sizeof *part);
   size_t d = 0;
-  for (int slot = 0; all && part && slot < self->n_local; slot++) all[slot] = self->accounts[slot].activity;
-  if (all && part) d = wtl_record_split_node(self->record, all, (size_t)self->n_local, node, part);
-  for (size_t slot = 0; slot < (size_t)self->n_local; slot++) {
-    wtl_account *theirs = &self->accounts[slot];
-    memcpy(theirs->joules, part + slot * d, d * sizeof *part);
-    if (all) theirs->activity = all[slot];
+  for (size_t i = 0; all && part && i < n; i++) all[i] = first[i].activity;
+  if (all && part) d = wtl_record_split_node(self->record, all, n, node, part);
+  for (size_t i = 0; i < n; i++) {
+    wtl_account *theirs = &first[i];
+    memcpy(theirs->joules, part + i * d, d * sizeof *part);
+    if (all) theirs->activity = all[i];
     wtl_record_rates(wtl_meter_machine(self->meter), &theirs->activity, theirs->rate);
   }
   self->shared->n_domains = d;
   free(all);
   free(part);
+}
+
+static void add(wattle_joules_t *to, const wattle_joules_t *more)
+{
+  to->joules += more->joules;
+  to->uncertainty += more->uncertainty;
+}
+
+/* Adds the joules of the other PEs of the node, each of which has read a meter of its own (simulation). */
+static void add_others(const wtl_pe *self, wtl_node_joules *node)
+{
+  for (int slot = 1; slot < self->n_local; slot++)
+    for (size_t d = 0; d < self->shared->n_domains; d++) {
+      const wtl_account *theirs = &self->accounts[slot];
+      add(&node->idle[d], &theirs->idle[d]);
+      add(&node->total[d], &theirs->idle[d]);
+      add(&node->total[d], &theirs->joules[d]);
+    }
 }
 
 static void check_closed(const wtl_pe *self, int pe, uint32_t closed_at)
@@ -133,14 +153,20 @@ static void write_record(wtl_pe *self, wtl_site *site)
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
   wtl_record_activity(self->record, &mine->activity);
   wtl_barrier(self, site);
-  if (node) split_node(self, node);
+  if (WTL_OS_IS_SIMULATED && node) {
+    split_node(self, mine, 1, node);
+    memcpy(mine->idle, node->idle, sizeof mine->idle);
+  } else if (node) {
+    split_node(self, self->accounts, (size_t)self->n_local, node);
+  }
   wtl_barrier(self, site);
+  if (WTL_OS_IS_SIMULATED && node && self->slot == 0) add_others(self, node);
   wtl_share share = {.n_domains = self->shared->n_domains,
                      .mine = mine->joules,
                      .rate = {mine->rate[0], mine->rate[1]},
                      .wake_s = mine->activity.wake_s,
                      .second_s = mine->activity.second_s};
-  wtl_record_write(self->record, &share, node);
+  wtl_record_write(self->record, &share, self->slot == 0 ? node : NULL);
   wtl_barrier(self, site); /* no PE may leave while another still reads the accounts in the arena */
   free(node);
 }

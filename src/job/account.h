@@ -5,11 +5,12 @@
 #include "pgas/pe.h"
 #include "record/record.h"
 
-/* The account of a PE at its end: its activity, the model's rates for it (cpu, dram), and its joules by domain. */
+/* The account of a PE at its end: its activity, the model's rates for it (cpu, dram), and its joules by domain. `idle`:
+ * those of its share of the idle node, in simulation, where each PE has a meter. */
 typedef struct wtl_account {
   wtl_activity activity;
   wtl_rates rate[2];
-  wattle_joules_t joules[WTL_MAX_DOMAINS];
+  wattle_joules_t joules[WTL_MAX_DOMAINS], idle[WTL_MAX_DOMAINS];
 } wtl_account;
 
 /* Starts counting, and registers the record so that wattle.h in the same process can read it. */

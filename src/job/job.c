@@ -122,7 +122,7 @@ static void announce(const wtl_pe *self)
 static void start_counting(wtl_pe *self)
 {
   char error[512];
-  if (self->boot.local_rank == 0) {
+  if (self->boot.local_rank == 0 || WTL_OS_IS_SIMULATED) {
     self->meter = wtl_meter_open(&self->settings, error, sizeof error);
     if (!self->meter) wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
     wtl_meter_start(self->meter);

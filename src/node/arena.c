@@ -264,9 +264,13 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
              b->pe, b->local_pe[0], shape_text, b->pe, theirs, b->local_pe[0], a->setting);
     return WTL_EXIT_CONFIG;
   }
-  if (!WTL_OS_PES_ARE_PROCESSES) return place(a, *at), 0; /* PEs of one process share one mapping */
   a->device = (dev_t)device;
   a->inode = (ino_t)inode;
+  if (!WTL_OS_PES_ARE_PROCESSES) { /* PEs of one process share one mapping */
+    place(a, *at);
+    a->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* a simulated PE maps its variables */
+    return 0;
+  }
   return open_file_of(a, pid, fd, name, error, size);
 }
 
@@ -291,13 +295,13 @@ static int start_as_creator(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *sh
   if (rc == 0) rc = map_as_asked(a, b, shape, error, size);
   if (rc) return rc;
   key_of(shape->name, key, sizeof key);
-  open_server(&d, a->fd); /* if it fails, PEs use /proc alone */
+  if (WTL_OS_PES_ARE_PROCESSES) open_server(&d, a->fd); /* if it fails, PEs use /proc alone */
   snprintf(handle, sizeof handle, "%ld %d %p %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %s", (long)getpid(), a->fd,
            (void *)a->base, d.name[0], d.name[1], (uint64_t)a->device, (uint64_t)a->inode, shape_text);
   if (b->ops->publish(b, key, handle) != 0 || b->ops->fence(b) != 0) rc = WTL_EXIT_UNAVAILABLE;
-  /* The creator may end soon after this, so all PEs must have opened the arena. A PE that cannot open it ends the
+  /* The creator may end soon after this, so all processes must have opened the arena. A PE that cannot open it ends the
    * job. */
-  while (rc == 0 && atomic_load(opened(a)) + 1 < (uint32_t)b->n_local) serve_client(&d);
+  while (WTL_OS_PES_ARE_PROCESSES && rc == 0 && atomic_load(opened(a)) + 1 < (uint32_t)b->n_local) serve_client(&d);
   if (d.listener >= 0) close(d.listener);
   if (rc) snprintf(error, size, "boot by %s: the %ss could not synchronize", b->ops->name, wtl_message_noun());
   return rc;

@@ -1,4 +1,4 @@
-/* boot_sim.c - boot of a simulation: each PE has its own node. */
+/* boot_sim.c - boot of a simulation: as many consecutive PEs as the cluster says are on one node. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,14 +12,18 @@ static bool offered(void)
 
 static int start(wtl_boot *b, char *error, size_t size)
 {
-  b->pe = b->node = wtl_sim_pe();
-  b->n_pes = b->n_nodes = wtl_sim_pes();
-  b->n_local = 1;
-  b->local_pe = calloc(1, sizeof *b->local_pe);
-  b->leader_pe = calloc((size_t)b->n_pes, sizeof *b->leader_pe);
+  int each = wtl_sim_pes_a_node();
+  b->pe = wtl_sim_pe();
+  b->n_pes = wtl_sim_pes();
+  b->node = b->pe / each;
+  b->n_nodes = (b->n_pes + each - 1) / each;
+  b->local_rank = b->pe % each;
+  b->n_local = b->n_pes - b->node * each < each ? b->n_pes - b->node * each : each;
+  b->local_pe = calloc((size_t)b->n_local, sizeof *b->local_pe);
+  b->leader_pe = calloc((size_t)b->n_nodes, sizeof *b->leader_pe);
   if (!b->local_pe || !b->leader_pe) return snprintf(error, size, "no memory to join the job"), -1;
-  b->local_pe[0] = b->pe;
-  for (int pe = 0; pe < b->n_pes; pe++) b->leader_pe[pe] = pe;
+  for (int slot = 0; slot < b->n_local; slot++) b->local_pe[slot] = b->node * each + slot;
+  for (int node = 0; node < b->n_nodes; node++) b->leader_pe[node] = node * each;
   return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "os/locale.h"
+#include "os/os.h"
 
 static double read_two(const char *path, double *second)
 {
@@ -94,6 +95,7 @@ static double with_quota(double least, const cgroups *version, const char *path)
 
 double wtl_cores_quota(void)
 {
+  if (WTL_OS_IS_SIMULATED) return INFINITY;
   return combine(INFINITY, with_quota);
 }
 
@@ -141,6 +143,7 @@ static int first_thread(const char *sysfs, int cpu)
 int wtl_cores_physical(const cpu_set_t *set, const char *sysfs)
 {
   cpu_set_t first;
+  if (WTL_OS_IS_SIMULATED) return CPU_COUNT(set); /* the files are of another machine */
   CPU_ZERO(&first);
   for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
     if (CPU_ISSET(cpu, set)) CPU_SET(first_thread(sysfs, cpu), &first);

@@ -139,6 +139,17 @@ void wtl_os_count_naps(double slept, double first, double most, bool to_the_end)
  * The report of a deadlock names both. */
 static inline void wtl_os_note_wait(uint32_t call, uintptr_t site);
 
+/* Notes, before it does so, that the thread accesses `n` bytes of memory that the PEs of the node share, such as a put
+ * to one of them. In simulation this takes time if the node has several PEs. */
+static inline void wtl_os_near_access(size_t n);
+
+/* Notes that the program gets the address of memory of PE `pe`, which is on its node. In simulation stores through it
+ * end waits of that PE, although they ring no doorbell. */
+static inline void wtl_os_near_address(int pe);
+
+/* Whether other PEs have such addresses of the calling PE's memory. In simulation only. */
+static inline bool wtl_os_is_stored_directly(void);
+
 /* Notes that a test found nothing. In simulation this takes 0.1 us, so that a loop of tests ends. */
 static inline void wtl_os_test_missed(void);
 
@@ -180,6 +191,9 @@ bool wtl_os_program(char *path, size_t size);
 struct dl_phdr_info;
 /* True if this object is the calling PE's program. `index` is its position in dl_iterate_phdr's order. */
 bool wtl_os_is_program(const struct dl_phdr_info *info, int index);
+
+/* The number of neighbouring cores that share a clock, in simulation; elsewhere the files in sysfs say so. */
+static inline int wtl_os_cores_of_clock(void);
 
 /* Writes a text that is the same on all nodes of one machine (namespaces, containers). "": unknown. */
 void wtl_os_machine_id(char *id, size_t size);

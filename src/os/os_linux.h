@@ -74,6 +74,26 @@ static inline void wtl_os_note_wait(uint32_t call, uintptr_t site)
   (void)call, (void)site;
 }
 
+static inline void wtl_os_near_access(size_t n)
+{
+  (void)n;
+}
+
+static inline void wtl_os_near_address(int pe)
+{
+  (void)pe;
+}
+
+static inline bool wtl_os_is_stored_directly(void)
+{
+  return false;
+}
+
+static inline int wtl_os_cores_of_clock(void)
+{
+  return 1;
+}
+
 static inline void wtl_os_test_missed(void) {}
 
 static inline void wtl_os_agent_wakes(bool does)

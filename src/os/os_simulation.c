@@ -43,14 +43,16 @@ bool wtl_os_barrier_of_all(void)
   return false;
 }
 
-/* Charges a wake-up only if the core slept. A core that polls needs none. */
+/* Charges a wake-up only if the core slept. A core that polls needs none. The agent, which wakes threads of its own PE,
+ * has charged its own, and naps are charged by their number (wtl_os_count_naps). */
 int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum wtl_futex_reach reach)
 {
   (void)reach;
   wtl_sim_catch_up();
   if (*word != seen) return EAGAIN; /* no other thread runs until the block */
   if (!wtl_sim_block(word, seconds)) return ETIMEDOUT;
-  if (!wtl_os_only_agent_charged && wtl_sim_get_idle_mode() == WTL_SIM_SLEEPS) wtl_sim_wake_up();
+  bool is_charged = (!wtl_os_only_agent_charged && !wtl_sim_was_roused()) || wtl_sim_was_woken_by_other();
+  if (is_charged && wtl_sim_get_idle_mode() == WTL_SIM_SLEEPS) wtl_sim_wake_up();
   return 0;
 }
 
@@ -134,7 +136,7 @@ bool wtl_os_is_program(const struct dl_phdr_info *info, int index)
   return false;
 }
 
-/* Each simulated PE has its own machine. */
+/* Each simulated node is a machine. */
 double wtl_os_thread_cpu_seconds(pthread_t thread)
 {
   (void)thread;
@@ -148,5 +150,5 @@ double wtl_os_machine_cpu_seconds(void)
 
 void wtl_os_machine_id(char *id, size_t size)
 {
-  snprintf(id, size, "simulated-%d", wtl_sim_pe());
+  snprintf(id, size, "simulated-%d", wtl_sim_pe() / wtl_sim_pes_a_node());
 }

@@ -55,6 +55,26 @@ static inline void wtl_os_note_wait(uint32_t call, uintptr_t site)
   wtl_sim_waits(call, site);
 }
 
+static inline void wtl_os_near_access(size_t n)
+{
+  wtl_sim_near(n);
+}
+
+static inline void wtl_os_near_address(int pe)
+{
+  wtl_sim_has_address(pe);
+}
+
+static inline bool wtl_os_is_stored_directly(void)
+{
+  return wtl_sim_is_stored_directly();
+}
+
+static inline int wtl_os_cores_of_clock(void)
+{
+  return wtl_sim_cores_of_clock();
+}
+
 /* About the time of a cache miss. */
 #define WTL_OS_MISSED_S 100e-9
 

@@ -37,6 +37,7 @@ static inline void wtl_touch_stored(wtl_pe *self, int pe, const void *at, size_t
 static inline void wtl_touch_control(const wtl_pe *self, int pe)
 {
   wtl_bell *bell = &wtl_control_of(self, pe)->bell;
+  wtl_os_near_access(sizeof bell->asleep);
   if (wtl_bell_has_sleeper(bell)) wtl_bell_ring_control(bell);
 }
 
@@ -67,6 +68,7 @@ static inline wtl_watch wtl_watch_of(const wtl_pe *self, const void *variable)
 static inline void wtl_near_put(wtl_pe *self, void *to, const void *from, size_t n, int pe)
 {
   if (WTL_UNLIKELY(n == 0)) return;
+  wtl_os_near_access(n);
   wtl_store_bytes_only(to, from, n);
   wtl_touch_stored(self, pe, to, n);
 }
@@ -79,6 +81,7 @@ static inline char *wtl_near_global(const wtl_pe *self, void *addr, int pe)
 
 static inline __attribute__((always_inline)) void wtl_near_amo(const wtl_op *op, char *to, wtl_atomic a, void *result)
 {
+  wtl_os_near_access(a.size);
   uint64_t old = wtl_atomic_execute(to, a);
   if (result) memcpy(result, &old, a.size); /* all supported machines are little-endian */
   if (a.kind == WTL_AMO_FETCH) return;
@@ -139,12 +142,14 @@ static inline void wtl_copy_blocks(char *to, size_t to_step, const char *from, s
 static inline void wtl_near_put_blocks(wtl_pe *self, int pe, char *to, const void *from, wtl_blocks b)
 {
   if (WTL_UNLIKELY(b.bytes == 0 || b.n == 0)) return;
+  wtl_os_near_access(b.bytes * b.n);
   wtl_copy_blocks(to, b.to_step, from, b.from_step, b.bytes, b.n);
   wtl_touch_stored(self, pe, to, (b.n - 1) * b.to_step + b.bytes);
 }
 
 static inline void wtl_near_get_blocks(void *to, const char *from, wtl_blocks b)
 {
+  wtl_os_near_access(b.bytes * b.n);
   wtl_copy_blocks(to, b.to_step, from, b.from_step, b.bytes, b.n);
   wtl_fence_load();
 }
@@ -156,6 +161,7 @@ static inline __attribute__((always_inline)) void wtl_near_signal(const wtl_op *
     wtl_near_amo(op, word, (wtl_atomic){WTL_AMO_ADD, sizeof s.value, s.value, 0}, NULL);
     return;
   }
+  wtl_os_near_access(sizeof s.value);
   __atomic_store_n((uint64_t *)(void *)word, s.value, __ATOMIC_RELEASE);
   wtl_touch_stored(op->self, op->pe, word, sizeof s.value);
 }

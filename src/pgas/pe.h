@@ -155,7 +155,7 @@ struct wtl_pe {
   struct wtl_tagged_queue *posted;         /* tagged messages (tagged.h); NULL before the first use */
   void *front;                             /* the state of a front end that needs one */
   void (*stop_front)(struct wtl_pe *self); /* ends `front` before the PE ends. Collective */
-  struct wtl_meter *meter;                 /* only in the PE that reads the node's meter; else NULL */
+  struct wtl_meter *meter; /* of the PE that reads the node's; else NULL. In simulation each PE has one */
 };
 
 enum { WTL_SCRATCH_BYTES = 65536, WTL_THREAD_MULTIPLE = 3 };

@@ -46,6 +46,7 @@ static inline __attribute__((always_inline)) void wtl_get(wtl_op op, void *dest,
 {
   const char *from = wtl_remote_source(op.self, source, op.pe);
   if (WTL_LIKELY(from != NULL)) {
+    wtl_os_near_access(n);
     wtl_load_bytes(dest, from, n);
   } else {
     wtl_far_get(WTL_STORED(op), dest, source, n);

@@ -96,7 +96,7 @@ void wtl_record_cores_write(const wtl_cores_used *c, const wtl_no_core *n, doubl
   others o;
   if (WTL_OS_IS_SIMULATED || sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);
   read_others(&o, (double)c->others_ran + BUSY * wall_s * 1e9);
-  double quota = WTL_OS_IS_SIMULATED ? INFINITY : wtl_cores_quota();
+  double quota = wtl_cores_quota();
   wtl_json(f, "{'source':%s,'in_waits_s':%g,'other_threads_s':%g,'other_busy_threads':%d", sources[n->source],
            wtl_no_core_in_waits(n), o.waited > c->others_waited ? (double)(o.waited - c->others_waited) * 1e-9 : 0,
            o.busy);

@@ -14,6 +14,7 @@ void *wtl_shmem_ptr(const wtl_pe *self, const void *dest, int pe)
 {
   if (pe < 0 || pe >= self->n || !wtl_symmetric_bytes(self, dest)) return NULL;
   void *there = wtl_remote(self, dest, pe);
+  if (there && pe != self->me) wtl_os_near_address(pe);
   /* the variable's own address, not that of its copy in the arena */
   return there && pe == self->me ? (void *)(uintptr_t)dest : there;
 }

@@ -47,8 +47,16 @@ constexpr char TEST_S[] = "1e-7";
 constexpr double ENVELOPE_BYTES = 16;
 
 Messaging messaging;
-std::vector<std::unique_ptr<Companion>> companions; /* none before the first call */
-std::unordered_map<const s4u::Host *, int> pe_of;
+std::vector<std::unique_ptr<Companion>> companions;  /* none before the first call */
+std::unordered_map<const s4u::Host *, int> first_pe; /* of a host */
+
+/* The PE whose companion calls; `at` is its host. */
+int caller(const s4u::Host *at)
+{
+  const s4u::Actor *self = s4u::Actor::self();
+  const char *rank = self ? self->get_property("rank") : nullptr;
+  return messaging.node_pes > 1 && rank ? std::stoi(rank) : first_pe.at(at);
+}
 
 /* SimGrid's MPI_COMM_WORLD is a placeholder, resolved for the calling process. Its search for a message from any source
  * runs in no process. So from the first MPI_Init on the variable holds the communicator itself. */
@@ -72,14 +80,16 @@ void serve(Companion *c)
   }
 }
 
-/* Returns the factor of the latency, to which two times are added. Cards hold a message up. SimGrid does not ask how
- * long the receiver's core is busy with a long message, and the message is complete only after that time. */
-double latency_of_long(double bytes, const s4u::Host *, const s4u::Host *to, const std::vector<s4u::Link *> &,
+/* Returns the factor of the latency, to which two times are added. Cards hold a message to another node up. SimGrid
+ * does not ask how long the receiver's core is busy with a long message, and the message is complete only after that
+ * time. */
+double latency_of_long(double bytes, const s4u::Host *from, const s4u::Host *to, const std::vector<s4u::Link *> &,
                        const std::unordered_set<s4u::NetZone *> &)
 {
   double n = bytes - ENVELOPE_BYTES;
-  double added = held_up(std::max(n, 0.0));
-  if (n >= static_cast<double>(messaging.eager)) added += messaging.taken(pe_of.at(to), static_cast<size_t>(n));
+  double added = from == to && messaging.node_pes > 1 ? 0 : held_up(std::max(n, 0.0));
+  if (n >= static_cast<double>(messaging.eager))
+    added += messaging.taken(first_pe.at(from), first_pe.at(to), static_cast<size_t>(n));
   return added > 0 ? 1 + added / messaging.latency : 1;
 }
 
@@ -97,12 +107,12 @@ void start_smpi()
   s4u::Engine::set_config("smpi/send-is-detached-thresh:" + std::to_string(messaging.eager));
   SMPI_init();
   auto hand_over = [](size_t bytes, s4u::Host *from, s4u::Host *to) {
-    return messaging.handed_over(pe_of.at(from), pe_of.at(to), bytes);
+    return messaging.handed_over(caller(from), first_pe.at(to), bytes);
   };
   smpi_register_op_cost_callback(SmpiOperation::SEND, hand_over);
   smpi_register_op_cost_callback(SmpiOperation::ISEND, hand_over);
-  smpi_register_op_cost_callback(SmpiOperation::RECV, [](size_t bytes, s4u::Host *, s4u::Host *to) {
-    return messaging.taken(pe_of.at(to), bytes);
+  smpi_register_op_cost_callback(SmpiOperation::RECV, [](size_t bytes, s4u::Host *from, s4u::Host *to) {
+    return messaging.taken(first_pe.at(from), caller(to), bytes);
   });
   const s4u::NetZone *root = s4u::Engine::get_instance()->get_netzone_root();
 #ifdef HAS_NETWORK_MODEL
@@ -115,10 +125,11 @@ void start_smpi()
 void start_companions()
 {
   start_smpi();
-  SMPI_app_instance_register(JOB, nullptr, static_cast<int>(messaging.hosts.size()));
-  for (s4u::Host *host : messaging.hosts) {
-    std::string rank = std::to_string(companions.size());
-    pe_of[host] = static_cast<int>(companions.size());
+  SMPI_app_instance_register(JOB, nullptr, messaging.pes);
+  for (int pe = 0; pe < messaging.pes; pe++) {
+    s4u::Host *host = messaging.hosts[static_cast<size_t>(pe / messaging.node_pes)];
+    std::string rank = std::to_string(pe);
+    first_pe.try_emplace(host, pe);
     companions.push_back(std::make_unique<Companion>());
     s4u::ActorPtr actor = s4u::Actor::init("mpi-" + rank, host);
     actor->set_property("instance_id", JOB);

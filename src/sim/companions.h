@@ -17,13 +17,15 @@ namespace sim {
 
 /* The machine's properties that SMPI needs. */
 struct Messaging {
-  std::vector<simgrid::s4u::Host *> hosts;
+  std::vector<simgrid::s4u::Host *> hosts; /* of the nodes */
+  int pes, node_pes;                       /* all of them, and those on a host */
   size_t eager;   /* bytes from which the rendezvous protocol applies: the sender waits for its receiver */
   double latency; /* of the wires, s */
   /* Return the time in s that sending (`handed_over`) and receiving (`taken`) a message take of the PE's core. The
-   * first also counts the message's bytes. */
+   * first also counts the message's bytes. SimGrid names only the host of the other end: `to` and `from` are its first
+   * PE. */
   double (*handed_over)(int from, int to, size_t bytes);
-  double (*taken)(int at, size_t bytes);
+  double (*taken)(int from, int at, size_t bytes);
 };
 
 /* Sets the machine's properties. Called once, before carry_out. */

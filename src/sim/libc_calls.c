@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -58,6 +59,9 @@ double wtl_sim_misses(void)
  * take it. */
 #define MOST_AHEAD_S 5e-6
 
+/* The same limit where PEs share memory: before an access another PE can notice what this one has done. */
+#define MOST_AHEAD_NEAR_S 0.5e-6
+
 static double ahead(void)
 {
   return (double)blocks * wtl_sim_price()->block + charged;
@@ -99,6 +103,15 @@ static void copied(size_t n)
   instructions += (double)n / COPIED_BY_INSTRUCTION;
   missed += 2 * (double)n / CACHE_LINE;
   if (charged > MOST_AHEAD_S) wtl_sim_catch_up();
+}
+
+void wtl_sim_near(size_t n)
+{
+  WTL_FLOATS_APART;
+  if (wtl_sim_pes_a_node() == 1 || !wtl_sim_thread()) return;
+  charged += wtl_sim_price()->near;
+  if (n > CACHE_LINE) copied(n);
+  if (ahead() > MOST_AHEAD_NEAR_S) wtl_sim_catch_up();
 }
 
 void *__wrap_memcpy(void *to, const void *from, size_t n)
@@ -280,7 +293,17 @@ int __wrap_sched_yield(void)
 
 int __wrap_gethostname(char *name, size_t size)
 {
-  snprintf(name, size, "pe-%d", wtl_sim_pe());
+  int each = wtl_sim_pes_a_node();
+  snprintf(name, size, each == 1 ? "pe-%d" : "node-%d", wtl_sim_pe() / each);
+  return 0;
+}
+
+/* Each PE is bound to a core of its own. */
+int __wrap_sched_getaffinity(pid_t process, size_t size, cpu_set_t *set)
+{
+  (void)process;
+  CPU_ZERO_S(size, set);
+  CPU_SET_S((size_t)(wtl_sim_pe() % wtl_sim_pes_a_node()), size, set);
   return 0;
 }
 

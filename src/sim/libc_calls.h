@@ -5,6 +5,7 @@
 #ifndef WTL_SIM_LIBC_CALLS_H
 #define WTL_SIM_LIBC_CALLS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -15,6 +16,8 @@
 void wtl_sim_catch_up(void);
 /* Counts `seconds` of computation of the runtime at the base clock. Never catches up, so the caller may hold a lock. */
 void wtl_sim_charge(double seconds);
+/* The PE accesses `n` bytes of memory that the PEs of its node share. Takes no time if the node has one PE. */
+void wtl_sim_near(size_t n);
 /* Returns by how many seconds the PE is ahead. */
 double wtl_sim_ahead(void);
 

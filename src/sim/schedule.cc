@@ -176,7 +176,7 @@ bool block(const void *word, double seconds)
 {
   Turns *me = present;
   me->word = word;
-  me->woken = false;
+  me->woken = me->was_roused = false;
   me->behind = nullptr;
   auto [at_word, is_first] = lines.try_emplace(word, Line{me, me});
   if (!is_first) at_word->second.last = at_word->second.last->behind = me;
@@ -193,6 +193,7 @@ void wake(const void *word, int n)
   for (; n > 0 && thread; n--) {
     Turns *next = thread->behind;
     thread->woken = true;
+    thread->waker = present;
     unblock(thread);
     thread = next;
   }
@@ -211,7 +212,8 @@ bool rouse(Turns *thread)
 {
   if (!thread->word) return false;
   leave_line(thread);
-  thread->woken = true;
+  thread->woken = thread->was_roused = true;
+  thread->waker = nullptr;
   unblock(thread);
   return true;
 }

@@ -27,8 +27,10 @@ struct Turns {
   char *stack = nullptr;
   uint64_t waits = 0; /* number of the present wait: a time limit of an earlier one has no effect */
   bool woken = false;
-  const void *word = nullptr; /* the word that the thread blocks on; nullptr: on none */
-  Turns *behind = nullptr;    /* the next thread that blocks on it */
+  const Turns *waker = nullptr; /* the thread that ended its last block; nullptr: an event */
+  bool was_roused = false;      /* `rouse` ended its last block */
+  const void *word = nullptr;   /* the word that the thread blocks on; nullptr: on none */
+  Turns *behind = nullptr;      /* the next thread that blocks on it */
 };
 
 double now();

@@ -3,8 +3,9 @@
  *
  *   wattle-simulator PLATFORM.xml OUT.json N PROGRAM [ARGUMENT]...
  *
- * It runs N copies of a program, built by oshcc --sim, on the hosts of a SimGrid platform: PE i on host "pe-i". It
- * writes time, messages and joules to OUT.json. Its exit code is the largest of the PEs' exit codes.
+ * It runs N copies of a program, built by oshcc --sim, on the hosts of a SimGrid platform, "node-0" and so on, as many
+ * on each as the platform's node_pes says. It writes time, messages and joules to OUT.json. Its exit code is the
+ * largest of the PEs' exit codes.
  */
 #include "sim/simulator.h"
 
@@ -22,6 +23,7 @@
 #include <fcntl.h>
 #include <map>
 #include <memory>
+#include <set>
 #include <simgrid/s4u.hpp>
 #include <string>
 #include <unistd.h>
@@ -66,13 +68,15 @@ struct Pe {
   bool nudged = false;
   std::map<std::string, std::string> said, says;
   std::vector<std::unique_ptr<Thread>> threads;
+  std::set<int> addresses; /* PEs of the node whose memory its program may store to directly */
+  bool stored_directly = false;
 };
 
 std::vector<std::unique_ptr<Pe>> pes;
 sim::Clocks clocks;
 wtl_sim_prices prices;
 wtl_sim_draws draws;
-size_t socket_pes, domain_pes; /* number of consecutive PEs in a socket, in a clock domain */
+size_t node_pes, socket_pes, domain_pes; /* number of consecutive PEs on a node, in a socket, in a clock domain */
 std::vector<std::unique_ptr<sim::Socket>> sockets;
 std::vector<std::unique_ptr<sim::Domain>> domains;
 size_t at_barrier, ended; /* number of PEs that wait in wtl_sim_barrier, that have ended */
@@ -231,10 +235,25 @@ double mpi_bytes_at(Pe *pe, bool receives, size_t n)
   return prices.enroll + pages * prices.page;
 }
 
+/* Several PEs share a node, and these two are among them. */
+bool are_near(int a, int b)
+{
+  return node_pes > 1 && static_cast<size_t>(a) / node_pes == static_cast<size_t>(b) / node_pes;
+}
+
+/* Returns the time of an end of an MPI message within a node, which is copied in and out. */
+double mpi_near(int number, size_t n)
+{
+  Pe *pe = pes[static_cast<size_t>(number)].get();
+  pe->memory_bytes += 2 * static_cast<double>(n);
+  return (prices.near + static_cast<double>(n) * prices.copy) * pe->core.pace();
+}
+
 /* Returns the time that sending an MPI message takes of the sender's core at its clock. A message of at least `eager`
  * bytes also takes the time of a request to the receiver and its reply. */
 double mpi_handed_over(int from, int to, size_t n)
 {
+  if (are_near(from, to)) return mpi_near(from, n);
   mpi_messages++;
   mpi_bytes += n;
   count_bytes(from, to, n);
@@ -245,8 +264,9 @@ double mpi_handed_over(int from, int to, size_t n)
   return asks + (prices.message + mpi_bytes_at(pe, false, n)) * pace;
 }
 
-double mpi_taken(int number, size_t n)
+double mpi_taken(int from, int number, size_t n)
 {
+  if (are_near(from, number)) return mpi_near(number, n);
   Pe *pe = pes[static_cast<size_t>(number)].get();
   return (prices.receive + mpi_bytes_at(pe, true, n)) * pe->core.pace();
 }
@@ -268,11 +288,11 @@ void read_machine(const s4u::Host *host)
   const char *khz = host->get_property("clocks_khz"), *watts = host->get_property("wattage_per_state"),
              *speeds = host->get_property("clock_speeds");
   auto number = [=](const char *property) { return number_of(host, property); };
-  prices = {number("wake_s"),    number("block_s"),       number("copy_s"),          number("copy_clock"),
-            number("message_s"), number("receive_s"),     number("byte_s"),          number("clock_change_s"),
-            number("leaves_s"),  number("acknowledge_s"), number("record_s"),        number("segment_B"),
-            number("post_s"),    number("register_s"),    number("register_page_s"), number("fetch_s"),
-            number("latency_s"), number("rma") != 0};
+  prices = {number("wake_s"),         number("block_s"),   number("copy_s"),        number("copy_clock"),
+            number("near_s"),         number("message_s"), number("receive_s"),     number("byte_s"),
+            number("clock_change_s"), number("leaves_s"),  number("acknowledge_s"), number("record_s"),
+            number("segment_B"),      number("post_s"),    number("register_s"),    number("register_page_s"),
+            number("fetch_s"),        number("latency_s"), number("rma") != 0};
   draws = {number("idle_w"),
            number("uncore_w"),
            number("uncore_w_plus_minus"),
@@ -284,9 +304,10 @@ void read_machine(const s4u::Host *host)
            number("dram_w_plus_minus"),
            number("dram_byte_j"),
            number("dram_byte_j_plus_minus")};
+  node_pes = static_cast<size_t>(number("node_pes"));
   socket_pes = static_cast<size_t>(number("socket_pes"));
   domain_pes = static_cast<size_t>(number("domain_pes"));
-  if (!khz || !speeds || !watts || !socket_pes || !domain_pes ||
+  if (!khz || !speeds || !watts || !node_pes || !socket_pes || !domain_pes ||
       !sim::read_clocks(khz, speeds, watts, static_cast<size_t>(number("base_clock")), &clocks))
     fail("the platform", "clocks_khz, clock_speeds, wattage_per_state and base_clock do not fit together");
 }
@@ -298,20 +319,29 @@ void read_platform(const char *file, int n)
   s4u::Engine::set_config("network/TCP-gamma:0");
   s4u::Engine::set_config("network/crosstraffic:no");
   engine->load_platform(file);
-  sim::Network network = {0, 0, 0, 0, {}, deliver, count_bytes};
-  for (int i = 0; i < n; i++) {
-    s4u::Host *host = engine->host_by_name_or_null("pe-" + std::to_string(i));
-    if (!host) fail(file, "there is no host pe-" + std::to_string(i));
+  s4u::Host *first = engine->host_by_name_or_null("node-0");
+  if (!first) fail(file, "there is no host node-0");
+  read_machine(first);
+  sim::Network network = {0, 0, 0, 0, node_pes, {}, deliver, count_bytes};
+  for (size_t node = 0; node * node_pes < static_cast<size_t>(n); node++) {
+    s4u::Host *host = engine->host_by_name_or_null("node-" + std::to_string(node));
+    if (!host) fail(file, "there is no host node-" + std::to_string(node));
     network.hosts.push_back(host);
   }
-  read_machine(network.hosts.front());
   network.latency = latency = number_of(network.hosts.front(), "latency_s");
   network.bandwidth = number_of(network.hosts.front(), "bandwidth_Bps");
   network.operation = number_of(network.hosts.front(), "operation_s");
   network.packet = number_of(network.hosts.front(), "packet_B");
   sim::open_wires(network);
   eager = static_cast<size_t>(number_of(network.hosts.front(), "eager_B"));
-  sim::open_messaging({network.hosts, eager, latency, mpi_handed_over, mpi_taken});
+  sim::open_messaging({network.hosts, n, static_cast<int>(node_pes), eager, latency, mpi_handed_over, mpi_taken});
+}
+
+/* The PE's place among those that share sockets and clocks. PEs that have a node each still share them: then a PE
+ * stands for one core of a node that is full of others like it. */
+size_t place_of(int pe)
+{
+  return node_pes == 1 ? static_cast<size_t>(pe) : static_cast<size_t>(pe) % node_pes;
 }
 
 void start_pes(int n)
@@ -320,8 +350,9 @@ void start_pes(int n)
   std::string why;
   if (!sim::load_copies(program, static_cast<size_t>(n), &copies, &why)) fail(program, why);
   for (int i = 0; i < n; i++) {
-    if (static_cast<size_t>(i) % socket_pes == 0) sockets.push_back(std::make_unique<sim::Socket>());
-    if (static_cast<size_t>(i) % domain_pes == 0) domains.push_back(std::make_unique<sim::Domain>());
+    size_t place = place_of(i);
+    if (place % socket_pes == 0) sockets.push_back(std::make_unique<sim::Socket>());
+    if (place % domain_pes == 0) domains.push_back(std::make_unique<sim::Domain>());
     pes.push_back(std::make_unique<Pe>(i, &clocks, sockets.back().get(), domains.back().get()));
     pes.back()->copy = copies[static_cast<size_t>(i)];
     sim::start(new_thread(pes.back().get(), run_program));
@@ -444,6 +475,11 @@ int wtl_sim_pes(void)
   return static_cast<int>(pes.size());
 }
 
+int wtl_sim_pes_a_node(void)
+{
+  return static_cast<int>(node_pes);
+}
+
 double wtl_sim_now(void)
 {
   return sim::now();
@@ -478,7 +514,9 @@ const wtl_sim_prices *wtl_sim_price(void)
 void wtl_sim_compute(double seconds)
 {
   WTL_FLOATS_APART;
-  here()->pe->core.compute(seconds);
+  Pe *pe = here()->pe;
+  pe->core.compute(seconds);
+  for (int other : pe->addresses) wtl_sim_stored(other);
 }
 
 enum wtl_sim_idle_mode wtl_sim_set_idle_mode(enum wtl_sim_idle_mode how)
@@ -537,13 +575,21 @@ uint32_t wtl_sim_clock_khz(size_t clock)
   return clocks.khz[clock];
 }
 
-bool wtl_sim_set_clock(size_t clock)
+bool wtl_sim_set_clock(int slot, size_t clock)
 {
   WTL_FLOATS_APART;
-  sim::Core &core = here()->pe->core;
-  bool changed = core.set_clock(clock);
-  if (changed) core.hold(sim::CHANGES, prices.clock_change);
+  sim::Core &own = here()->pe->core;
+  size_t node = static_cast<size_t>(here()->pe->number) / node_pes * node_pes, first = static_cast<size_t>(slot);
+  size_t end = std::min({first + (node_pes == 1 ? 1 : domain_pes), node_pes, pes.size() - node});
+  bool changed = false;
+  for (size_t i = first; i < end; i++) changed |= pes[node + i]->core.set_clock(clock);
+  if (changed) own.hold(sim::CHANGES, prices.clock_change);
   return changed;
+}
+
+int wtl_sim_cores_of_clock(void)
+{
+  return static_cast<int>(node_pes == 1 ? 1 : domain_pes);
 }
 
 void wtl_sim_pause(double seconds)
@@ -569,6 +615,8 @@ bool wtl_sim_block(const void *word, double seconds)
   WTL_FLOATS_APART;
   if (here()->has_seen) {
     here()->has_seen = false;
+    here()->was_roused = true;
+    here()->waker = nullptr;
     return true;
   }
   return sim::block(word, seconds);
@@ -582,6 +630,17 @@ void wtl_sim_wake(const void *word, int n)
 bool wtl_sim_is_awaited(const void *word)
 {
   return sim::is_awaited(word);
+}
+
+bool wtl_sim_was_woken_by_other(void)
+{
+  const Thread *waker = static_cast<const Thread *>(here()->waker);
+  return waker && waker->pe != here()->pe;
+}
+
+bool wtl_sim_was_roused(void)
+{
+  return here()->was_roused;
 }
 
 void *wtl_sim_spawn(void *(*run)(void *), void *arg, bool serves)
@@ -683,6 +742,20 @@ void wtl_sim_poll(bool memory, bool network)
   t->has_seen = false;
 }
 
+void wtl_sim_has_address(int pe)
+{
+  Pe *other = pes[static_cast<size_t>(pe)].get();
+  here()->pe->addresses.insert(pe);
+  if (other->stored_directly) return;
+  other->stored_directly = true;
+  for (auto &t : other->threads) show(t.get()); /* it waits as if no other PE had an address */
+}
+
+bool wtl_sim_is_stored_directly(void)
+{
+  return here()->pe->stored_directly;
+}
+
 void wtl_sim_carry_out(void (*call)(void *), void *arguments, void (*over)(void *, uint64_t), void *what)
 {
   sim::carry_out(here()->pe->number, call, arguments, over, what);
@@ -749,7 +822,7 @@ int main(int argc, char **argv)
   arguments = argc - 4;
   argument = argv + 4;
   start_pes(n);
-  s4u::Actor::init("pes", engine.host_by_name("pe-0"))->start(run_all);
+  s4u::Actor::init("pes", engine.host_by_name("node-0"))->start(run_all);
   engine.run();
   return 70; /* not reached: run_all ends the process */
 }

@@ -24,6 +24,8 @@ extern "C" {
 
 int wtl_sim_pe(void);
 int wtl_sim_pes(void);
+/* The number of consecutive PEs on one node. The last node may have fewer. */
+int wtl_sim_pes_a_node(void);
 double wtl_sim_now(void);
 /* Returns the calling thread's local memory, WTL_SIM_LOCAL_BYTES, which is zero at first. */
 enum { WTL_SIM_LOCAL_BYTES = 768 };
@@ -70,14 +72,17 @@ size_t wtl_sim_base_clock(void);
 uint32_t wtl_sim_clock_khz(size_t clock);
 /* Returns how many seconds a second of work at the base clock takes at the present clock. No turn. */
 double wtl_sim_pace(void);
-/* Requests a clock. Cores of one clock domain run at the highest that is requested. Returns true if the clock has
- * changed because of it. The change has then taken the caller its time. */
-bool wtl_sim_set_clock(size_t clock);
+/* Requests a clock for the core of the PE in place `slot` of the caller's node, and for the node's cores that share its
+ * clock. Cores of one clock domain run at the highest that is requested. Returns true if the clock has changed
+ * because of it. The change has then taken the caller its time. */
+bool wtl_sim_set_clock(int slot, size_t clock);
+int wtl_sim_cores_of_clock(void); /* the number of cores of a node that share a clock; no turn */
 /*
  * Times from the machine profile. Those of computation are at the base clock. No turns.
  *
  * `wake`: from the wake-up of a sleeping thread until it runs. `block`: an average basic block of the program. `copy`:
- * a byte that the C library copies; the share `copy_clock` of it depends on the clock. `message` and `receive`: sending
+ * a byte that the C library copies; the share `copy_clock` of it depends on the clock. `near`: an access to memory of
+ * another PE of the node, beside the copy of more than a cache line. `message` and `receive`: sending
  * and receiving a message, `record`: each small operation in it, `byte`: each byte, at both ends. `leaves`: the part of
  * `message` after which the message leaves. A message of more than `segment` bytes (0: no limit) leaves after its first
  * `segment` bytes, so that both ends copy at the same time. `acknowledge`: added for the receiver of every second
@@ -89,7 +94,8 @@ bool wtl_sim_set_clock(size_t clock);
  * such cards.
  */
 typedef struct wtl_sim_prices {
-  double wake, block, copy, copy_clock, message, receive, byte, clock_change, leaves, acknowledge, record, segment;
+  double wake, block, copy, copy_clock, near, message, receive, byte, clock_change, leaves, acknowledge, record,
+      segment;
   double post, enroll, page, fetch, latency;
   bool has_cards;
 } wtl_sim_prices;
@@ -108,6 +114,9 @@ bool wtl_sim_block(const void *word, double seconds);
 /* Wakes up to `n` threads that block on `word`, in the order in which they blocked. */
 void wtl_sim_wake(const void *word, int n);
 bool wtl_sim_is_awaited(const void *word); /* true if a thread blocks on it; no turn */
+/* True if a thread of another PE ended the caller's last block; a look at memory did. No turns. */
+bool wtl_sim_was_woken_by_other(void);
+bool wtl_sim_was_roused(void);
 /* Starts a thread of the calling PE and returns its handle. `serves`: the thread waits on behalf of others, so the
  * report of a deadlock leaves it out. */
 void *wtl_sim_spawn(void *(*run)(void *), void *arg, bool serves);
@@ -153,6 +162,13 @@ void wtl_sim_stored(int pe);
  * wtl_sim_block as wtl_sim_wake would, or the next one if the thread does not block. While it polls the network, so
  * does a message if no thread waits in wtl_sim_await. No turn. */
 void wtl_sim_poll(bool memory, bool network);
+
+/* --- memory that the PEs of a node share --- */
+
+/* The caller's program has the address of memory of PE `pe`: whenever it passes time, threads of that PE that poll
+ * memory look, because stores through the address wake no thread that blocks. No turn. */
+void wtl_sim_has_address(int pe);
+bool wtl_sim_is_stored_directly(void); /* another PE has such an address of the caller's memory; no turn */
 
 /* --- MPI --- */
 

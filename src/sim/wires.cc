@@ -34,7 +34,7 @@ struct Message {
   Act arrived; /* of a transfer; else nullptr */
 };
 
-/* Times until which a PE's link is busy with short messages, in each direction. */
+/* Times until which a node's link is busy with short messages, in each direction. */
 struct Link {
   double out = 0, in = 0;
 };
@@ -63,6 +63,11 @@ size_t flows;              /* activities that have not been taken from `landed` 
 /* An activity that has not ended by this time never ends. */
 constexpr double NEVER_S = 1e12;
 uint64_t messages, bytes;
+
+size_t node_of(int pe)
+{
+  return static_cast<size_t>(pe) / net.node_pes;
+}
 
 void hand_over(Message *m)
 {
@@ -108,7 +113,7 @@ void have_arrived(void *message, uint64_t)
 void reach(void *message, uint64_t)
 {
   Message *m = static_cast<Message *>(message);
-  Link &link = links[static_cast<size_t>(m->to)];
+  Link &link = links[node_of(m->to)];
   link.in = std::max(now(), link.in + busy(m));
   if (link.in > now())
     at(link.in, have_arrived, m, 0);
@@ -120,7 +125,7 @@ void carry(Courier *c)
 {
   for (;;) {
     Message *m = c->message;
-    s4u::Comm::sendto(net.hosts[static_cast<size_t>(m->from)], net.hosts[static_cast<size_t>(m->to)], m->bytes);
+    s4u::Comm::sendto(net.hosts[node_of(m->from)], net.hosts[node_of(m->to)], m->bytes);
     land(have_arrived, m);
     resting.push_back(c);
     c->bell->acquire();
@@ -150,7 +155,7 @@ void leave(void *message, uint64_t)
     start_flow(m);
     return;
   }
-  Link &link = links[static_cast<size_t>(m->from)];
+  Link &link = links[node_of(m->from)];
   link.out = std::max(now(), link.out) + busy(m);
   at(link.out + net.latency, reach, m, 0);
 }
@@ -166,7 +171,7 @@ void open_wires(const Network &network)
 {
   net = network;
   links.resize(net.hosts.size());
-  streams.resize(net.hosts.size());
+  streams.resize(net.hosts.size() * net.node_pes);
   landing = s4u::Semaphore::create(0);
 }
 

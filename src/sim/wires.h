@@ -1,5 +1,5 @@
 /*
- * wires.h - simulates the network that carries messages from PE to PE. Each PE has its own link to one switch.
+ * wires.h - simulates the network that carries messages from PE to PE. Each node has its own link to one switch.
  *
  * There are two models, by a message's size. A short message (up to SHORT_BYTES) waits for earlier ones on its sender's
  * link, takes the time of its bytes and the latency, and then waits for earlier ones on its receiver's link. This costs
@@ -28,6 +28,7 @@ constexpr size_t SHORT_BYTES = 1024;
 struct Network {
   double latency, bandwidth, operation; /* s; B/s; s: of a card, for a transfer */
   double packet;                        /* B: cards take and store each packet of so many bytes whole */
+  size_t node_pes;                      /* consecutive PEs that share a host, its link and its card */
   std::vector<simgrid::s4u::Host *> hosts;
   void (*deliver)(int to, void *what);   /* called when a message has arrived */
   void (*carried)(int pe, size_t bytes); /* called when a transfer has arrived */

@@ -182,7 +182,8 @@ static void publish(wait *w)
 static bool is_silent(const wait *w)
 {
   const wtl_progress_driver *p = &w->door->driver;
-  return p->silent && w->watch != WTL_WATCH_CONTROL && !w->for_signal && p->silent(p->agent);
+  if (w->watch == WTL_WATCH_CONTROL || w->for_signal) return false;
+  return (p->silent && p->silent(p->agent)) || wtl_os_is_stored_directly();
 }
 
 /* Blocks a simulated PE between two polls until its doorbell rings, something arrives, or until tick `until`

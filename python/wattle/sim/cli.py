@@ -32,6 +32,9 @@ def sim(
     n: Annotated[
         int | None, typer.Option("-n", "--np", metavar="N", help="Number of PEs, each on a core of its own.")
     ] = None,
+    per_node: Annotated[
+        int, typer.Option(metavar="N", help="PEs that share a node: its memory, sockets, card and link.")
+    ] = 1,
     machine: Annotated[
         str, typer.Option(metavar="CLUSTER", help="A cluster of machines/clusters, or a file that ends in .toml.")
     ] = "sandybridge-ib",
@@ -67,7 +70,13 @@ def sim(
     if what_if is not None:
         if command:
             raise WattleError("--what-if replays a recorded run: it takes no program")
-        of_runs = {"-n": n, "--clock-domain": clock_domain, "--output": output, "--set": settings or None}
+        of_runs = {
+            "-n": n,
+            "--per-node": per_node if per_node != 1 else None,
+            "--clock-domain": clock_domain,
+            "--output": output,
+            "--set": settings or None,
+        }
         _refuse(of_runs, "is only for a program that is run, not for --what-if")
         from wattle.sim import what_if as asked  # imported late, because it needs the extra `lab`
 
@@ -83,7 +92,7 @@ def sim(
     if n is None:
         raise WattleError("wattle sim needs the number of PEs: -n N")
     target.find(command[0])
-    planned = simulation.plan(machine, n, settings_of(settings), profile, clock_domain)
+    planned = simulation.plan(machine, n, settings_of(settings), profile, clock_domain, per_node)
     where = directories.prepare(output, command[0])
     with console.lenient():  # the program's exit code counts, even if no process reads this output
         code, began = _simulated(planned, command, where, json)
@@ -100,7 +109,7 @@ def _simulated(planned: Simulation, command: list[str], where: Path, json: bool)
         "run", command, planned.pes, settings=planned.known.values | in_force, machine=planned.cluster.machine
     )
     record.meter = {"name": "simgrid", "why": ""}
-    record.extra = {"profile": planned.profile, "set": in_force, "simulated": simulation.as_dict(planned.cluster)}
+    record.extra = {"profile": planned.profile, "set": in_force, "simulated": simulation.as_dict(planned)}
     manifest.write(where, record)
     with stopping.held() as blocked:  # until the result is kept
         output = 2 if json else None

@@ -37,8 +37,10 @@ OF_CORE = {
     "nic": "W",
     "nic_byte": "J/B",
 }
+ALSO_OF_CORE = {"near": "s"}  # optional, 0 by default
+ANY_OF_CORE = OF_CORE | ALSO_OF_CORE
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # name of a file in machines, without its ending
-VARIED_OF_CORE = ("wake", "clock_change", "block", "copy", "copy_clock")  # longer with a larger number
+VARIED_OF_CORE = ("wake", "clock_change", "block", "copy", "copy_clock", "near")  # longer with a larger number
 ENDS = {"slow": 1.0, "fast": -1.0}  # of the half-widths of all times of a cluster at once
 LEAST = 0.01  # smallest part of a number that a half-width leaves
 OPTIONAL = ("cores",)  # a cluster may hold all numbers itself
@@ -114,9 +116,9 @@ def read(name: str) -> Cluster:
     its files of cores and of the network.
     """
     path = _find("clusters", name)
-    words, own = _read(path, ("title", "machine", "cores", "network"), OF_CORE | ANY_OF_NETWORK)
-    _, of_cores = _read(_find("cores", words["cores"]), (), OF_CORE) if "cores" in words else ({}, {})
-    numbers = of_cores | own
+    words, own = _read(path, ("title", "machine", "cores", "network"), ANY_OF_CORE | ANY_OF_NETWORK)
+    _, of_cores = _read(_find("cores", words["cores"]), (), ANY_OF_CORE) if "cores" in words else ({}, {})
+    numbers = _none(ALSO_OF_CORE) | of_cores | own
     if missing := [key for key in OF_CORE if key not in numbers]:
         raise WattleError(f"{path}: {missing[0]}: expected here, or in a file of cores")
     eager = Number(EAGER, 0.0, "B", "assumed", "", "SimGrid 3.32's default.")
@@ -134,8 +136,11 @@ def network(name: str, own: Mapping[str, Number] | None = None) -> dict[str, Num
     lacks = [key for key in OF_CARDS if key not in numbers]
     if lacks and len(lacks) < len(OF_CARDS):
         raise WattleError(f"{path}: {lacks[0]}: expected with {', '.join(key for key in OF_CARDS if key not in lacks)}")
-    none = {key: Number(0.0, 0.0, unit, "assumed", "", "Left out.") for key, unit in ALSO.items()}
-    return none | dict.fromkeys(("receive", "leaves"), numbers["message"]) | numbers
+    return _none(ALSO) | dict.fromkeys(("receive", "leaves"), numbers["message"]) | numbers
+
+
+def _none(units: Mapping[str, str]) -> dict[str, Number]:
+    return {key: Number(0.0, 0.0, unit, "assumed", "", "Left out.") for key, unit in units.items()}
 
 
 def _find(kind: str, name: str) -> Path:

@@ -23,13 +23,14 @@ class Clock:
 
 @dataclass(frozen=True)
 class Node:
-    """A node. `cores`: of the whole node. `rows`: the profile's numbers by key."""
+    """A node. `cores`: of the whole node. `rows`: the profile's numbers by key. `per_node`: PEs that share it."""
 
     profile: str
     cores: int
     sockets: int
     clocks: list[Clock]  # in the profile's order
     rows: dict[str, dict[str, Any]]
+    per_node: int = 1
 
     @property
     def base(self) -> int:
@@ -66,6 +67,15 @@ def read(machine: dict[str, Any]) -> Node:
         ghz = float(found[i]["active"].get("ghz") or 0)
         clocks.append(Clock(ghz, abs(ghz - base) < 1e-9, {state: found[i][state] for state in STATES}))
     return Node(name, cores, sockets, clocks, rows)
+
+
+def shared(node: Node, per_node: int) -> Node:
+    """The node with `per_node` PEs, spread over its sockets, that share its idle watts. A single PE is one core of a
+    node that is full of others.
+    """
+    if not 1 <= per_node <= node.cores:
+        raise WattleError(f"--per-node {per_node}: expected 1 to {node.cores}, the cores of a node of {node.profile}")
+    return node if per_node == 1 else replace(node, cores=per_node, per_node=per_node)
 
 
 def with_steps(node: Node, step_ghz: float) -> Node:

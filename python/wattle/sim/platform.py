@@ -1,4 +1,4 @@
-"""Writes SimGrid's platform file: one host for each PE, each with its own link to one switch."""
+"""Writes SimGrid's platform file: one host for each node, each with its own link to one switch."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ IN_SECONDS = (
     "clock_change",
     "block",
     "copy",
+    "near",
     "message",
     "receive",
     "leaves",
@@ -43,17 +44,22 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "segment_B": repr(cluster.value("segment")),
         "packet_B": repr(cluster.value("packet")),
         "copy_clock": repr(cluster.value("copy_clock")),
-        "socket_pes": str(node.cores // node.sockets),
+        "node_pes": str(node.per_node),
+        "socket_pes": str(-(-node.cores // node.sockets)),
         "domain_pes": str(max(1, round(min(pes, cluster.value("domain"))))),
         **_draws(cluster, node),
     }
     half = cluster.value("latency") / 2  # a message crosses two links
+    nodes = -(-pes // node.per_node)
+    # For MPI, whose messages within a node SimGrid sends as well. The cores copy them (src/sim/simulator.cc).
+    own = f' loopback_bw="{1 / cluster.value("copy")!r}Bps" loopback_lat="{cluster.value("near")!r}s"'
+    loopback = own if node.per_node > 1 and cluster.value("copy") else ""
     lines = [
         "<?xml version='1.0'?>",
         '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
         '<platform version="4.1">',
-        f'  <cluster id="job" prefix="pe-" suffix="" radical="0-{pes - 1}" speed="{speeds}"',
-        f'           bw="{cluster.value("bandwidth")!r}Bps" lat="{half!r}s" sharing_policy="SPLITDUPLEX">',
+        f'  <cluster id="job" prefix="node-" suffix="" radical="0-{nodes - 1}" speed="{speeds}"',
+        f'           bw="{cluster.value("bandwidth")!r}Bps" lat="{half!r}s" sharing_policy="SPLITDUPLEX"{loopback}>',
         *(f'    <prop id="{name}" value="{value}"/>' for name, value in properties.items()),
         "  </cluster>",
         "</platform>",

@@ -116,25 +116,35 @@ def alone_on_sockets(made: Simulation) -> Simulation:
 
 
 def plan(
-    cluster: str | Cluster, pes: int, chosen: Mapping[str, str], profile: bool = False, clock_domain: int | None = None
+    cluster: str | Cluster,
+    pes: int,
+    chosen: Mapping[str, str],
+    profile: bool = False,
+    clock_domain: int | None = None,
+    per_node: int = 1,
 ) -> Simulation:
     """Checks a job. `cluster`: a cluster, or the name or file of one. `clock_domain`: cores that share a clock, instead
-    of the cluster's number. Raises WattleError.
+    of the cluster's number. `per_node`: PEs that share a node. Raises WattleError.
     """
     if not 1 <= pes <= limits.PES:
         raise WattleError(f"-n {shown(pes)}: expected 1 to {limits.PES}")
     if why := unavailable():
         raise WattleError(f"wattle sim is unavailable: {why}")
-    return _planned(cluster, pes, chosen, profile, clock_domain)
+    return _planned(cluster, pes, chosen, profile, clock_domain, per_node)
 
 
 def to_replay(cluster: str) -> Simulation:
     """A cluster on which a recorded run is replayed. This needs no simulator. Raises WattleError."""
-    return _planned(cluster, 1, {}, False, None)
+    return _planned(cluster, 1, {}, False, None, 1)
 
 
 def _planned(
-    cluster: str | Cluster, pes: int, chosen: Mapping[str, str], profile: bool, clock_domain: int | None
+    cluster: str | Cluster,
+    pes: int,
+    chosen: Mapping[str, str],
+    profile: bool,
+    clock_domain: int | None,
+    per_node: int,
 ) -> Simulation:
     described = clusters.read(cluster) if isinstance(cluster, str) else cluster
     if clock_domain is not None:
@@ -144,7 +154,8 @@ def _planned(
     known = info.ask({**os.environ, **chosen, "WATTLE_MACHINE": described.machine})
     if (knob := known.values.get("WATTLE_KNOB")) in REAL_KNOBS:
         raise WattleError(f"WATTLE_KNOB={knob} is for real machines; a simulation has auto, record and none")
-    core = nodes.with_steps(nodes.read(known.machine), described.value("step") * 1e-9)
+    node = nodes.shared(nodes.read(known.machine), per_node)
+    core = nodes.with_steps(node, described.value("step") * 1e-9)
     return Simulation(described, pes, chosen, profile, known, core)
 
 
@@ -165,7 +176,8 @@ def _wait(row: Checked) -> tuple[int, str, int]:
     return row.integer("pe"), row.text("call"), max(row.integer("offset") - 1, 0)
 
 
-def as_dict(described: Cluster) -> dict[str, Any]:
+def as_dict(made: Simulation) -> dict[str, Any]:
     """The cluster of a result, with all numbers and their tags, for the manifest."""
-    numbers = {key: vars(number) for key, number in described.numbers.items()}
-    return {"cluster": described.name, "title": described.title, "network": described.network, "numbers": numbers}
+    numbers = {key: vars(number) for key, number in made.cluster.numbers.items()}
+    described = {"cluster": made.cluster.name, "title": made.cluster.title, "network": made.cluster.network}
+    return {**described, "numbers": numbers, "per_node": made.core.per_node}

@@ -48,16 +48,26 @@ static int real_lock(void *arg, int fd)
 const wtl_knob_sys wtl_knob_sys_real = {
     .sys = &wtl_sys_real, .open = real_open, .write = real_write, .lock = real_lock};
 
-/* A simulated PE has a core of its own, and the files in sysfs are those of the machine that runs the simulation. */
+/* Groups the CPUs of a simulated node. The files in sysfs are those of the machine that runs the simulation. */
+static cpu_set_t *simulated_domains(const cpu_set_t *cpus, size_t *n)
+{
+  const size_t each = (size_t)wtl_os_cores_of_clock();
+  cpu_set_t *sets = calloc(CPU_SETSIZE / each + 1, sizeof *sets);
+  *n = 0;
+  for (size_t cpu = 0; sets && cpu < CPU_SETSIZE; cpu++) {
+    if (!CPU_ISSET(cpu, cpus)) continue;
+    CPU_SET(cpu, &sets[cpu / each]);
+    *n = cpu / each + 1;
+  }
+  return sets;
+}
+
 static cpu_set_t *domains_of(const wtl_knob *k, bool packages, enum wtl_clock_domain_rule rule, const cpu_set_t *cpus,
                              size_t *n)
 {
   if (!WTL_OS_IS_SIMULATED && packages) return wtl_cpu_by_package(k->os->sys, k->sysfs, cpus, n);
   if (!WTL_OS_IS_SIMULATED) return wtl_knob_clock_domains(k->os->sys, k->sysfs, rule, cpus, n);
-  cpu_set_t *set = malloc(sizeof *set);
-  *n = set != NULL;
-  if (set) *set = *cpus;
-  return set;
+  return simulated_domains(cpus, n);
 }
 
 double wtl_knob_number(const wtl_knob *k, int cpu, const char *file)

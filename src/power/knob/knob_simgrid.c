@@ -1,7 +1,8 @@
 /*
  * knob_simgrid.c - in simulation: the clock of this PE's core.
  *
- * Each PE has a clock domain of its own. If cores share a clock, the simulator runs them at the highest one requested.
+ * A clock domain is that of the node's cores that share a clock. A PE with a node of its own has a domain of its own,
+ * and the simulator runs cores that share a clock at the highest one requested.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -39,10 +40,9 @@ static int simgrid_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machin
 
 static int simgrid_set(wtl_knob_unit *d, uint32_t khz)
 {
-  (void)d;
   for (size_t i = 0; i < wtl_sim_clocks(); i++)
     if (wtl_sim_clock_khz(i) == khz) {
-      wtl_sim_set_clock(i);
+      wtl_sim_set_clock(wtl_knob_first_cpu(&d->clock), i);
       return 0;
     }
   return EINVAL;

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <wattle_sim.h>
 
-bool wtl_sim_set_clock(size_t clock);
+bool wtl_sim_set_clock(int slot, size_t clock);
 void wtl_sim_pause(double seconds);
 size_t wtl_sim_base_clock(void);
 double wtl_sim_now(void);
@@ -19,7 +19,7 @@ double wtl_sim_now(void);
 int main(void)
 {
   shmem_init();
-  wtl_sim_set_clock(0);
+  wtl_sim_set_clock(0, 0);
   shmem_barrier_all();
   double begin = wtl_sim_now();
   if (shmem_my_pe() == 0) {
@@ -27,7 +27,7 @@ int main(void)
     printf("computed %.9f\n", wtl_sim_now() - begin);
   } else {
     wtl_sim_pause(5e-3);
-    wtl_sim_set_clock(wtl_sim_base_clock());
+    wtl_sim_set_clock(0, wtl_sim_base_clock());
   }
   shmem_barrier_all();
   shmem_finalize();
