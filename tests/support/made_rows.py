@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import am_studies
+import bare_rows
 import made_lsms
 import mini_apps
 import pieces
@@ -44,7 +45,7 @@ def rows_of(name: str) -> list[published.Published[Any]]:
 
 
 def judged(name: str, analysis: Any) -> dict[str, Row]:
-    return {row.id: row for row in published.judge(rows_of(name), analysis)}
+    return {row.id: row for row in bare_rows.judge(rows_of(name), analysis)}
 
 
 # ---- waiting and clocks ----

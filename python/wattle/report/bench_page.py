@@ -84,7 +84,7 @@ def row_of(bar: Bar) -> Row:
         best="" if bar.best is None else f"{bar.best:.2g}",
         bar=f"{bar.bar:.3g}" + ("" if ratio else " s"),
         verdict=verdict(bar),
-        badge="not-testable" if not bar.verdict else "agrees" if bar.met else "unavailable",
+        badge="not-testable" if not bar.verdict else "same" if bar.met else "unavailable",
         disturbed=bar.disturbed,
     )
 

@@ -18,11 +18,24 @@ from wattle.record.manifest import Manifest
 from wattle.report import study_page
 from wattle.reproduce.plan import Step
 from wattle.reproduce.state import DONE, FAILED, Result, State
+from wattle.study.place import SIMULATED
 from wattle.study.published import Verdict
 from wattle.text import console
 
 LEGEND_PX = 40  # the height of a legend of two lines
-TEXTS = ("id", "about", "source", "condition", "published", "tolerance", "ours", "verdict", "why", "provenance")
+TEXTS = (
+    "id",
+    "about",
+    "source",
+    "condition",
+    "published",
+    "setup",
+    "tolerance",
+    "ours",
+    "verdict",
+    "why",
+    "provenance",
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +48,18 @@ class Done:
     page: Page
     results: Checked
     rows: dict[str, dict[str, str]]
+
+    @property
+    def simulated(self) -> bool:
+        return self.step.kind == SIMULATED
+
+    @property
+    def machine(self) -> str:
+        """The machine of the figures, in a few words."""
+        cluster = self.record.extra.get("simulated") or {}
+        if cluster:
+            return f"cluster {cluster['cluster']}, network {cluster['network']}"
+        return f"{self.record.host.get('cpu') or 'an unknown processor'}, {self.record.host.get('cores') or '?'} cores"
 
     @property
     def tally(self) -> dict[Verdict, int]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import statistics
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,22 +16,16 @@ from wattle.html import page as html_page
 from wattle.html.page import Page
 from wattle.record import manifest
 from wattle.reproduce import gathered, guidelines, plan
-from wattle.reproduce.gathered import Study
+from wattle.reproduce.gathered import Done, Study
 from wattle.reproduce.plan import Step
 from wattle.reproduce.state import State
-from wattle.study.published import Verdict
-from wattle.text import units
+from wattle.study import published
+from wattle.study.published import JUDGED, Verdict
 from wattle.text.visible import visible
 
 FILE = "reproduction.html"
-# Checks can fail. The others are no evidence for a published figure.
-COLUMNS = (
-    (Verdict.AGREES, "agree"),
-    (Verdict.DIFFERS, "differ"),
-    (Verdict.FIT, "fit"),
-    (Verdict.CONSTRUCTION, "by construction"),
-    (Verdict.NOT_TESTABLE, "not testable"),
-)
+REST = tuple(verdict for verdict in Verdict if verdict not in JUDGED)  # say nothing for or against a published figure
+CHAPTER = re.compile(r"[DP] (\d+|[IVX]+)")
 
 
 def write(wanted: State, todo: Sequence[Step]) -> Path:
@@ -64,15 +61,52 @@ def build(wanted: State, studies: Sequence[Study]) -> Page:
         content={
             "cards": (),
             "studies": with_results,
-            "lines": [_line(wanted, study) for study in studies],
-            "heads": [words for _, words in COLUMNS],
-            "sums": _sums(studies),
-            "classes": {verdict.value: verdict.name.lower().replace("_", "-") for verdict in Verdict},
-            "signs": {"agrees": "✓", "differs": "≠", "fit": "=", "by construction": "="},
+            "rows_of_tiles": [(head, places) for head in (REAL, SIMULATED) if (places := _places(with_results, head))],
+            "left": [line for study in studies for line in _left(study)],
+            "signs": published.signs(),
+            "judged": JUDGED,
+            "rest": REST,
             "guidelines": guidelines.found(studies),
             "code": _code,
         },
     )
+
+
+REAL, SIMULATED = "On real machines", "Simulated"
+
+
+def _places(studies: Sequence[Study], head: str) -> list[dict[str, Any]]:
+    """The real or the simulated places, each with its machine and with a tile for each study, by chapter."""
+    by_place: dict[str, list[Done]] = {}
+    for found in (found for study in studies for found in study.done if found.simulated == (head == SIMULATED)):
+        by_place.setdefault(found.step.on, []).append(found)
+    return [
+        {"on": on, "machine": done[0].machine, "tiles": sorted(map(_tile, done), key=lambda tile: tile["order"])}
+        for on, done in by_place.items()
+    ]
+
+
+def _tile(found: Done) -> dict[str, Any]:
+    """The verdicts of a study at a place. Its chapter is that of most of its rows."""
+    chapters = [match[0] for row in found.rows.values() if (match := CHAPTER.match(row["source"]))]
+    chapter = statistics.mode(chapters) if chapters else ""
+    paper, _, number = chapter.partition(" ")
+    return {
+        "chapter": chapter,
+        "order": (paper, number.zfill(3), found.step.study),
+        "study": found.step.study,
+        "tally": found.tally,
+        "rest": sum(found.tally[verdict] for verdict in REST),
+    }
+
+
+def _left(study: Study) -> list[tuple[str, str]]:
+    """The places at which the study is not complete, with the reasons."""
+    found = [(f"{study.name} on {step.on}", result.why) for step, result in study.failed]
+    for step in study.missing:
+        usual = "" if step.usual_s is None else f"; it usually takes {plan.time_in_words(step.usual_s)} ({step.origin})"
+        found.append((f"{study.name} on {step.on}", f"has not run yet{usual}"))
+    return found
 
 
 def _code(text: str) -> Markup:
@@ -81,48 +115,15 @@ def _code(text: str) -> Markup:
     return Markup("").join(Markup("<code>{}</code>").format(part) if k % 2 else part for k, part in enumerate(parts))
 
 
-def _sums(studies: Sequence[Study]) -> list[int]:
-    return [sum(found.tally[verdict] for study in studies for found in study.done) for verdict, _ in COLUMNS]
-
-
-def _line(wanted: State, study: Study) -> dict[str, Any]:
-    """The lines of the table of verdicts for one study: a cell a place."""
-    places: list[dict[str, Any]] = []
-    for found in study.done:
-        result = wanted.of(found.step)
-        places.append(
-            {
-                "on": found.step.on,
-                "counts": [found.tally[verdict] for verdict, _ in COLUMNS],
-                "took": units.seconds(result.seconds) if result else "",
-                "href": f"studies/{found.step.name}/report.html",
-                "why": "",
-            }
-        )
-    for step, result in study.failed:
-        places.append(
-            {"on": step.on, "counts": None, "took": units.seconds(result.seconds), "href": "", "why": result.why}
-        )
-    for step in study.missing:
-        why = "has not run yet"
-        if step.usual_s is not None:
-            why += f"; it usually takes {plan.time_in_words(step.usual_s)} ({step.origin})"
-        places.append({"on": step.on, "counts": None, "took": "", "href": "", "why": why})
-    return {"name": study.name, "linked": bool(study.done), "places": places}
-
-
 def _summary(wanted: State, studies: Sequence[Study]) -> str:
     done = [found for study in studies for found in study.done]
-    total = sum(len(found.rows) for found in done)
-    agree, differ, fit, made, not_testable = _sums(studies)
-    missing = [study for study in studies if study.failed or study.missing]
-    words = (
-        f"{len(done)} runs of {len({found.step.study for found in done})} studies judged {total} published figures. Of "
-        f"the checks, {agree} agree and {differ} differ. {fit} figures are fits and {made} follow by construction from "
-        f"the model; both are no evidence. {not_testable} cannot be tested at their place."
-    )
-    if missing:
-        words += f" Studies that are not complete: {', '.join(study.name for study in missing)}."
+    words = [
+        f"{head}: {published.sentence_of(tally)}"
+        for head, simulated in ((REAL, False), (SIMULATED, True))
+        if (tally := sum((Counter(found.tally) for found in done if found.simulated == simulated), Counter()))
+    ]
+    if missing := [study.name for study in studies if study.failed or study.missing]:
+        words.append(f"Studies that are not complete: {', '.join(missing)}.")
     if wanted.quick:
-        words += " Quick sweeps have fewer points and repeats than the papers."
-    return words
+        words.append("Quick sweeps have fewer points and repeats than the papers.")
+    return " ".join(words)

@@ -22,14 +22,6 @@ from wattle.text import console
 from wattle.text.console import plain, styled
 from wattle.text.tables import table
 
-STYLES = {
-    Verdict.AGREES: "good",
-    Verdict.DIFFERS: "partly",
-    Verdict.FIT: "faint",
-    Verdict.CONSTRUCTION: "faint",
-    Verdict.NOT_TESTABLE: "faint",
-}
-
 
 def of(study: Study[Any]) -> Callable[..., None]:
     """The command of a study: its function, whose signature has the options."""
@@ -147,11 +139,10 @@ def print_results(directory: Path, record: Manifest, found: dict[str, Any]) -> N
 
 
 def _say_tally(rows: Sequence[Row]) -> None:
-    """Prints how many of the published figures agree."""
+    """Prints the tally of the published figures."""
     counts = plain("")
-    styles = {published.PLURAL[verdict]: style for verdict, style in STYLES.items()}
-    for said, count in published.counted(rows).items():
-        words = plain(f"{count} {said}", styles[said])
+    for said, count in published.counted(published.tally(rows)).items():
+        words = plain(f"{count} {said}", published.WORDS[Verdict(said)][2])
         counts = styled("{}, {}", counts, words) if counts.plain else words
     console.out.print(
         styled("{} published figures: {}. The report shows each with our figure and the reasons.", len(rows), counts)

@@ -12,6 +12,8 @@ from wattle.base.errors import Interrupted, WattleError
 from wattle.machine import stopping
 from wattle.record import manifest
 from wattle.record.manifest import Manifest
+from wattle.sim import cluster as clusters
+from wattle.sim import simulation
 from wattle.study import kept, samples
 from wattle.text import units
 
@@ -43,7 +45,10 @@ class Gathered:
 def told(name: str, plan: Any, **more: Any) -> dict[str, Any]:
     """The manifest's entries of a study: its place, and further settings and findings."""
     place = plan.place
-    return {"study": {"name": name, "on": place.name, "place": place.as_dict(), "quick": plan.quick, **more}}
+    found = {"study": {"name": name, "on": place.name, "place": place.as_dict(), "quick": plan.quick, **more}}
+    if place.simulated:
+        found["simulated"] = simulation.as_dict(clusters.in_force(clusters.read(place.cluster)))
+    return found
 
 
 @dataclass(frozen=True)

@@ -151,6 +151,7 @@ class Study(Generic[Analysis]):
                 raise DamagedFile(directory / samples.FILE, what)
         found = self.analysis(frame, facts, record)
         found.networks = samples.of_networks(directory, self.layout.columns)
+        found.numbers = _numbers(record)
         return found
 
     def judge(self, a: Analysis) -> list[Row]:
@@ -167,7 +168,7 @@ class Study(Generic[Analysis]):
             f"{self.wrong(a.wrong)}: no result below can be trusted." if a.wrong else "",
             *self.sentences(a, record),
             published.bars_sentence(bars),
-            f"{published.sentence(rows)} {self.reasons(on_page)}".strip() if rows else "",
+            f"{published.sentence_of(published.tally(rows))} {self.reasons(on_page)}".strip() if rows else "",
             *(f"{what} is left out: {why}." for what, why in self.left_out(a).items()),
         ]
         return " ".join(filter(None, parts))
@@ -194,6 +195,12 @@ class Study(Generic[Analysis]):
     def check_results(self, directory: Path) -> None:
         """Raises DamagedFile where DIR/results.json is not of this study."""
         kept.read_results(directory / kept.RESULTS, RESULTS_SCHEMA, self.name)
+
+
+def _numbers(record: Manifest) -> dict[str, float]:
+    """The numbers of the simulated cluster by key. Each of its PEs has a node of its own."""
+    numbers = (record.extra.get("simulated") or {}).get("numbers") or {}
+    return {"per_node": 1.0} | {key: number["value"] for key, number in numbers.items()} if numbers else {}
 
 
 def joules(kind: str, sources: Iterable[str], record: Manifest, unknown: str = "", both: str = "") -> str:

@@ -5,7 +5,8 @@ A table `figure` (or `bar`, of the project's own) is one figure, or those of its
 keys of its table and of `defaults`. All keys but those of `Published`, and those under `with`, are values: for the
 `{name}` in texts (a cell "{name}" is the value itself), and for the judge. `judge` names a function of the study's
 judges.py, which compares the figure with the samples and gets the values that it has parameters for. `page` is the page
-of the figure, or of the section where there is no figure; None where the text at hand has no pages.
+of the figure, or of the section where there is no figure; None where the text at hand has no pages. The table `machine`
+has the properties of the papers' machine that figures name under `rests`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from wattle.base.errors import DamagedFile
+from wattle.text import units
 
 PAPERS = {
     "S": "S. Jana et al.: slides on data-access patterns at PGAS 2014",
@@ -30,10 +32,37 @@ PAPERS = {
     "this project": "What this project asks of itself",
 }
 TEXTS = ("id", "about", "source", "condition", "published", "tolerance", "setup", "judge")
-LISTS = ("fit", "against")
-OWN = (*TEXTS, *LISTS, "page", "construction")
-TABLES = ("defaults", "values", "figure", "bar", "mark")
+LISTS = ("fit", "against", "rests")
+OWN = (*TEXTS, *LISTS, "page", "construction", "good")
+GOOD = ("", "more", "less")
+TABLES = ("defaults", "values", "machine", "figure", "bar", "mark")
 NAME = re.compile(r"\{(\w+)[^{}]*\}")
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property of the papers' machine: a key of a cluster's description, or `machines`. `about`: the property in
+    words. `within`: the relative difference from which it counts as another one.
+    """
+
+    key: str
+    about: str
+    value: float
+    unit: str
+    source: str
+    within: float = 0.1
+
+    def is_another(self, here: float) -> bool:
+        return abs(here - self.value) > self.within * abs(self.value)
+
+    def words(self, here: float) -> str:
+        return f"{self.about}: {_amount(here, self.unit)} here, {_amount(self.value, self.unit)} there ({self.source})."
+
+
+def _amount(value: float, unit: str) -> str:
+    if unit == "Hz":
+        return f"{value / 1e9:g} GHz"
+    return units.in_unit(value, unit) if unit else f"{value:g}"
 
 
 @dataclass(frozen=True)
@@ -41,7 +70,9 @@ class Published:
     """One published figure. `judge` computes the outcome from samples; it may raise NotTestable. `setup`: the machine
     of the published measurement. `fit`: the machine profiles with a number that was derived from this figure.
     `construction`: why a model gives the figure with any numbers; empty where it does not. `against`: the ids of
-    published figures that contradict this one.
+    published figures that contradict this one, or such a statement with its source. `good`: whether `more` or `less`
+    than the published figure is better; empty where neither is. `rests`: the properties of the papers' machine on which
+    the figure rests.
     """
 
     id: str
@@ -56,6 +87,8 @@ class Published:
     fit: tuple[str, ...] = ()
     construction: str = ""
     against: tuple[str, ...] = ()
+    good: str = ""
+    rests: tuple[Property, ...] = ()
 
 
 def entries(document: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
@@ -116,9 +149,15 @@ class Papers:
             raise DamagedFile(self.path, f"nothing names the judges {', '.join(sorted(unused))}")
         if len({row.id for row in rows}) < len(rows):
             raise DamagedFile(self.path, f"two entries of {kind} have the same id")
-        if unknown := {name for row in rows for name in row.against} - {row.id for row in rows}:
+        if unknown := {name for row in rows for name in row.against if " " not in name} - {row.id for row in rows}:
             raise DamagedFile(self.path, f"against: no {kind} has the id {', '.join(sorted(unknown))}")
         return rows
+
+    def _property(self, where: str, key: str) -> Property:
+        try:
+            return Property(key, **self.document["machine"][key])
+        except (LookupError, TypeError) as error:
+            raise DamagedFile(self.path, f"{where}: rests: machine.{key}: {error}") from None
 
     def _entries(self, kind: str) -> list[dict[str, Any]]:
         try:
@@ -132,7 +171,7 @@ class Papers:
         if missing := set(TEXTS) - set(own):
             raise DamagedFile(self.path, f"{where}: missing keys: {', '.join(sorted(missing))}")
         if any(not isinstance(own.get(key, "-"), str) or not own.get(key, "-") for key in (*TEXTS, "construction")):
-            raise DamagedFile(self.path, f"{where}: all values except `page`, `fit` and `against` must be texts")
+            raise DamagedFile(self.path, f"{where}: all values except `page` and lists must be texts")
         if not any(own["source"].startswith(paper) for paper in PAPERS):
             raise DamagedFile(self.path, f"{where}: its source is not one of the papers")
         page = own.get("page")
@@ -143,6 +182,9 @@ class Papers:
             if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
                 raise DamagedFile(self.path, f"{where}: {key}: expected a list of names")
             own[key] = tuple(names)
+        own["rests"] = tuple(self._property(where, key) for key in own["rests"])
+        if own.get("good", "") not in GOOD:
+            raise DamagedFile(self.path, f"{where}: good {own['good']!r}; allowed: more, less")
         name = own.pop("judge")
         if name not in judges:
             raise DamagedFile(self.path, f"{where}: there is no judge {name!r}")

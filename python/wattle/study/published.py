@@ -1,18 +1,22 @@
 """The verdicts of published figures: one row each, with statement, condition, our figure, tolerance, verdict and
 reasons.
 
-No verdict is stored. Each figure names a function, its judge, which computes the verdict from the samples. An agreement
-that the model brings with it is no evidence and gets a verdict of its own: `fit` where a number of the machine profile
-was derived from the figure, `by construction` where the form of the model gives it. A figure from modelled joules is
-judged only where the verdict is the same for all numbers of the profile within their half-widths.
+No verdict is stored. Each figure names a function, its judge, which computes from the samples whether the figure is the
+same here. An agreement that the model brings with it is no evidence and gets a verdict of its own: `fit` where a number
+of the machine profile was derived from the figure, `by construction` where the form of the model gives it. A figure
+that is not the same is `papers differ`, `other machine` or `better` where published.toml says so by `against`, `rests`
+or `good`; else `worse`. A figure from modelled joules is judged only where the verdict is the same for all numbers of
+the profile within their half-widths.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Sized
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import polars as pl
@@ -27,21 +31,47 @@ T = TypeVar("T")
 
 
 class Verdict(StrEnum):
-    AGREES = "agrees"
-    DIFFERS = "differs"
+    """The verdicts in the order of tables. Only those of JUDGED say how a figure here compares with a published one."""
+
+    BETTER = "better"
+    SAME = "same"
+    WORSE = "worse"
+    OTHER_MACHINE = "other machine"
+    PAPERS_DIFFER = "papers differ"
     FIT = "fit"
     CONSTRUCTION = "by construction"
-    NOT_TESTABLE = "not testable here"
+    NOT_TESTABLE = "not testable"
+
+    @property
+    def css(self) -> str:
+        """The name of its class in a page's style sheet."""
+        return self.name.lower().replace("_", "-")
+
+
+# The words of each verdict in a sentence, its sign on pages, which tells it without colours, and its style in a
+# terminal.
+WORDS = {
+    Verdict.BETTER: ("are better here", "▲", "good"),
+    Verdict.SAME: ("are the same", "✓", "good"),
+    Verdict.WORSE: ("are worse", "▼", "partly"),
+    Verdict.OTHER_MACHINE: ("differ with the machine", "≠", "faint"),
+    Verdict.PAPERS_DIFFER: ("contradict another published text", "≷", "faint"),
+    Verdict.FIT: ("are a fit of the model to them", "=", "faint"),
+    Verdict.CONSTRUCTION: ("follow from the model by construction", "=", "faint"),
+    Verdict.NOT_TESTABLE: ("cannot be tested here", "○", "faint"),
+}
+JUDGED = (Verdict.BETTER, Verdict.SAME, Verdict.WORSE)
 
 
 class Evidence:
     """The base of a study's analysis. `frame`: its samples. `networks`: samples of the same study, simulated with the
-    times of network and core at the ends of their half-widths.
+    times of network and core at the ends of their half-widths. `numbers`: of the simulated cluster, by key.
     """
 
     frame: pl.DataFrame | None = None
     place: Place = Place()
     networks: Sequence[pl.DataFrame] = ()
+    numbers: Mapping[str, float] = MappingProxyType({})
 
     def with_frame(self, frame: pl.DataFrame) -> Any:
         """The same analysis of other samples."""
@@ -85,9 +115,18 @@ class Evidence:
         """The provenance of a metric's figures."""
         return "measured"
 
-    def outcome(self, metric: str, ours: str, holds: bool, *why: str) -> Outcome:
+    def outcome(self, metric: str, ours: str, holds: bool, *why: str, past: Past | None = None) -> Outcome:
         """The outcome for a metric. `why`: the reasons for a difference; an empty one is left out."""
-        return Outcome(ours, verdict_of(holds), () if holds else tuple(filter(None, why)), self.kind(metric))
+        said = () if holds else tuple(filter(None, why))
+        return Outcome(ours, verdict_of(holds), said, self.kind(metric), past)
+
+    def machine(self, key: str) -> float | None:
+        """The value here of a property that published.toml has of the papers' machine: of real jobs the number of
+        `machines`, of simulated ones a number of the cluster. None where it is not known.
+        """
+        if key == MACHINES:
+            return None if self.simulated else 1.0 if self.place.one_machine else float(self.place.nodes)
+        return self.numbers.get(key)
 
     def uses_joules(self, judge: Callable[[Any], Outcome]) -> bool:
         """Whether a judge that finds a verdict from these samples finds none without their joules."""
@@ -101,15 +140,37 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a judge. `why`: the reasons for a difference, from the samples; a reason may apply to several rows.
-    `provenance`: of the figures in `ours` ("measured", "modelled", "unavailable"). Times and counts are always
-    measured.
+    """The result of a judge: `same`, `worse` where the figure is not the same, or no verdict. `why`: the reasons for a
+    difference, from the samples; a reason may apply to several rows. `provenance`: of the figures in `ours`
+    ("measured", "modelled", "unavailable"). Times and counts are always measured. `past`: how far one figure is past
+    the tolerance, where the statement is about one.
     """
 
     ours: str
     verdict: Verdict
     why: tuple[str, ...] = ()
     provenance: str = "measured"
+    past: Past | None = None
+
+
+@dataclass(frozen=True)
+class Past:
+    """How far a figure is past one end of its tolerance. `more`: it is above the upper end."""
+
+    more: bool
+    words: str
+
+
+def past(value: float, lo: float, hi: float, unit: str = "points") -> Past | None:
+    """How far a figure is past the range from `lo` to `hi`; None within it. `unit`: of all three; "times" gives the
+    quotient in place of the difference.
+    """
+    if lo <= value <= hi or math.isnan(value):
+        return None
+    more = value > hi
+    end = hi if more else lo
+    by = value / end if unit == "times" and more else end / value if unit == "times" and value else abs(value - end)
+    return Past(more, f"{units.significant(by, 3)} {unit} {'above' if more else 'below'} the tolerance")
 
 
 class NotTestable(Exception):
@@ -171,8 +232,11 @@ def judge(figures: Sequence[Published], analysis: Any) -> list[Row]:
     corners = _Kept(evidence.corners())
     networks = _Kept(map(evidence.with_frame, evidence.networks))
     said = {figure.id: f'"{figure.published}" ({figure.source})' for figure in figures}
-    outcomes = ((figure, _outcome(figure, analysis, evidence, corners)) for figure in figures)
-    return [_row(figure, _by_network(figure, networks, outcome), said) for figure, outcome in outcomes]
+    rows = []
+    for figure in figures:
+        found = _by_network(figure, networks, _outcome(figure, analysis, evidence, corners))
+        rows.append(_row(figure, _excused(figure, evidence, found, said)))
+    return rows
 
 
 class _Kept:
@@ -194,9 +258,9 @@ def _outcome(figure: Published, analysis: Any, evidence: Evidence, corners: _Kep
     joules_are_modelled = found.provenance == MODELLED
     if evidence.simulated and found.provenance == "measured":
         found = replace(found, provenance=MODELLED)
-    if found.verdict is Verdict.AGREES and found.provenance == MODELLED and (why := _given(figure, evidence)):
+    if found.verdict is Verdict.SAME and found.provenance == MODELLED and (why := _given(figure, evidence)):
         return replace(found, verdict=why[0], why=(*found.why, why[1]))
-    judged = found.verdict in (Verdict.AGREES, Verdict.DIFFERS)
+    judged = found.verdict in JUDGED
     if joules_are_modelled and judged:
         return _certain(figure, corners, found)
     if judged and evidence.external_meter and evidence.uses_joules(figure.judge):
@@ -208,9 +272,29 @@ def _outcome(figure: Published, analysis: Any, evidence: Evidence, corners: _Kep
 
 def _judged(figure: Published, analysis: Any) -> Outcome:
     try:
-        return figure.judge(analysis)
+        found = figure.judge(analysis)
     except NotTestable as reason:
         return Outcome("-", Verdict.NOT_TESTABLE, (f"{reason}.",), "unavailable")
+    if found.verdict is not Verdict.WORSE or found.past is None:
+        return found
+    better = figure.good == ("more" if found.past.more else "less")
+    why = (f"{found.past.words}.", *found.why)
+    return replace(found, verdict=Verdict.BETTER if better else Verdict.WORSE, why=why)
+
+
+def _excused(figure: Published, evidence: Evidence, found: Outcome, said: dict[str, str]) -> Outcome:
+    """The outcome of a figure that is not the same, where another text excludes the published one, or where it rests on
+    a property of the machine that is another one here. `said`: statement and source of each figure, by id.
+    """
+    others = " and ".join(said.get(name, name) for name in figure.against)
+    why = (f"Published figures contradict each other: this one and {others}.",) if others else ()
+    if found.verdict not in (Verdict.WORSE, Verdict.BETTER):
+        return replace(found, why=(*found.why, *why))
+    if others:
+        return replace(found, verdict=Verdict.PAPERS_DIFFER, why=(*found.why, *why))
+    here = ((there, evidence.machine(there.key)) for there in figure.rests)
+    reasons = [there.words(value) for there, value in here if value is not None and there.is_another(value)]
+    return replace(found, verdict=Verdict.OTHER_MACHINE, why=(*reasons, *found.why)) if reasons else found
 
 
 def _given(figure: Published, evidence: Evidence) -> tuple[Verdict, str] | None:
@@ -224,7 +308,7 @@ def _given(figure: Published, evidence: Evidence) -> tuple[Verdict, str] | None:
 def _certain(figure: Published, corners: _Kept, found: Outcome, whose: str = "profile's") -> Outcome:
     """The outcome, if no number within its half-width turns the verdict. `whose`: of the profile, or of the cluster."""
     others = (_judged(figure, corner) for corner in corners)
-    same = {found.verdict, Verdict.AGREES} if found.verdict is Verdict.CONSTRUCTION else {found.verdict}
+    same = {found.verdict, Verdict.SAME} if found.verdict is Verdict.CONSTRUCTION else {found.verdict}
     turned = next((other for other in others if other.verdict not in same), None)
     if turned is None:
         return found
@@ -238,19 +322,14 @@ def _certain(figure: Published, corners: _Kept, found: Outcome, whose: str = "pr
 
 def _by_network(figure: Published, networks: _Kept, found: Outcome) -> Outcome:
     """The outcome, if it is the same with the cluster's times at the ends of their half-widths. A fit stays."""
-    if found.verdict not in (Verdict.AGREES, Verdict.DIFFERS, Verdict.CONSTRUCTION):
+    if found.verdict not in (*JUDGED, Verdict.CONSTRUCTION):
         return found
     return _certain(figure, networks, found, "cluster's")
 
 
-def _row(figure: Published, outcome: Outcome, said: dict[str, str]) -> Row:
-    """The row of a figure. `said`: statement and source of each figure, by id."""
-    why = outcome.why
-    if figure.against:
-        others = " and ".join(said.get(name, name) for name in figure.against)
-        why = (*why, f"Published figures contradict each other: this one and {others}.")
+def _row(figure: Published, outcome: Outcome) -> Row:
     same = {name: getattr(figure, name) for name in FACTS}
-    return Row(**same, ours=outcome.ours, verdict=outcome.verdict, reasons=why, provenance=outcome.provenance)
+    return Row(**same, ours=outcome.ours, verdict=outcome.verdict, reasons=outcome.why, provenance=outcome.provenance)
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
@@ -264,56 +343,46 @@ def content(rows: Sequence[Row]) -> dict[str, Any]:
     return {
         "rows": rows,
         "notes": notes(rows),
-        "tally": counted(rows),
-        "verdict_class": {verdict: verdict.name.lower().replace("_", "-") for verdict in Verdict},
+        "tally": counted(tally(rows)),
+        "signs": signs(),
     }
 
 
 def verdict_of(holds: bool) -> Verdict:
-    return Verdict.AGREES if holds else Verdict.DIFFERS
+    return Verdict.SAME if holds else Verdict.WORSE
 
 
 def by_form(evidence: Evidence, found: Outcome, form: str) -> Outcome:
     """The outcome of a judge, where an agreement of simulated samples follows from the form of the simulation. `form`:
     how. Real samples with modelled joules are judged, in contrast to a `construction` of published.toml.
     """
-    if not evidence.simulated or found.verdict is not Verdict.AGREES:
+    if not evidence.simulated or found.verdict is not Verdict.SAME:
         return found
     return replace(found, verdict=Verdict.CONSTRUCTION, why=(*found.why, form))
 
 
 MODELLED = "modelled"
-PLURAL = {
-    Verdict.AGREES: "agree",
-    Verdict.DIFFERS: "differ",
-    Verdict.FIT: "fit",
-    Verdict.CONSTRUCTION: "by construction",
-    Verdict.NOT_TESTABLE: "not testable here",
-}
-IN_WORDS = {
-    Verdict.AGREES: "agree with the results",
-    Verdict.DIFFERS: "differ",
-    Verdict.FIT: "are a fit of the model to them",
-    Verdict.CONSTRUCTION: "follow from the model by construction",
-    Verdict.NOT_TESTABLE: "cannot be tested here",
-}
+MACHINES = "machines"
 
 
 def tally(rows: Sequence[Row]) -> dict[Verdict, int]:
     return {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
 
 
-def counted(rows: Sequence[Row]) -> dict[str, int]:
-    """The tally in words. `fit` and `by construction` are left out where no row has them."""
-    always = (Verdict.AGREES, Verdict.DIFFERS, Verdict.NOT_TESTABLE)
-    return {PLURAL[verdict]: n for verdict, n in tally(rows).items() if n or verdict in always}
+def counted(found: Mapping[Verdict, int]) -> dict[str, int]:
+    """A tally by the verdicts' names, without those that no row has. `same` and `worse` are always there."""
+    return {str(verdict): found[verdict] for verdict in Verdict if found[verdict] or verdict in JUDGED[1:]}
 
 
-def sentence(rows: Sequence[Row]) -> str:
-    """The tally as a sentence."""
-    known = counted(rows)
-    parts = [f"{known[PLURAL[verdict]]} {words}" for verdict, words in IN_WORDS.items() if PLURAL[verdict] in known]
-    return f"Of {units.several(len(rows), 'published figure')} {', '.join(parts[:-1])}, and {parts[-1]}."
+def signs() -> dict[str, tuple[str, str]]:
+    """The class in a style sheet and the sign of each verdict, for pages."""
+    return {str(verdict): (verdict.css, WORDS[verdict][1]) for verdict in Verdict}
+
+
+def sentence_of(found: Mapping[Verdict, int]) -> str:
+    """A tally as a sentence."""
+    parts = [f"{n} {WORDS[Verdict(name)][0]}" for name, n in counted(found).items()]
+    return f"Of {units.several(sum(found.values()), 'published figure')} {', '.join(parts[:-1])}, and {parts[-1]}."
 
 
 def bars_sentence(bars: Sequence[Row]) -> str:
@@ -321,7 +390,7 @@ def bars_sentence(bars: Sequence[Row]) -> str:
     held = tally(bars)
     if not bars:
         return ""
-    text = f"Of this project's {units.several(len(bars), 'bar')} {held[Verdict.AGREES]} held"
+    text = f"Of this project's {units.several(len(bars), 'bar')} {held[Verdict.SAME]} held"
     if held[Verdict.NOT_TESTABLE]:
         text += f" and {held[Verdict.NOT_TESTABLE]} could not be tested here"
     return f"{text}."

@@ -243,12 +243,12 @@ def test_a_study_comparison_reads_well(tmp_path, capsys):
 
 def test_a_study_comparison_counts_each_verdict_and_names_the_figures_that_changed(tmp_path, capsys):
     one, other = make_study(tmp_path / "a"), make_study(tmp_path / "b", 0.5)
-    for directory, verdicts in ((one, ("agrees", "fit")), (other, ("differs", "fit"))):
+    for directory, verdicts in ((one, ("same", "fit")), (other, ("worse", "fit"))):
         rows = [{"id": f"row-{k}", "verdict": verdict} for k, verdict in enumerate(verdicts)]
         (directory / "results.json").write_text(json.dumps({"published": rows}))
     facts = of_studies.compare(one, other).as_dict()["published"]
-    assert (facts["before"]["agrees"], facts["before"]["fit"], facts["after"]["differs"]) == (1, 1, 1)
-    assert facts["changed"] == [{"id": "row-0", "before": "agrees", "after": "differs"}]
+    assert (facts["before"]["same"], facts["before"]["fit"], facts["after"]["worse"]) == (1, 1, 1)
+    assert facts["changed"] == [{"id": "row-0", "before": "same", "after": "worse"}]
     with pytest.raises(SystemExit, match="0"):
         main(["compare", str(one), str(other)])
     shown = capsys.readouterr().out

@@ -18,7 +18,6 @@ from wattle.reproduce import archive, columns, gathered, guidelines, page, plan,
 from wattle.reproduce.plan import Step
 from wattle.reproduce.state import Result, State
 from wattle.study import registry
-from wattle.study.published import Verdict
 
 
 @pytest.fixture
@@ -113,7 +112,7 @@ def test_a_reproduction_leaves_a_page_an_archive_and_every_study(bench, wattle: 
     assert done.returncode == 0, done.stderr
     assert "1 of 1 studies complete" in done.stdout
     text = (out / page.FILE).read_text()
-    assert "Verdicts by study and place" in text
+    assert "Verdicts by chapter" in text
     with tarfile.open(out / f"{archive.NAME}.tar.gz") as packed:
         files = {m.name.removeprefix(f"{archive.NAME}/"): packed.extractfile(m).read() for m in packed.getmembers()}
     assert {"README.md", "CITATION.cff", page.FILE, state.FILE} <= set(files)
@@ -176,13 +175,17 @@ def test_places_stand_side_by_side_with_their_verdicts_and_figures(tmp_path):
     ids = [figure.id for group in study.figures for figure in group]
     assert len(set(ids)) == len(ids) > 0
     built = page.build(wanted, [study])
-    sums = dict(zip([verdict for verdict, _ in page.COLUMNS], built.content["sums"], strict=True))
-    assert set(sums) == set(Verdict)
-    assert sum(sums.values()) == 2 * len(study.rows)
+    tiles = built.content["rows_of_tiles"]
+    assert [(head, [place["on"] for place in places]) for head, places in tiles] == [
+        (page.REAL, ["local"]),
+        (page.SIMULATED, ["sim"]),
+    ]
+    for tile in (tile for _, places in tiles for place in places for tile in place["tiles"]):
+        assert tile["chapter"] == "D 8"
+        assert sum(tile["tally"].values()) == len(study.rows)
     text = page.write(wanted, steps).read_text()
     assert text.count('<details class="plots">') == 1
-    assert "checks" in text
-    assert "no evidence" in text
+    assert text.count('<details class="why">') == sum(bool(at["why"]) for row in study.rows for at in row["at"])
 
 
 def test_a_finished_study_that_is_damaged_is_named(tmp_path):

@@ -73,9 +73,9 @@ def add(directory: Path, end: str, power: pl.Expr) -> None:
 
 
 def test_a_verdict_that_one_end_turns_is_not_testable(study: Path):
-    assert verdict(study).verdict is Verdict.AGREES
+    assert verdict(study).verdict is Verdict.SAME
     add(study, "fast", pl.lit(1.1))
-    assert verdict(study).verdict is Verdict.AGREES
+    assert verdict(study).verdict is Verdict.SAME
     add(study, "slow", pl.col("x"))
     row = verdict(study)
     assert row.verdict is Verdict.NOT_TESTABLE

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import am_studies
+import bare_rows
 import fakes
 import polars as pl
 import pytest
@@ -14,7 +15,6 @@ from fakes import Wattle
 from wattle.base.errors import WattleError
 from wattle.record import manifest as manifests
 from wattle.report.cli import write
-from wattle.study import published
 from wattle.study.am import study as am
 from wattle.study.am.analysis import SCHEMA, Analysis, Case
 from wattle.study.am.judges import ROWS
@@ -173,12 +173,12 @@ def test_an_interrupted_study_keeps_its_samples_and_says_so(bench, interrupted, 
 
 
 def rows_of(analysis: Analysis) -> dict[str, Row]:
-    return {row.id: row for row in published.judge(ROWS, analysis)}
+    return {row.id: row for row in bare_rows.judge(ROWS, analysis)}
 
 
 def test_samples_that_are_as_published_agree_with_every_row():
     rows = rows_of(am_studies.analysis())
-    assert {row.id: row.verdict for row in rows.values()} == dict.fromkeys(rows, Verdict.AGREES)
+    assert {row.id: row.verdict for row in rows.values()} == dict.fromkeys(rows, Verdict.SAME)
 
 
 def times(am_over_put: float) -> am_studies.Cost:
@@ -197,12 +197,12 @@ def times(am_over_put: float) -> am_studies.Cost:
 )
 def test_a_row_agrees_only_where_the_loss_is_the_published_one(factor, agreeing):
     rows = rows_of(am_studies.analysis(times(factor)))
-    assert {row.id for row in rows.values() if row.verdict is Verdict.AGREES} == agreeing
+    assert {row.id for row in rows.values() if row.verdict is Verdict.SAME} == agreeing
 
 
 def test_a_ring_whose_hops_take_longer_the_more_there_are_is_not_linear():
     rows = rows_of(am_studies.analysis(lambda case, way: 1e-7 * case.pes))
-    assert rows["ring-linear"].verdict is Verdict.DIFFERS
+    assert rows["ring-linear"].verdict is Verdict.WORSE
     assert "power of 2.00" in rows["ring-linear"].ours
 
 
@@ -211,7 +211,7 @@ def test_a_ring_on_two_nodes_grows_little_because_two_hops_cross_whatever_its_si
         return (20e-6 + (case.pes - 2) * 1e-7) / case.pes if case.series == "ring" else 1e-6
 
     across = rows_of(am_studies.analysis(hop, place=Place("two-nodes")))["ring-linear"]
-    assert across.verdict is Verdict.DIFFERS
+    assert across.verdict is Verdict.WORSE
     assert "With 2 PEs such a hop took 10.0 µs; each of the" in across.why
     assert "added 100 ns" in across.why
     here = rows_of(am_studies.analysis(hop))["ring-linear"]
@@ -228,7 +228,7 @@ def test_notes_of_a_row_stand_in_their_order(tmp_path):
 
 def test_a_row_that_differs_says_why_with_a_number_from_these_samples():
     for row in rows_of(am_studies.analysis(times(0.5))).values():
-        if row.verdict is Verdict.DIFFERS:
+        if row.verdict is Verdict.WORSE:
             assert any(character.isdigit() for character in row.why), row.id
 
 

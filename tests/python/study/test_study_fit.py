@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import bare_rows
 import polars as pl
 import pytest
 import studies
@@ -98,7 +99,7 @@ class Modelled(Evidence):
 
 def verdict_of(row: Published, agrees: bool, analysis: Modelled) -> Verdict:
     outcome = Outcome("", published.verdict_of(agrees), (), analysis.provenance)
-    (judged,) = published.judge([replace(row, judge=lambda a: outcome)], analysis)
+    (judged,) = bare_rows.judge([replace(row, judge=lambda a: outcome)], analysis)
     return judged.verdict
 
 
@@ -107,13 +108,13 @@ def test_a_row_of_a_profile_is_a_fit_with_that_profile_and_judged_with_another_m
     row = all_rows()[name]
     for profile in row.fit:
         assert verdict_of(row, True, Modelled("here", profile)) is Verdict.FIT
-        assert verdict_of(row, False, Modelled(profile)) is Verdict.DIFFERS
-        assert verdict_of(row, True, Modelled(profile, provenance="measured")) is Verdict.AGREES
+        assert verdict_of(row, False, Modelled(profile)) is Verdict.WORSE
+        assert verdict_of(row, True, Modelled(profile, provenance="measured")) is Verdict.SAME
     if not row.construction:
-        assert verdict_of(row, True, Modelled("another")) is Verdict.AGREES
+        assert verdict_of(row, True, Modelled("another")) is Verdict.SAME
 
 
-@pytest.mark.parametrize(("profile", "verdict"), [("sandybridge-e5-2670", "fit"), ("unknown", "not testable here")])
+@pytest.mark.parametrize(("profile", "verdict"), [("sandybridge-e5-2670", "fit"), ("unknown", "not testable")])
 def test_the_idle_draw_of_the_papers_node_is_a_fit_and_that_of_another_machine_is_not_judged(profile, verdict):
     source = f"model {profile}"
     frame = studies.frame(fragments=[1, 2]).with_columns(pl.lit(source).alias("cpu_source"))
@@ -128,8 +129,8 @@ def test_what_any_model_gives_is_by_construction_and_only_where_it_is_modelled()
     assert {"scale-linear", "time-linear", "power-constant", "phase-compute"} <= {row.id for row in constructed}
     for row in constructed:
         assert verdict_of(row, True, Modelled("any")) is Verdict.CONSTRUCTION
-        assert verdict_of(row, False, Modelled("any")) is Verdict.DIFFERS
-        assert verdict_of(row, True, Modelled(provenance="measured")) is Verdict.AGREES
+        assert verdict_of(row, False, Modelled("any")) is Verdict.WORSE
+        assert verdict_of(row, True, Modelled(provenance="measured")) is Verdict.SAME
         assert verdict_of(row, True, Modelled(provenance="measured", simulated=True)) is Verdict.CONSTRUCTION
 
 
@@ -143,17 +144,12 @@ def test_the_profile_of_joules_is_found_in_their_source():
 def test_a_tally_counts_fits_apart_and_leaves_them_out_where_there_are_none():
     row = next(iter(all_rows().values()))
     made = published.judge(
-        [replace(row, fit=("a",), judge=lambda a: Outcome("", Verdict.AGREES, (), "modelled"))] * 2, Modelled("a")
+        [replace(row, fit=("a",), judge=lambda a: Outcome("", Verdict.SAME, (), "modelled"))] * 2, Modelled("a")
     )
-    assert published.table(made)["verdicts"] == {
-        "agrees": 0,
-        "differs": 0,
-        "fit": 2,
-        "by construction": 0,
-        "not testable here": 0,
-    }
-    assert published.counted(made) == {"agree": 0, "differ": 0, "fit": 2, "not testable here": 0}
-    assert "2 are a fit of the model to them" in published.sentence(made)
+    assert published.table(made)["verdicts"] == dict.fromkeys(map(str, Verdict), 0) | {"fit": 2}
+    tally = published.tally(made)
+    assert published.counted(tally) == {"same": 0, "worse": 0, "fit": 2}
+    assert "2 are a fit of the model to them" in published.sentence_of(tally)
 
 
 # ---- half-widths ----
@@ -175,12 +171,12 @@ def test_a_modelled_verdict_holds_for_all_numbers_within_the_half_widths_or_is_n
         return Outcome(f"{a.watts:.2f} W", published.verdict_of(17 <= a.watts <= 18), (), "modelled")
 
     def of(watts: float, half_width: float) -> published.Row:
-        return published.judge([replace(row, judge=judge)], Off(watts, half_width))[0]
+        return bare_rows.judge([replace(row, judge=judge)], Off(watts, half_width))[0]
 
     assert of(15.85, 5).verdict is Verdict.NOT_TESTABLE
     assert "half-widths leave the verdict open" in of(15.85, 5).why
-    assert of(15.85, 0.5).verdict is Verdict.DIFFERS
-    assert of(17.5, 0.2).verdict is Verdict.AGREES
+    assert of(15.85, 0.5).verdict is Verdict.WORSE
+    assert of(17.5, 0.2).verdict is Verdict.SAME
     assert of(17.5, 2).verdict is Verdict.NOT_TESTABLE
 
 

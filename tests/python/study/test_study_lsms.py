@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import bare_rows
 import fakes
 import polars as pl
 import pytest
@@ -19,7 +20,6 @@ from made_lsms import (
     waiting_is_free,
     where,
 )
-from wattle.study import published
 from wattle.study.lsms import judges, recorded
 from wattle.study.lsms.study import STUDY
 from wattle.study.place import TWO_NODES, Place
@@ -32,7 +32,7 @@ from wattle.timeline.rows import Row, Slice
 
 def verdicts(physics: sweeps.Physics, **keywords: object) -> dict[str, Verdict]:
     made = sweeps.analysis("lsms", physics, **keywords)
-    return {row.id: row.verdict for row in published.judge(STUDY.rows, made)}
+    return {row.id: row.verdict for row in bare_rows.judge(STUDY.rows, made)}
 
 
 @pytest.mark.parametrize(
@@ -50,30 +50,30 @@ def test_each_row_differs_where_its_effect_is_missing(rows, changed):
     usual, found = verdicts(sweeps.as_published), verdicts(where(changed))
     for version in judges.VERSIONS:
         for row in rows:
-            assert usual[f"{row}-{version}"] is Verdict.AGREES
-            assert found[f"{row}-{version}"] is Verdict.DIFFERS
+            assert usual[f"{row}-{version}"] is Verdict.SAME
+            assert found[f"{row}-{version}"] is Verdict.WORSE
 
 
 def test_rows_about_waiting_differ_where_it_does_not_grow_and_where_no_mode_shortens_it():
     found = verdicts(sweeps.backwards)
     for version in judges.VERSIONS:
-        assert found[f"waiting-grows-{version}"] is found[f"together-{version}"] is Verdict.DIFFERS
+        assert found[f"waiting-grows-{version}"] is found[f"together-{version}"] is Verdict.WORSE
 
 
 def test_every_row_that_differs_has_a_reason():
     for physics in (sweeps.backwards, where(alike), where(power_is_constant), where(modes_save_nothing)):
-        rows = published.judge(STUDY.rows, sweeps.analysis("lsms", physics))
-        assert all(row.why for row in rows if row.verdict is Verdict.DIFFERS)
+        rows = bare_rows.judge(STUDY.rows, sweeps.analysis("lsms", physics))
+        assert all(row.why for row in rows if row.verdict is Verdict.WORSE)
 
 
 def test_a_study_without_transfers_judges_the_others():
     whole = sweeps.analysis("lsms", sweeps.as_published)
     a = Analysis(whole.frame.filter(pl.col("series") != judges.TRANSFER), whole.knob, whole.place)
-    rows = {row.id: row for row in published.judge(STUDY.rows, a)}
+    rows = {row.id: row for row in bare_rows.judge(STUDY.rows, a)}
     assert rows["pattern-saves-mpi"].why == "mpi PQPQ was not measured."
     assert STUDY.table(a)[2]
     assert STUDY.says(a) == ""
-    assert rows["waiting-costs-mpi"].verdict is Verdict.AGREES
+    assert rows["waiting-costs-mpi"].verdict is Verdict.SAME
 
 
 def test_effects_within_the_margin_do_not_agree():
@@ -83,7 +83,7 @@ def test_effects_within_the_margin_do_not_agree():
         return factor, factor
 
     found = verdicts(where(hardly))
-    assert not {k: v for k, v in found.items() if k.startswith(("pattern", "block", "aggre")) and v is Verdict.AGREES}
+    assert not {k: v for k, v in found.items() if k.startswith(("pattern", "block", "aggre")) and v is Verdict.SAME}
 
 
 def test_repeats_that_spread_too_far_leave_a_row_open():
@@ -99,7 +99,7 @@ def test_repeats_that_spread_too_far_leave_a_row_open():
 
 def test_few_repeats_judge_no_measured_figure():
     made = sweeps.analysis("lsms", sweeps.as_published, rounds=1)
-    rows = {row.id: row for row in published.judge(STUDY.rows, made)}
+    rows = {row.id: row for row in bare_rows.judge(STUDY.rows, made)}
     assert rows["pattern-saves-shmem"].verdict is Verdict.NOT_TESTABLE
     assert "3 repeats are too few" in rows["pattern-saves-shmem"].why
 
@@ -107,7 +107,7 @@ def test_few_repeats_judge_no_measured_figure():
 def test_pes_that_share_cores_sleep_and_judge_no_row_about_spinning(monkeypatch):
     monkeypatch.setattr(sweeps, "CORES", 2)
     made = sweeps.analysis("lsms", sweeps.as_published)
-    rows = {row.id: row for row in published.judge(STUDY.rows, made)}
+    rows = {row.id: row for row in bare_rows.judge(STUDY.rows, made)}
     assert "spin" not in {p.wait for p in made.points}
     for name in ("waiting-costs", "energy-by-time", "power-by-pes"):
         assert rows[f"{name}-mpi"].verdict is Verdict.NOT_TESTABLE

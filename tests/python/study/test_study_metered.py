@@ -103,7 +103,7 @@ def test_samples_and_verdicts_use_the_joules_of_the_log(wattle: Wattle, tmp_path
 
     assert results(directory)["provenance"] == "measured"
     row = published(directory)["time-linear"]
-    assert (row["verdict"], row["provenance"]) == ("agrees", "measured")
+    assert (row["verdict"], row["provenance"]) == ("same", "measured")
     assert "the external meter (pdu.csv power_W, node)" in row["why"]
     page = write(directory, tmp_path / "r.html").read_text()
     assert "Samples and verdicts use its joules (node)." in page
@@ -115,7 +115,7 @@ def test_a_log_with_other_watts_turns_the_verdict(wattle: Wattle, tmp_path):
     log = study_with_log(directory, "barrier", wait_costs_nothing)
     assert wattle("external", directory, log).returncode == 0
     row = published(directory)["time-linear"]
-    assert (row["verdict"], row["provenance"]) == ("differs", "measured")
+    assert (row["verdict"], row["provenance"]) == ("worse", "measured")
 
 
 def test_columns_for_packages_and_memory_replace_the_models_joules(wattle: Wattle, tmp_path):
@@ -137,7 +137,7 @@ def test_rows_about_time_do_not_name_the_meter(wattle: Wattle, tmp_path):
     directory = tmp_path / "study"
     log = study_with_log(directory, "slack", steady)
     assert wattle("external", directory, log).returncode == 0
-    judged = [row for row in published(directory).values() if row["verdict"] in ("agrees", "differs")]
+    judged = [row for row in published(directory).values() if row["verdict"] in ("same", "worse")]
     assert {"external meter" in row["why"] for row in judged if row["id"].endswith("-time")} <= {False}
 
 

@@ -49,7 +49,7 @@ def test_json_is_one_document_with_every_published_row(bench, wattle: Wattle, tm
     done = wattle("study", "patterns", "--quick", "--repeat", 1, "-o", tmp_path / "out", "--json")
     document = json.loads(done.stdout)
     assert {"published", "configurations", "savings", "manifest", "directory"} <= set(document)
-    assert all(r["verdict"] in ("agrees", "differs", "not testable here") for r in document["published"])
+    assert all(r["verdict"] in ("same", "worse", "not testable") for r in document["published"])
 
 
 def test_a_smaller_payload_is_cut_only_as_far_as_it_goes(bench, wattle: Wattle, tmp_path):
@@ -149,7 +149,7 @@ def test_one_repeat_gives_figures_and_no_verdict(bench, wattle: Wattle, tmp_path
     done = wattle("study", "patterns", "--quick", "--repeat", 1, "-o", out)
     assert "medians of 1 repeat" in " ".join(done.stdout.split())
     rows = json.loads((out / "results.json").read_text())["published"]
-    assert {row["verdict"] for row in rows} == {"not testable here"}
+    assert {row["verdict"] for row in rows} == {"not testable"}
     reason = "n = 1 repeat; a 95 % statement needs at least six."
     assert sum(row["why"].startswith(reason) for row in rows) >= len(rows) - 2
     page = wattle("report", out)

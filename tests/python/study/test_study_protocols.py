@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import bare_rows
 import fakes
 import made_rows
 import polars as pl
@@ -44,7 +45,7 @@ def analysis(went: dict[str, bool | None], provenance: str = "modelled") -> Anal
 
 
 def verdicts(a: Analysis) -> dict[str, published.Row]:
-    return {row.id: row for row in published.judge(STUDY.rows, a)}
+    return {row.id: row for row in bare_rows.judge(STUDY.rows, a)}
 
 
 BOTH = {"TCP, rendezvous": False, "TCP, eager": True}
@@ -86,11 +87,11 @@ def test_messages_that_went_by_the_other_protocol_are_left_out_and_said():
 def test_registering_is_dear_at_the_prices_of_the_papers_cards_and_not_at_low_ones():
     papers = clusters.read("sandybridge-ib")
     dear = judges.pinning_on(papers)
-    assert dear.verdict is Verdict.AGREES
+    assert dear.verdict is Verdict.SAME
     assert dear.ours.startswith("16.2 µs of an active core for 1.00 KiB, copying 102 ns")
     assert dear.ours.endswith("copying is cheaper up to 391 KiB")
     free = papers.with_value("register", 0.0, "for a test").with_value("register_page", 0.1e-6, "for a test")
-    assert judges.pinning_on(free).verdict is Verdict.DIFFERS
+    assert judges.pinning_on(free).verdict is Verdict.WORSE
     large = papers.with_value("register_page", 1e-6, "for a test")  # a page costs more than its copy
     assert judges.pinning_on(large).ours.endswith("copying is cheaper at any size")
 
@@ -98,7 +99,7 @@ def test_registering_is_dear_at_the_prices_of_the_papers_cards_and_not_at_low_on
 def test_fewer_simulated_messages_save_by_construction_and_real_ones_are_judged():
     real = made_rows.protocols(made_rows._published_protocols, made_rows._published_memory)()
     simulated = Analysis(real.frame, replace(sweeps.KNOB, name="simgrid"), Place())
-    assert judges.aggregating(real).verdict is Verdict.AGREES
+    assert judges.aggregating(real).verdict is Verdict.SAME
     found = judges.aggregating(simulated)
     assert found.verdict is Verdict.CONSTRUCTION
     assert "each message has a price" in found.why[0]
@@ -119,7 +120,7 @@ def test_modelled_joules_of_real_ranks_judge_no_watts_and_measured_ones_do():
     for name in ("tcp-rendezvous-sender", "dram-tcp-rendezvous-bulk", "tcp-rendezvous-peak"):
         assert modelled[name].verdict is Verdict.NOT_TESTABLE
     assert "idle draw" in modelled["tcp-rendezvous-sender"].why
-    assert measured["tcp-rendezvous-sender"].verdict is Verdict.DIFFERS
+    assert measured["tcp-rendezvous-sender"].verdict is Verdict.WORSE
 
 
 def test_bytes_per_joule_are_the_payload_over_the_joules_of_both_ends():

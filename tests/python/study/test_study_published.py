@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bare_rows
 import pytest
 import studies
 from wattle.base.errors import DamagedFile
@@ -14,7 +15,7 @@ from wattle.study.published import Outcome, Row, Verdict
 
 
 def rows_of(analysis: Analysis) -> dict[str, Row]:
-    return {row.id: row for row in published.judge(ROWS, analysis)}
+    return {row.id: row for row in bare_rows.judge(ROWS, analysis)}
 
 
 def of_table(table: dict[str, float]) -> studies.Cost:
@@ -36,7 +37,7 @@ def test_every_row_has_a_source_a_condition_a_value_a_tolerance_and_an_id_of_its
 
 
 def within(a: Analysis, lo: float, hi: float) -> Outcome:
-    return Outcome("", Verdict.AGREES)
+    return Outcome("", Verdict.SAME)
 
 
 SOUND = """
@@ -100,6 +101,8 @@ def test_a_table_of_figures_has_a_row_for_each_and_each_of_its_values(tmp_path):
         ('condition = "always"', 'condition = "{when}"', "KeyError: 'when'"),
         ("page = 4", 'fit = "nw-ice"', "fit: expected a list"),
         ("page = 4", 'against = ["b"]', "no figure has the id b"),
+        ("page = 4", 'good = "higher"', "good 'higher'; allowed: more, less"),
+        ("page = 4", 'rests = ["clock"]', r"rests: machine.clock"),
     ],
 )
 def test_a_wrong_published_figure_is_named(tmp_path, there, instead, wrong):
@@ -108,10 +111,63 @@ def test_a_wrong_published_figure_is_named(tmp_path, there, instead, wrong):
         papers.read(str(tmp_path / "judges.py")).figures({"within": within, "__name__": __name__})
 
 
+LINK = papers.Property("bandwidth", "bandwidth of a link", 4e9, "B/s", "D A.1")
+
+
+class OfLink(published.Evidence):
+    """Simulated samples of one figure, in percent, and of a cluster with a bandwidth."""
+
+    place = Place("sim")
+
+    def __init__(self, percent: float, bandwidth: float = 4e9) -> None:
+        self.percent, self.numbers = percent, {"bandwidth": bandwidth}
+
+
+def of_percent(a: OfLink) -> Outcome:
+    beyond = published.past(a.percent, 10, 20)
+    return Outcome(f"{a.percent} %", published.verdict_of(not beyond), past=beyond)
+
+
+def only(a: OfLink, **keys: object) -> Row:
+    figure = papers.Published("a", "a", "D 1", "always", "15 %", "5 points", of_percent, "two nodes", **keys)
+    return published.judge([figure], a)[0]
+
+
+def test_a_figure_beyond_the_published_one_is_better_in_its_good_direction_and_worse_in_the_other():
+    for good, above, below in (
+        ("more", Verdict.BETTER, Verdict.WORSE),
+        ("less", Verdict.WORSE, Verdict.BETTER),
+        ("", Verdict.WORSE, Verdict.WORSE),
+    ):
+        found = [only(OfLink(percent), good=good) for percent in (27.5, 15, 4)]
+        assert [row.verdict for row in found] == [above, Verdict.SAME, below]
+        assert [row.why for row in found] == [
+            "7.50 points above the tolerance.",
+            "",
+            "6.00 points below the tolerance.",
+        ]
+
+
+def test_a_figure_that_is_not_the_same_differs_with_the_machine_where_it_rests_on_another_number():
+    assert only(OfLink(27.5), rests=(LINK,)).verdict is Verdict.WORSE
+    assert only(OfLink(15, 6.8e9), rests=(LINK,)).verdict is Verdict.SAME
+    for percent in (4, 27.5):
+        row = only(OfLink(percent, 6.8e9), rests=(LINK,), good="more")
+        assert row.verdict is Verdict.OTHER_MACHINE
+        assert "bandwidth of a link: 6.33 GiB/s here, 3.73 GiB/s there (D A.1)." in row.why
+
+
+def test_a_text_that_excludes_the_published_figure_comes_before_the_machine():
+    row = only(OfLink(4, 6.8e9), rests=(LINK,), against=('"25 %" (D 2)',), good="more")
+    assert row.verdict is Verdict.PAPERS_DIFFER
+    assert 'this one and "25 %" (D 2)' in row.why
+    assert only(OfLink(15), against=('"25 %" (D 2)',)).verdict is Verdict.SAME
+
+
 @pytest.mark.parametrize("metric", ["energy", "latency", "bandwidth", "rate"])
 @pytest.mark.parametrize("condition", ["bulk", "small"])
 def test_the_order_of_patterns_agrees_where_it_is_the_published_one(metric, condition):
-    assert rows_of(fixed(**ORDERED))[f"order-{metric}-{condition}"].verdict is Verdict.AGREES
+    assert rows_of(fixed(**ORDERED))[f"order-{metric}-{condition}"].verdict is Verdict.SAME
 
 
 @pytest.mark.parametrize(
@@ -120,7 +176,7 @@ def test_the_order_of_patterns_agrees_where_it_is_the_published_one(metric, cond
 def test_the_order_differs_as_soon_as_one_relation_fails(pattern, cost):
     rows = rows_of(fixed(**{**ORDERED, pattern: cost}))
     for metric in ("energy", "latency", "bandwidth", "rate"):
-        assert rows[f"order-{metric}-bulk"].verdict is Verdict.DIFFERS, metric
+        assert rows[f"order-{metric}-bulk"].verdict is Verdict.WORSE, metric
 
 
 def test_a_difference_within_the_noise_is_no_order():
@@ -128,10 +184,10 @@ def test_a_difference_within_the_noise_is_no_order():
         return 1e-3
 
     rows = rows_of(studies.analysis(equal, noise=0.05))
-    assert rows["order-latency-bulk"].verdict is Verdict.DIFFERS
+    assert rows["order-latency-bulk"].verdict is Verdict.WORSE
 
 
-@pytest.mark.parametrize(("copy", "verdict"), [(0.25, Verdict.AGREES), (0.05, Verdict.DIFFERS), (1.0, Verdict.DIFFERS)])
+@pytest.mark.parametrize(("copy", "verdict"), [(0.25, Verdict.SAME), (0.05, Verdict.WORSE), (1.0, Verdict.WORSE)])
 def test_pinning_agrees_where_the_copy_is_a_fifth_of_the_whole(copy, verdict):
     costs = {"MPQMPQ": 1 + copy, "PQPQ": 1.0, "MPMPQ": 1 + copy, "PPQ": 1.0, "MMPQAMM": 1.0}
     rows = rows_of(fixed(**costs))
@@ -141,8 +197,8 @@ def test_pinning_agrees_where_the_copy_is_a_fifth_of_the_whole(copy, verdict):
 
 def test_pinning_small_buffers_agrees_only_where_it_saves_almost_nothing():
     costs = {"MPQMPQ": 1.03, "PQPQ": 1.0, "MPMPQ": 1.03, "PPQ": 1.0, "MMPQAMM": 1.0}
-    assert rows_of(fixed(**costs))["pin-latency-small"].verdict is Verdict.AGREES
-    assert rows_of(fixed(**{**costs, "MPQMPQ": 1.5, "MPMPQ": 1.5}))["pin-latency-small"].verdict is Verdict.DIFFERS
+    assert rows_of(fixed(**costs))["pin-latency-small"].verdict is Verdict.SAME
+    assert rows_of(fixed(**{**costs, "MPQMPQ": 1.5, "MPMPQ": 1.5}))["pin-latency-small"].verdict is Verdict.WORSE
 
 
 def test_dram_oscillates_only_where_it_turns_again_and_again():
@@ -152,12 +208,12 @@ def test_dram_oscillates_only_where_it_turns_again_and_again():
     def verdict(provenance: str, **keywords: studies.Cost) -> Verdict:
         return rows_of(studies.analysis(provenance=provenance, **keywords))["pin-dram-oscillates"].verdict
 
-    assert verdict("measured", dram=zigzag) is Verdict.AGREES
+    assert verdict("measured", dram=zigzag) is Verdict.SAME
     assert verdict("modelled", dram=zigzag) is Verdict.CONSTRUCTION
-    assert verdict("measured") is verdict("modelled") is Verdict.DIFFERS
+    assert verdict("measured") is verdict("modelled") is Verdict.WORSE
 
 
-@pytest.mark.parametrize(("left", "verdict"), [(0.2, Verdict.AGREES), (0.5, Verdict.DIFFERS), (0.02, Verdict.DIFFERS)])
+@pytest.mark.parametrize(("left", "verdict"), [(0.2, Verdict.SAME), (0.5, Verdict.WORSE), (0.02, Verdict.WORSE)])
 def test_non_blocking_agrees_where_four_fifths_are_saved(left, verdict):
     costs = {"MPQMPQ": 1.0, "PQPQ": 1.0, "MPMPQ": left, "PPQ": left, "MMPQAMM": 1.0}
     rows = rows_of(fixed(**costs))
@@ -166,22 +222,22 @@ def test_non_blocking_agrees_where_four_fifths_are_saved(left, verdict):
 
 
 def test_non_blocking_rises_where_quiets_are_round_trips_and_not_where_it_falls():
-    assert rows_of(studies.analysis(studies.networked))["nonblock-latency-rises"].verdict is Verdict.AGREES
+    assert rows_of(studies.analysis(studies.networked))["nonblock-latency-rises"].verdict is Verdict.SAME
 
     def falling(pattern: str, n: int) -> float:
         return 1.0 if pattern in ("PQPQ", "MPQMPQ") else 0.1 + n / 1e6
 
-    assert rows_of(studies.analysis(falling))["nonblock-latency-rises"].verdict is Verdict.DIFFERS
+    assert rows_of(studies.analysis(falling))["nonblock-latency-rises"].verdict is Verdict.WORSE
 
 
 @pytest.mark.parametrize(
     ("metric", "value", "verdict"),
     [
-        ("latency", 1.25, Verdict.AGREES),
-        ("latency", 2.0, Verdict.DIFFERS),
-        ("latency", 0.5, Verdict.DIFFERS),
+        ("latency", 1.25, Verdict.SAME),
+        ("latency", 2.0, Verdict.WORSE),
+        ("latency", 0.5, Verdict.WORSE),
         ("dram", 2.25, Verdict.CONSTRUCTION),
-        ("dram", 1.0, Verdict.DIFFERS),
+        ("dram", 1.0, Verdict.WORSE),
     ],
 )
 def test_aggregating_few_buffers_agrees_where_it_loses_as_much_as_published(metric, value, verdict):
@@ -196,9 +252,9 @@ def test_aggregating_many_buffers_agrees_only_where_the_gain_grows_and_is_a_gain
     def growing_loss(pattern: str, n: int) -> float:
         return 1.0 if pattern == "MMPQAMM" else 20e-6 + n * 1e-8
 
-    assert rows_of(studies.analysis(growing))["aggregate-latency-many"].verdict is Verdict.AGREES
-    assert rows_of(studies.analysis(growing_loss))["aggregate-latency-many"].verdict is Verdict.DIFFERS
-    assert rows_of(fixed(**ORDERED))["aggregate-latency-many"].verdict is Verdict.DIFFERS
+    assert rows_of(studies.analysis(growing))["aggregate-latency-many"].verdict is Verdict.SAME
+    assert rows_of(studies.analysis(growing_loss))["aggregate-latency-many"].verdict is Verdict.WORSE
+    assert rows_of(fixed(**ORDERED))["aggregate-latency-many"].verdict is Verdict.WORSE
 
 
 def test_a_flat_message_rate_agrees_and_a_rising_one_differs():
@@ -208,22 +264,22 @@ def test_a_flat_message_rate_agrees_and_a_rising_one_differs():
     def per_byte(pattern: str, n: int) -> float:
         return 1e-3
 
-    assert rows_of(studies.analysis(per_put))["rate-flat"].verdict is Verdict.AGREES
-    assert rows_of(studies.analysis(per_byte))["rate-flat"].verdict is Verdict.DIFFERS
-    assert rows_of(studies.analysis(per_put))["bandwidth-falls"].verdict is Verdict.AGREES
-    assert rows_of(studies.analysis(per_byte))["bandwidth-falls"].verdict is Verdict.DIFFERS
+    assert rows_of(studies.analysis(per_put))["rate-flat"].verdict is Verdict.SAME
+    assert rows_of(studies.analysis(per_byte))["rate-flat"].verdict is Verdict.WORSE
+    assert rows_of(studies.analysis(per_put))["bandwidth-falls"].verdict is Verdict.SAME
+    assert rows_of(studies.analysis(per_byte))["bandwidth-falls"].verdict is Verdict.WORSE
 
     def aggregated(pattern: str, n: int) -> float:
         return 1e-3 if pattern == "MMPQAMM" else n * 1e-6
 
-    assert rows_of(studies.analysis(aggregated))["rate-aggregated"].verdict is Verdict.AGREES
-    assert rows_of(studies.analysis(per_byte))["rate-aggregated"].verdict is Verdict.DIFFERS
-    assert rows_of(studies.analysis(per_put))["rate-aggregated"].verdict is Verdict.DIFFERS
+    assert rows_of(studies.analysis(aggregated))["rate-aggregated"].verdict is Verdict.SAME
+    assert rows_of(studies.analysis(per_byte))["rate-aggregated"].verdict is Verdict.WORSE
+    assert rows_of(studies.analysis(per_put))["rate-aggregated"].verdict is Verdict.WORSE
 
 
 def test_a_row_that_differs_says_why_with_a_number_from_these_samples():
     rows = rows_of(studies.analysis(studies.shared_memory))
-    differing = [row for row in rows.values() if row.verdict is Verdict.DIFFERS]
+    differing = [row for row in rows.values() if row.verdict is Verdict.WORSE]
     assert len(differing) > 5
     for row in differing:
         assert any(character.isdigit() for character in row.why), row.id
@@ -246,10 +302,10 @@ def test_a_modelled_order_is_judged_only_where_the_profiles_half_widths_cannot_t
         made = studies.analysis(of_table(cost), cpu=of_table(cost), dram=dram, provenance=provenance)
         return rows_of(made)["order-energy-bulk"]
 
-    assert row("measured").verdict is Verdict.AGREES
+    assert row("measured").verdict is Verdict.SAME
     assert row("modelled").verdict is Verdict.NOT_TESTABLE
     assert "half-widths leave the verdict open" in row("modelled").why
-    assert rows_of(fixed(**ORDERED))["order-energy-bulk"].verdict is Verdict.AGREES
+    assert rows_of(fixed(**ORDERED))["order-energy-bulk"].verdict is Verdict.SAME
 
 
 def test_between_nodes_the_same_rows_are_judged_with_reasons_of_the_network():
@@ -260,7 +316,7 @@ def test_between_nodes_the_same_rows_are_judged_with_reasons_of_the_network():
         said = " ".join(row.reasons)
         for words in ("one node", "same node", "shared memory", "no network card limits"):
             assert words not in said, (row.id, words)
-        if row.verdict is Verdict.DIFFERS:
+        if row.verdict is Verdict.WORSE:
             assert reasons.NETWORK in row.reasons, row.id
             assert any(character.isdigit() for character in row.why.replace(reasons.NETWORK, "")), row.id
     assert all(reasons.NETWORK not in row.reasons for row in local.values())
@@ -282,7 +338,7 @@ def test_each_row_states_what_it_was_measured_on():
 def test_a_saving_that_may_be_noise_agrees_with_nothing():
     costs = {"MPQMPQ": 1.05, "PQPQ": 1.0, "MPMPQ": 1.05, "PPQ": 1.0, "MMPQAMM": 1.0}
     calm, noisy = (rows_of(studies.analysis(of_table(costs), noise=n))["pin-latency-bulk"] for n in (0.0, 0.15))
-    assert calm.verdict is Verdict.DIFFERS
+    assert calm.verdict is Verdict.WORSE
     assert noisy.verdict is Verdict.NOT_TESTABLE
     assert "the repeats spread too much: the largest saving is" in noisy.why
 

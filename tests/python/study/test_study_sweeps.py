@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import bare_rows
 import fakes
 import polars as pl
 import pytest
 import sweeps
 from fakes import Wattle
 from wattle.base.errors import DamagedFile
-from wattle.study import published
 from wattle.study.barrier import judges as barrier_judges
 from wattle.study.pascol import judges as pascol_judges
 from wattle.study.place import TWO_NODES, Place
@@ -53,7 +53,7 @@ def asked(says: Path) -> list[dict]:
 
 def verdicts(study: str, physics: sweeps.Physics, **keywords: object) -> dict[str, Verdict]:
     made = sweeps.analysis(study, physics, **keywords)
-    return {row.id: row.verdict for row in published.judge(sweeps.SWEEPS[study].rows, made)}
+    return {row.id: row.verdict for row in bare_rows.judge(sweeps.SWEEPS[study].rows, made)}
 
 
 # ---- the command ----
@@ -85,7 +85,7 @@ def test_without_a_knob_every_wait_policy_runs_and_it_is_reported(says, wattle: 
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["study"]["knob"]["acts"] is False
     results = json.loads((out / "results.json").read_text())
-    assert {row["verdict"] for row in results["published"]} == {"not testable here"}
+    assert {row["verdict"] for row in results["published"]} == {"not testable"}
     assert all("no clock can be set here" in row["why"] for row in results["published"])
     assert [e["settings"]["WATTLE_PROGRESS"] for e in asked(says) if "agent" in e["words"]] == ["agent"] * (
         len(WAITS) + 1  # its phases are metered in a job of their own
@@ -116,9 +116,9 @@ def test_jobs_are_judged_up_to_the_base_clock_and_say_why_they_differ(says):
     jobs = sweeps.SWEEPS["race"].jobs(Plan(True, 1, sweeps.KNOB))
     assert {j.clock for j in jobs if j.series == race_judges.JOBS} >= {None, 1.2, 2.6}
     made = sweeps.analysis("race", lambda job, *_: (2.6 / (job.clock or 2.6), 1.0))
-    rows = {row.id: row for row in published.judge(sweeps.SWEEPS["race"].rows, made)}
+    rows = {row.id: row for row in bare_rows.judge(sweeps.SWEEPS["race"].rows, made)}
     for name in ("job-time", "job-plateau"):
-        assert rows[name].verdict == Verdict.DIFFERS
+        assert rows[name].verdict == Verdict.WORSE
         assert "solvers" in rows[name].why
     assert "+53.8 %" in rows["job-time"].ours and "to 2.9 GHz" not in rows["job-time"].ours
 
@@ -162,7 +162,7 @@ def test_samples_that_spread_too_far_give_no_crossover():
 
     found = sweeps.analysis("pascol", now_and_then_more, quick=False, knob=sweeps.NO_KNOB)
     assert {pascol_judges.crossover_words(found, op) for op in pascol_judges.OPS} == {"unclear"}
-    rows = {row.id: row for row in sweeps.SWEEPS["pascol"].judge(found)}
+    rows = {row.id: row for row in bare_rows.judge(sweeps.SWEEPS["pascol"].rows, found)}
     assert rows["crossover-put"].verdict is Verdict.NOT_TESTABLE
     assert {bar.verdict for bar in sweeps.SWEEPS["pascol"].judge_bars(found)} == {Verdict.NOT_TESTABLE}
     assert "x polling's energy at 1.00 MiB" in rows["crossover-put"].why
@@ -175,19 +175,19 @@ def test_reasons_say_in_which_direction_samples_differ():
         return seconds * share, joules * share
 
     across = sweeps.analysis("pascol", sleeping_always_wins, quick=False, place=Place("two-nodes", "1gbit"))
-    rows = {row.id: row for row in sweeps.SWEEPS["pascol"].judge(across)}
+    rows = {row.id: row for row in bare_rows.judge(sweeps.SWEEPS["pascol"].rows, across)}
     for name in ("crossover-put", "saved-put-off", "small-energy"):
-        assert rows[name].verdict is Verdict.DIFFERS
+        assert rows[name].verdict is Verdict.WORSE
         assert "a transfer takes longer" in rows[name].why
 
 
 @pytest.mark.parametrize(
     ("times", "verdict"),
     [
-        ((1.04,), Verdict.AGREES),
-        ((0.96,), Verdict.AGREES),
-        ((1.2,), Verdict.DIFFERS),
-        ((0.54,), Verdict.DIFFERS),  # as much shorter is no convergence either
+        ((1.04,), Verdict.SAME),
+        ((0.96,), Verdict.SAME),
+        ((1.2,), Verdict.WORSE),
+        ((0.54,), Verdict.WORSE),  # as much shorter is no convergence either
         ((0.5, 1.5, 0.6, 1.4, 1.0), Verdict.NOT_TESTABLE),
     ],
 )
@@ -205,7 +205,7 @@ def test_latencies_converge_from_both_sides(times, verdict):
 
 def test_on_one_node_no_row_is_judged_and_no_crossover_reported():
     here = sweeps.analysis("pascol", sweeps.as_published, quick=False, place=Place())
-    rows = sweeps.SWEEPS["pascol"].judge(here)
+    rows = bare_rows.judge(sweeps.SWEEPS["pascol"].rows, here)
     assert {row.verdict for row in rows} == {Verdict.NOT_TESTABLE}
     assert all("by chance only" in row.why for row in rows)
     assert {pascol_judges.crossover_words(here, op) for op in pascol_judges.OPS} == {"-"}
@@ -337,7 +337,7 @@ def test_modelled_joules_judge_no_row_about_clocks(study):
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_meter_without_joules_leaves_the_rows_about_time(study):
     found = verdicts(study, sweeps.as_published, provenance="unavailable")
-    assert Verdict.AGREES in found.values() or study == "barrier"
+    assert Verdict.SAME in found.values() or study == "barrier"
     assert found.get("time-linear", Verdict.NOT_TESTABLE) is Verdict.NOT_TESTABLE
 
 
@@ -346,10 +346,10 @@ def test_counted_instructions_rise_with_the_wait():
         return {"counted": [1e6 * (x or 0), 2e5 * (x or 0), None]}
 
     found = verdicts("barrier", sweeps.as_published, more=more)
-    assert found["instructions"] is found["branches"] is Verdict.AGREES
+    assert found["instructions"] is found["branches"] is Verdict.SAME
 
 
-@pytest.mark.parametrize(("not_taken", "verdict"), [(0.25, Verdict.AGREES), (0.75, Verdict.DIFFERS)])
+@pytest.mark.parametrize(("not_taken", "verdict"), [(0.25, Verdict.SAME), (0.75, Verdict.WORSE)])
 def test_more_branches_must_be_taken_than_not_where_that_is_counted(not_taken, verdict):
     def more(job: Job, x: float | None) -> dict:
         return {"counted": [1e6 * (x or 0), 2e5 * (x or 0), not_taken * 2e5 * (x or 0)]}

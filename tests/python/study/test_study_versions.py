@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import bare_rows
 import mini_apps
 import polars as pl
 import pytest
 from fakes import Wattle
 from wattle.base.errors import DamagedFile, WattleError
 from wattle.machine import nodes, paths
-from wattle.study import launch, published
+from wattle.study import launch
 from wattle.study.mst import study as mst
 from wattle.study.place import Place, Start
 from wattle.study.published import Verdict
@@ -34,7 +35,7 @@ def says(home: Path, environment: dict[str, str], tmp_path: Path) -> Path:
 
 
 def verdicts(rows, analysis) -> dict[str, Verdict]:
-    return {row.id: row.verdict for row in published.judge(rows, analysis)}
+    return {row.id: row.verdict for row in bare_rows.judge(rows, analysis)}
 
 
 def test_a_study_leaves_samples_results_and_a_manifest(says, wattle: Wattle, tmp_path):
@@ -205,25 +206,25 @@ def test_an_mpi_without_its_launcher_is_named(monkeypatch, tmp_path):
 
 def test_bars_hold_and_fail_as_the_samples_do():
     good = verdicts(tsp.STUDY.bars, mini_apps.analysis(seconds=mini_apps.as_promised))
-    assert set(good.values()) == {Verdict.AGREES}
+    assert set(good.values()) == {Verdict.SAME}
     bad = verdicts(tsp.STUDY.bars, mini_apps.analysis(seconds=mini_apps.backwards, held_share=0.5))
-    assert set(bad.values()) == {Verdict.DIFFERS}
+    assert set(bad.values()) == {Verdict.WORSE}
 
 
 def test_one_number_of_pes_that_misses_a_bar_is_enough_and_is_named():
     def seconds(version: str, given: str, pes: int) -> float:
         return 0.02 if version == "am" and pes == 4 else mini_apps.as_promised(version, given, pes)
 
-    rows = published.judge(tsp.STUDY.bars, mini_apps.analysis(seconds=seconds))
+    rows = bare_rows.judge(tsp.STUDY.bars, mini_apps.analysis(seconds=seconds))
     row = next(row for row in rows if row.id == "bar-mpi-14")
-    assert row.verdict is Verdict.DIFFERS
+    assert row.verdict is Verdict.WORSE
     assert row.why == "Missed at 4 PEs."
 
 
 def test_a_bar_for_more_pes_than_were_run_is_no_bar_held():
     made = mini_apps.analysis(seconds=mini_apps.as_promised)
     made.pes = [n for n in made.pes if n < 32]
-    rows = {row.id: row for row in published.judge(tsp.STUDY.bars, made)}
+    rows = {row.id: row for row in bare_rows.judge(tsp.STUDY.bars, made)}
     for name in ("bar-mpi-14", "bar-bucket-15"):
         assert rows[name].verdict is Verdict.NOT_TESTABLE
         assert "at 8 PEs" in rows[name].ours and rows[name].why == "Not run with 32 PEs."
@@ -255,17 +256,17 @@ def test_unknown_joules_are_gaps():
 
 def test_statements_about_a_version_left_out_cannot_be_tested():
     analysis = mini_apps.analysis(names=("bucket", "am", "steal"), left_out={"mpi": "no mpicc"})
-    found = {row.id: row for row in published.judge(tsp.STUDY.rows, analysis)}
+    found = {row.id: row for row in bare_rows.judge(tsp.STUDY.rows, analysis)}
     assert found["mpi-worst"].verdict is Verdict.NOT_TESTABLE
     assert "no mpicc" in found["mpi-worst"].why
-    assert found["bucket-trend-14"].verdict is Verdict.AGREES
+    assert found["bucket-trend-14"].verdict is Verdict.SAME
 
 
 def test_statements_about_more_pes_than_were_run_cannot_be_tested():
     few = verdicts(tsp.STUDY.rows, mini_apps.analysis(pes=(2, 4)))
     assert few["bucket-behind-14"] is Verdict.NOT_TESTABLE
     many = verdicts(tsp.STUDY.rows, mini_apps.analysis(pes=(2, 64)))
-    assert many["bucket-behind-14"] is Verdict.AGREES
+    assert many["bucket-behind-14"] is Verdict.SAME
 
 
 def test_too_few_runs_give_no_verdict():
@@ -277,8 +278,8 @@ def test_every_published_row_agrees_and_differs_as_the_samples_do():
     pes = (2, 8, 64)
     theirs = mini_apps.analysis(seconds=mini_apps.as_published, apart=mini_apps.varies_with_few, pes=pes)
     other = mini_apps.analysis(seconds=mini_apps.backwards, pes=pes)
-    assert set(verdicts(tsp.STUDY.rows, theirs).values()) == {Verdict.AGREES}
-    assert set(verdicts(tsp.STUDY.rows, other).values()) == {Verdict.DIFFERS}
+    assert set(verdicts(tsp.STUDY.rows, theirs).values()) == {Verdict.SAME}
+    assert set(verdicts(tsp.STUDY.rows, other).values()) == {Verdict.WORSE}
 
 
 def test_samples_of_a_version_that_does_not_exist_are_refused(tmp_path):

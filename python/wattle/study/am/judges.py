@@ -7,7 +7,7 @@ import statistics
 
 from wattle.study import papers
 from wattle.study.am.analysis import Analysis, Case
-from wattle.study.published import NotTestable, Outcome, enough, verdict_of
+from wattle.study.published import NotTestable, Outcome, enough, past, verdict_of
 from wattle.study.stats import Center, trend
 from wattle.text import units
 
@@ -89,11 +89,13 @@ def below(a: Analysis, test: str) -> Outcome:
     below = sum(c.hi < 1 - LEAST for _, c in found)
     holds = below >= MOST * len(found)
     ours = f"AM over put {_range(found)}; below at {below} of {len(found)} sizes"
-    return Outcome(ours, verdict_of(holds), () if holds else (_costs(a, found[0][0]), _how_it_works(a)))
+    why = () if holds else (_costs(a, found[0][0]), _how_it_works(a))
+    middle = statistics.median(c.median for _, c in found)
+    return Outcome(ours, verdict_of(holds), why, past=past(100 * middle, 0, 100 * (1 - LEAST)))
 
 
 def worse_with_size(a: Analysis) -> Outcome:
-    parts, holds, first = [], True, None
+    parts, holds, first, last = [], True, None, []
     for test, words in DIRECTIONS.items():
         found = _ratios(a, "bandwidth", "bandwidth", test, "put", "am")
         first = first or found[-1][0]
@@ -102,8 +104,9 @@ def worse_with_size(a: Analysis) -> Outcome:
         parts.append(f"{words}: put over AM {ends}{units.size(found[-1][0].bytes)}, rank correlation {rise:+.2f}")
         behind, more = found[-1][1].median > 1 + LEAST, found[-1][1].median >= (1 + LEAST) * found[0][1].median
         holds = holds and rise >= RISES and behind and more
+        last.append(100 * found[-1][1].median)
     why = () if holds or first is None else (_costs(a, first), _copies())
-    return Outcome("; ".join(parts), verdict_of(holds), why)
+    return Outcome("; ".join(parts), verdict_of(holds), why, past=past(max(last), 100 * (1 + LEAST), math.inf))
 
 
 def _copies() -> str:
@@ -119,13 +122,13 @@ def slower(a: Analysis, test: str, lo: float, hi: float) -> Outcome:
     found = [(c, r) for c, r in _ratios(a, "rate", "rate", test, "put", "am") if c.in_flight > THRESHOLD]
     if not found:
         raise NotTestable(f"no case with more than {THRESHOLD} messages in flight was measured in both ways")
-    holds = lo <= statistics.median(c.median for _, c in found) <= hi
-    why = () if holds else (_costs(a, found[-1][0]), _how_it_works(a))
-    return Outcome(f"put over AM {_range(found)}", verdict_of(holds), why)
+    beyond = past(statistics.median(c.median for _, c in found), lo, hi, "times")
+    why = (_costs(a, found[-1][0]), _how_it_works(a)) if beyond else ()
+    return Outcome(f"put over AM {_range(found)}", verdict_of(not beyond), why, past=beyond)
 
 
 def from_threshold(a: Analysis) -> Outcome:
-    parts, holds, last = [], True, None
+    parts, holds, last, most = [], True, None, 0.0
     for test, words in DIRECTIONS.items():
         found = _ratios(a, "rate", "rate", test, "put", "am")
         few = [c.median for case, c in found if case.in_flight <= THRESHOLD]
@@ -135,9 +138,9 @@ def from_threshold(a: Analysis) -> Outcome:
         before, after = statistics.median(few), statistics.median(many)
         parts.append(f"{words}: put over AM {_times(before)} up to {THRESHOLD}, {_times(after)} beyond")
         holds = holds and after > 1 and after >= GROWS * before
-        last = found[-1][0]
+        last, most = found[-1][0], max(most, after)
     why = () if holds or last is None else (_costs(a, last), _how_it_works(a))
-    return Outcome("; ".join(parts), verdict_of(holds), why)
+    return Outcome("; ".join(parts), verdict_of(holds), why, past=past(100 * most, 100, math.inf))
 
 
 def ring_alike(a: Analysis) -> Outcome:
@@ -146,7 +149,9 @@ def ring_alike(a: Analysis) -> Outcome:
     holds = alike >= MOST * len(found)
     ours = f"AM over put {_range(found)}; within {ALIKE * 100:.0f} % at {alike} of {len(found)} sizes"
     why = (_costs(a, found[0][0]), *([SLEEPS] if a.place.simulated else []))
-    return Outcome(ours, verdict_of(holds), () if holds else why)
+    middle = statistics.median(c.median for _, c in found)
+    beyond = past(100 * middle, 100 * (1 - ALIKE), 100 * (1 + ALIKE))
+    return Outcome(ours, verdict_of(holds), () if holds else why, past=beyond)
 
 
 GROWS_AT_ALL = 0.05  # a smaller power is no growth

@@ -159,7 +159,7 @@ def branches(a: Analysis) -> Outcome:
     if not both:
         return replace(risen, ours=f"{risen.ours}; branches not taken are not counted here")
     taken = 100 * (1 - sum(missed for _, missed in both) / sum(all_ for all_, _ in both))
-    holds = risen.verdict is Verdict.AGREES and taken > 50
+    holds = risen.verdict is Verdict.SAME and taken > 50
     return Outcome(f"{risen.ours}; {taken:.0f} % taken", verdict_of(holds))
 
 

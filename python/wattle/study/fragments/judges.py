@@ -12,7 +12,7 @@ from statistics import median
 
 from wattle.study import papers
 from wattle.study.fragments.analysis import METRICS, Analysis
-from wattle.study.published import NotTestable, Outcome, Verdict, by_form, verdict_of
+from wattle.study.published import NotTestable, Outcome, Past, Verdict, by_form, past, verdict_of
 from wattle.study.stats import line, trend
 from wattle.text import units
 from wattle.text.units import in_unit
@@ -26,7 +26,6 @@ FEWEST_CELLS = 4  # payloads or numbers of fragments that a statement on most of
 MOST = 0.75  # share of the payloads, or of the numbers of fragments, at which a relation must hold
 RISES = 0.7  # smallest rank correlation of a rise
 PAPER_PROCESSOR = "E5-2670"
-POWERS = ("cpu_power", "dram_power", "power")  # which hardly depend on the network
 
 Values = Sequence[tuple[int, float]]
 
@@ -46,10 +45,10 @@ def _enough(found: Sized, what: str) -> None:
         raise NotTestable(f"needs at least {FEWEST_CELLS} {what}; these samples have {len(found)}")
 
 
-def _outcome(a: Analysis, metric: str, ours: str, holds: bool, *why: str) -> Outcome:
+def _outcome(a: Analysis, metric: str, ours: str, holds: bool, *why: str, beyond: Past | None = None) -> Outcome:
     """`why`: for a difference. A remark on the model stands with every verdict."""
     said = [*((w for w in why if w) if not holds else ()), *_of_the_model(a, metric)]
-    return Outcome(ours, verdict_of(holds), tuple(said), a.provenance(metric))
+    return Outcome(ours, verdict_of(holds), tuple(said), a.provenance(metric), beyond)
 
 
 def _of_the_model(a: Analysis, metric: str) -> tuple[str, ...]:
@@ -220,7 +219,8 @@ def watts(a: Analysis, metric: str, size: str, value: float) -> Outcome:
     if PAPER_PROCESSOR not in a.processor_of_watts:
         why = f"Watts depend on the processor: the papers' is a Xeon {PAPER_PROCESSOR}, here {a.processor_of_watts}."
         return Outcome(ours, Verdict.NOT_TESTABLE, (why,), a.provenance(metric))
-    return _outcome(a, metric, ours, abs(found - value) <= 0.1 * value)
+    beyond = past(found, 0.9 * value, 1.1 * value, "W")
+    return _outcome(a, metric, ours, not beyond, beyond=beyond)
 
 
 def more_watts(a: Analysis, metric: str, lo: float, hi: float) -> Outcome:

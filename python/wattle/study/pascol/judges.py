@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from wattle.study import papers
-from wattle.study.published import NotTestable, Outcome, Verdict, needed, verdict_of
+from wattle.study.published import NotTestable, Outcome, Verdict, needed, past, verdict_of
 from wattle.study.stats import Center, center
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
 from wattle.text import units
@@ -170,7 +170,8 @@ def crossover_is_near(a: Analysis, op: str) -> Outcome:
     ours = f"{paying(a).name} pays from {units.size(size)}" if size else f"{paying(a).name} pays at no size"
     close = size is not None and OPS[op] / 2 <= size <= OPS[op] * 2
     why = () if close else _why(a, size is not None and size < OPS[op])
-    return Outcome(ours, verdict_of(close), why, a.provenance)
+    beyond = past(size, OPS[op] / 2, OPS[op] * 2, "times") if size else None
+    return Outcome(ours, verdict_of(close), why, a.provenance, beyond)
 
 
 def _why_learned(op: str, own: int) -> str:
@@ -217,9 +218,9 @@ def saved(a: Analysis, op: str, scheme: str, percent: float, size: int | None = 
     middle = needed(center(100 * (1 - r.median) for r in ratios if r), "was not measured")
     where = f"at {units.size(size)}" if size else f"in the median over sizes from {units.size(OPS[op])}"
     ours = f"{units.percent(middle.median)} saved {where}"
-    close = abs(middle.median - percent) <= WIDE and middle.median > LEAST
-    why = () if close else _why(a, middle.median > percent)
-    return Outcome(ours, verdict_of(close), why, a.provenance)
+    beyond = past(middle.median, max(percent - WIDE, LEAST), percent + WIDE)
+    why = _why(a, middle.median > percent) if beyond else ()
+    return Outcome(ours, verdict_of(not beyond), why, a.provenance, beyond)
 
 
 @_between_nodes
@@ -242,8 +243,9 @@ def latencies_converge(a: Analysis, op: str) -> Outcome:
     first = ratio(a, "seconds", op, scheme, least_size)
     if close and first is not None and abs(first.median - 1) <= NEAR:
         why = f"At {units.size(least_size)} it is {first.median:.2f} already: nothing has converged."
-        return Outcome(ours, Verdict.DIFFERS, (why,))
-    return Outcome(ours, verdict_of(close), () if close else _why(a, farthest.median < 1))
+        return Outcome(ours, Verdict.WORSE, (why,))
+    by = past(100 * (farthest.median - 1), -100 * NEAR, 100 * NEAR)
+    return Outcome(ours, verdict_of(close), () if close else _why(a, farthest.median < 1), past=by)
 
 
 @_between_nodes
@@ -272,8 +274,8 @@ def slightly_slower(a: Analysis, op: str, size: int) -> Outcome:
     scheme = SLEEPING_SCALED if a.knob.acts else SLEEPING
     found = needed(ratio(a, "seconds", op, scheme, size), f"{units.size(size)} was not measured")
     ours = f"{scheme.name}: {found.median:.2f} x polling's at {units.size(size)}"
-    holds = LEAST < 100 * (found.median - 1) <= 200 * NEAR
-    return Outcome(ours, verdict_of(holds), () if holds else _why(a, found.median < 1))
+    beyond = past(100 * (found.median - 1), LEAST, 200 * NEAR)
+    return Outcome(ours, verdict_of(not beyond), _why(a, found.median < 1) if beyond else (), past=beyond)
 
 
 ROWS = PAPERS.figures(globals())

@@ -10,7 +10,18 @@ from itertools import pairwise
 from wattle.study import papers
 from wattle.study.patterns import reasons
 from wattle.study.patterns.analysis import METRICS, PAPER_PAYLOAD, TRANSFORMATIONS, Analysis
-from wattle.study.published import MODELLED, NotTestable, Outcome, Verdict, enough, needed, not_here, verdict_of  # noqa: F401
+from wattle.study.published import (
+    MODELLED,
+    NotTestable,
+    Outcome,
+    Past,
+    Verdict,
+    enough,
+    needed,
+    not_here,  # noqa: F401 (published.toml names it)
+    past,
+    verdict_of,
+)
 from wattle.study.stats import Center, trend
 from wattle.text import units
 from wattle.text.provenance import Joules, Provenance, amount, total
@@ -83,12 +94,13 @@ def _range(found: list[Found]) -> str:
     return f"{units.percent(_median(found))} in the median, {units.percent(lo)} to {units.percent(hi)} over the counts"
 
 
-def _outcome(a: Analysis, metric: str, ours: str, holds: bool, *why: str) -> Outcome:
+def _outcome(a: Analysis, metric: str, ours: str, holds: bool, *why: str, beyond: Past | None = None) -> Outcome:
     by_construction = metric == "dram" and a.provenance(metric) == "modelled"  # worth a remark even where it agrees
     network = "" if holds else reasons.network(a)
     sensor = reasons.shared_sensor(a) if METRICS[metric].energy else ""
     said = (*why, network) if by_construction or not holds else ()
-    return Outcome(ours, verdict_of(holds), tuple(dict.fromkeys(w for w in (*said, sensor) if w)), a.provenance(metric))
+    reasons_ = tuple(dict.fromkeys(w for w in (*said, sensor) if w))
+    return Outcome(ours, verdict_of(holds), reasons_, a.provenance(metric), beyond)
 
 
 def _why(a: Analysis, metric: str, time_reason: str, before: str, after: str) -> tuple[str, ...]:
@@ -149,16 +161,17 @@ def largest(a: Analysis, metric: str, name: str, counts: str, value: float, with
     if not sure and best.hi >= value - within:
         raise NotTestable(f"the repeats spread too much: the largest saving is {_with_interval(best)}")
     ours = f"{_with_interval(best)}, {form[0]}, {n} fragment{'s' if n > 1 else ''}"
-    holds = abs(best.median - value) <= within
-    return _outcome(a, metric, ours, holds, *_why(a, metric, REASONS[why](a), form[1], form[2]))
+    beyond = past(best.median, value - within, value + within)
+    return _outcome(a, metric, ours, not beyond, *_why(a, metric, REASONS[why](a), form[1], form[2]), beyond=beyond)
 
 
 def about(a: Analysis, metric: str, name: str, counts: str, lo: float, hi: float, why: str) -> Outcome:
     """Judges "about": the median over counts and forms is from lo to hi."""
     forms = _forms(name)
     found = _savings(a, metric, forms, _fragments(a, counts))
-    holds = lo <= _median(found) <= hi
-    return _outcome(a, metric, _range(found), holds, *_why(a, metric, REASONS[why](a), forms[0][1], forms[0][2]))
+    beyond = past(_median(found), lo, hi)
+    said = _why(a, metric, REASONS[why](a), forms[0][1], forms[0][2])
+    return _outcome(a, metric, _range(found), not beyond, *said, beyond=beyond)
 
 
 def rising(a: Analysis, metric: str, name: str, counts: str, why: str, gain: bool = False) -> Outcome:

@@ -22,7 +22,7 @@ from wattle.study.protocols.configurations import (
     TCP_RENDEZVOUS,
     Configuration,
 )
-from wattle.study.published import NotTestable, Outcome, by_form, needed, verdict_of
+from wattle.study.published import NotTestable, Outcome, by_form, needed, past, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.text import units
 from wattle.text.units import si
@@ -158,7 +158,8 @@ def peak_of(a: Analysis, of: str, value: float) -> Outcome:
     rate = value * drawn
     here = "" if last is None else f" Here it is {units.size((point.x or 0) / last.median)}/s."
     why = f"At the {drawn:.0f} W of both sockets the published figure is a bandwidth of {units.size(rate)}/s.{here}"
-    return a.outcome("own", f"{per_joule(most)}, {_at(point)}", value / 2 <= most <= value * 2, why)
+    beyond = past(most, value / 2, value * 2, "times")
+    return a.outcome("own", f"{per_joule(most)}, {_at(point)}", not beyond, why, past=beyond)
 
 
 def pays_since(a: Analysis, of: str, value: int) -> Outcome:
@@ -172,7 +173,8 @@ def pays_since(a: Analysis, of: str, value: int) -> Outcome:
         if at
         else ""
     )
-    return a.outcome("own", units.size(since), value / STEP <= since <= value * STEP, why)
+    beyond = past(since, value / STEP, value * STEP, "times")
+    return a.outcome("own", units.size(since), not beyond, why, past=beyond)
 
 
 def highest(a: Analysis) -> Outcome:
@@ -248,7 +250,8 @@ def six_hundred(a: Analysis) -> Outcome:
         f"The same chapter has a peak of 0.565 MB/J for the worse protocol of the same transport, so this figure "
         f"cannot be one of whole transfers; messages of a byte give {per_joule(least)} here."
     )
-    return a.outcome("own", per_joule(value), 300 <= value <= 1200, why)
+    beyond = past(value, 300, 1200, "times")
+    return a.outcome("own", per_joule(value), not beyond, why, past=beyond)
 
 
 IN_A_CALL = (
@@ -260,7 +263,8 @@ IN_A_CALL = (
 def watts(a: Analysis, who: str, lo: float, hi: float) -> Outcome:
     found = needed(list(_watts(a, TCP_RENDEZVOUS, who).values()), "joules are not known here")
     ours = f"{min(found):.1f} to {max(found):.1f} W"
-    return a.outcome("own", ours, lo <= min(found) and max(found) <= hi, IN_A_CALL)
+    beyond = past(max(found), lo, hi, "W") or past(min(found), lo, hi, "W")
+    return a.outcome("own", ours, not beyond, IN_A_CALL, past=beyond)
 
 
 def receiver_below(a: Analysis) -> Outcome:
@@ -304,12 +308,13 @@ def example(a: Analysis, fragments: int, what: str, value: float, percent: float
         raise NotTestable("InfiniBand was not measured here")
     unit = {"time": "s", "joules": "J", "watts": "W"}[what]
     ours = ", ".join(f"{name.split(', ')[1]} {si(v, unit)}" for name, v in found.items())
-    holds = any(abs(v / value - 1) <= percent / 100 for v in found.values())
+    nearest = min(found.values(), key=lambda v: abs(v / value - 1))
+    beyond = past(nearest / value, 1 - percent / 100, 1 + percent / 100, "times")
     why = (
         "In print a message of 512 B takes 5.8 µs and one of 16 KiB 10 µs. Other published runs of such cards take 2 "
         "to 3 and 9 to 10 µs (machines/measured/published-runs.csv)."
     )
-    return a.outcome("own", ours, holds, why)
+    return a.outcome("own", ours, not beyond, why, past=beyond)
 
 
 def _sent(a: Analysis, sender: Point, what: str) -> float | None:
@@ -332,7 +337,8 @@ def dropped(a: Analysis, what: str, value: float) -> Outcome:
         raise NotTestable("InfiniBand was not measured here")
     ours = ", ".join(f"{name} {units.percent(v)}" for name, v in saved.items())
     why = "An eager sender ends when its last message has left, and two copies of 16 KiB are most of that."
-    return a.outcome("own", ours, any(abs(v - value) <= 3 for v in saved.values()), why)
+    beyond = past(min(saved.values(), key=lambda v: abs(v - value)), value - 3, value + 3)
+    return a.outcome("own", ours, not beyond, why, past=beyond)
 
 
 DEAR = (

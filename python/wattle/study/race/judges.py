@@ -9,7 +9,7 @@ from statistics import fmean
 
 from wattle.clocks.clusters import cluster
 from wattle.study import papers
-from wattle.study.published import NotTestable, Outcome, Verdict, needed, verdict_of
+from wattle.study.published import NotTestable, Outcome, Verdict, needed, past, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.text import units
 
@@ -154,7 +154,8 @@ def mode_saves(a: Analysis, metric: str, lo: float, hi: float, mode: str) -> Out
     if found is None:
         raise NotTestable(f"modes standard and {mode} were not both measured")
     kind = a.provenance if metric == "node" else "measured"
-    return Outcome(f"{units.percent(found.median)}", verdict_of(lo <= found.median <= hi), (), kind)
+    beyond = past(found.median, lo, hi)
+    return Outcome(units.percent(found.median), verdict_of(not beyond), (), kind, beyond)
 
 
 def groups(a: Analysis) -> Outcome:
@@ -168,7 +169,7 @@ def groups(a: Analysis) -> Outcome:
         parts.append(f"PEs {units.ranges(sorted(group))} wait {min(waits):.0f} to {max(waits):.0f} %")
     means = [100 * fmean(shares[i] for i in group) for group in groups]
     if len(groups) < 2 or max(means) - min(means) < APART:
-        return Outcome("; ".join(parts), Verdict.DIFFERS)
+        return Outcome("; ".join(parts), Verdict.WORSE)
     return Outcome("; ".join(parts), Verdict.CONSTRUCTION, (GIVEN,))
 
 

@@ -8,7 +8,7 @@ from statistics import median
 
 from wattle.base.checked import Checked
 from wattle.study import energy, papers
-from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
+from wattle.study.published import NotTestable, Outcome, Verdict, past, verdict_of
 from wattle.study.stats import center
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.knob import Knob
@@ -100,12 +100,13 @@ def _outcome(
     ours = f"{units.percent(middle.median)} in the median over fragments, {ends}"
     kind = "measured" if metric == "seconds" else a.provenance
     far = not reaches or (min(found) <= reaches if reaches < 0 else max(found) >= reaches)
-    return Outcome(ours, verdict_of(lo <= middle.median <= hi and far), (), kind)
+    beyond = past(middle.median, lo, hi)
+    return Outcome(ours, verdict_of(far and not beyond), (), kind, beyond)
 
 
 def _explained(a: Analysis, found: Outcome, what: str) -> Outcome:
     """Adds the reason why a simulation differs."""
-    if found.verdict is not Verdict.DIFFERS or not a.knob.simulated:
+    if found.verdict is not Verdict.WORSE or not a.knob.simulated:
         return found
     return replace(found, why=(*found.why, SIMULATED[what]))
 
@@ -166,7 +167,8 @@ def phase(a: Analysis, way: str, letter: str, within: Sequence[float]) -> Outcom
         raise NotTestable("the phase took no time")
     saved = 100 * (before - after) / before
     ours = f"{units.percent(saved)}: {units.seconds(before)} and {units.seconds(after)}, {int(low.x or 0):,} fragments"
-    return _explained(a, Outcome(ours, verdict_of(within[0] <= saved <= within[1])), way)
+    beyond = past(saved, *within)
+    return _explained(a, Outcome(ours, verdict_of(not beyond), past=beyond), way)
 
 
 def farthest(a: Analysis, way: str, metric: str, ghz: float, within: Sequence[float]) -> Outcome:
@@ -175,7 +177,8 @@ def farthest(a: Analysis, way: str, metric: str, ghz: float, within: Sequence[fl
     n, worst = min(found.items(), key=lambda item: item[1])
     kind = "measured" if metric == "seconds" else a.provenance
     ours = f"{units.percent(worst)} at the worst, {units.several(int(n), 'put')}"
-    return _explained(a, Outcome(ours, verdict_of(within[0] <= worst <= within[1]), (), kind), way)
+    beyond = past(worst, *within)
+    return _explained(a, Outcome(ours, verdict_of(not beyond), (), kind, beyond), way)
 
 
 def dram_falls(a: Analysis) -> Outcome:

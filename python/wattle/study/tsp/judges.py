@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wattle.study import papers
-from wattle.study.published import NotTestable, Outcome, verdict_of
+from wattle.study.published import NotTestable, Outcome, past, verdict_of
 from wattle.study.versions.analysis import Analysis
 from wattle.study.versions.judges import (
     asleep,  # noqa: F401 (published.toml names it)
@@ -59,8 +59,8 @@ def close_at_scale(a: Analysis, given: str) -> Outcome:
     n = a.pes[-1]
     found = ratio(a, "am", "mpi", given, n).median
     ours = ratios_text(a, "am", "mpi", given, [n])
-    holds = 1 / CLOSE <= found <= CLOSE
-    return Outcome(ours, verdict_of(holds), () if holds else (other(a),))
+    beyond = past(found, 1 / CLOSE, CLOSE, "times")
+    return Outcome(ours, verdict_of(not beyond), (other(a),) if beyond else (), past=beyond)
 
 
 def varies_with_few(a: Analysis) -> Outcome:

@@ -74,11 +74,11 @@ def at_most(a: Analysis, version: str, other: str, given: str, bar: float, least
     missed = [n for n in counts if ratio(a, version, other, given, n).median > bar]
     ours = ratios_text(a, version, other, given, counts)
     if missed:
-        return Outcome(ours, Verdict.DIFFERS, (f"Missed at {', '.join(map(str, missed))} PEs.",))
+        return Outcome(ours, Verdict.WORSE, (f"Missed at {', '.join(map(str, missed))} PEs.",))
     left_out = [n for n in (least, most) if n not in counts]
     if left_out:
         return Outcome(ours, Verdict.NOT_TESTABLE, (f"Not run with {' and '.join(map(str, left_out))} PEs.",))
-    return Outcome(ours, Verdict.AGREES)
+    return Outcome(ours, Verdict.SAME)
 
 
 def asleep(a: Analysis, versions: Sequence[str], most: float) -> Outcome:
