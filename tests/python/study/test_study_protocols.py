@@ -77,7 +77,7 @@ def test_jobs_are_of_both_mpis_by_the_transport_of_the_place(place, transport):
 
 def test_messages_that_went_by_the_other_protocol_are_left_out_and_said():
     right, wrong = analysis(BOTH), analysis(BOTH | {"TCP, rendezvous": True})
-    assert verdicts(right)["eager-saves"].verdict is Verdict.AGREES
+    assert verdicts(right)["eager-saves"].verdict is Verdict.SAME
     assert verdicts(wrong)["eager-saves"].verdict is Verdict.NOT_TESTABLE
     assert "3 cases went by the other protocol" in STUDY.says(wrong)
     assert "other protocol" not in STUDY.says(right)
@@ -112,7 +112,7 @@ def test_what_was_not_measured_is_named():
     assert "registers no memory" in rows["pinning"].why
     shared = verdicts(analysis({"shared memory, rendezvous": False, "shared memory, eager": True}))
     assert shared["eager-over-rendezvous"].verdict is Verdict.NOT_TESTABLE
-    assert shared["eager-saves"].verdict is Verdict.AGREES
+    assert shared["eager-saves"].verdict is Verdict.SAME
 
 
 def test_modelled_joules_of_real_ranks_judge_no_watts_and_measured_ones_do():
