@@ -52,12 +52,14 @@ static void place(wtl_arena *a, void *base)
 }
 
 /* A core file holds the control data. The heap adds what it allocates: to write the rest of a slice, the kernel would
- * give memory to pages that no PE has touched. */
+ * give memory to pages that no PE has touched. In simulation it holds neither: two mappings for each of many PEs are too
+ * many for one process. */
 static void place_mapping(wtl_arena *a, void *base)
 {
   a->owned = true;
   place(a, base);
-  madvise(a->slices, a->length - (size_t)(a->slices - a->base), MADV_DONTDUMP);
+  char *left_out = WTL_OS_IS_SIMULATED ? a->base : a->slices;
+  madvise(left_out, a->length - (size_t)(left_out - a->base), MADV_DONTDUMP);
 }
 
 /* Maps the arena at a free address. `near` is the preferred address, or 0. */
