@@ -52,8 +52,8 @@ static void place(wtl_arena *a, void *base)
 }
 
 /* A core file holds the control data. The heap adds what it allocates: to write the rest of a slice, the kernel would
- * give memory to pages that no PE has touched. In simulation it holds neither: two mappings for each of many PEs are too
- * many for one process. */
+ * give memory to pages that no PE has touched. In simulation it holds neither: two mappings for each of many PEs are
+ * too many for one process. */
 static void place_mapping(wtl_arena *a, void *base)
 {
   a->owned = true;

@@ -444,6 +444,16 @@ void write_deadlock()
                   (waits > 1 ? ", and " + std::to_string(waits - 1) + " more wait\n" : "\n"));
 }
 
+/* The Fortran library writes its last lines in a destructor, and there are none at the end of run_all. */
+void flush_fortran()
+{
+  void *library = dlopen("libgfortran.so.5", RTLD_NOW | RTLD_NOLOAD), *at = nullptr;
+  if (library) at = dlsym(library, "_gfortran_flush_i4");
+  void (*flush)(int *);
+  memcpy(&flush, &at, sizeof flush);
+  if (flush) flush(nullptr); /* all units */
+}
+
 /* Runs all PEs in one SimGrid actor, and ends the process. */
 void run_all()
 {
@@ -451,6 +461,7 @@ void run_all()
   int status = good ? 0 : 70;
   for (auto &pe : pes) status = std::max(status, pe->status);
   sim::hold_sigpipe();
+  flush_fortran();
   fflush(stdout);
   if (good)
     write_report("finished");

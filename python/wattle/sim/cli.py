@@ -109,7 +109,8 @@ def _simulated(planned: Simulation, command: list[str], where: Path, json: bool)
         "run", command, planned.pes, settings=planned.known.values | in_force, machine=planned.cluster.machine
     )
     record.meter = {"name": "simgrid", "why": ""}
-    record.extra = {"profile": planned.profile, "set": in_force, "simulated": simulation.as_dict(planned)}
+    cluster = simulation.as_dict(planned.cluster, planned.core.per_node)
+    record.extra = {"profile": planned.profile, "set": in_force, "simulated": cluster}
     manifest.write(where, record)
     with stopping.held() as blocked:  # until the result is kept
         output = 2 if json else None

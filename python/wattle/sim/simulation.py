@@ -176,8 +176,8 @@ def _wait(row: Checked) -> tuple[int, str, int]:
     return row.integer("pe"), row.text("call"), max(row.integer("offset") - 1, 0)
 
 
-def as_dict(made: Simulation) -> dict[str, Any]:
+def as_dict(cluster: Cluster, per_node: int = 1) -> dict[str, Any]:
     """The cluster of a result, with all numbers and their tags, for the manifest."""
-    numbers = {key: vars(number) for key, number in made.cluster.numbers.items()}
-    described = {"cluster": made.cluster.name, "title": made.cluster.title, "network": made.cluster.network}
-    return {**described, "numbers": numbers, "per_node": made.core.per_node}
+    numbers = {key: vars(number) for key, number in cluster.numbers.items()}
+    described = {"cluster": cluster.name, "title": cluster.title, "network": cluster.network}
+    return {**described, "numbers": numbers, "per_node": per_node}

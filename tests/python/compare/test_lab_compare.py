@@ -252,7 +252,7 @@ def test_a_study_comparison_counts_each_verdict_and_names_the_figures_that_chang
     with pytest.raises(SystemExit, match="0"):
         main(["compare", str(one), str(other)])
     shown = capsys.readouterr().out
-    assert "before: 1 agrees, 1 fit" in shown and "row-0: agrees before, differs after" in shown
+    assert "before: 1 same, 1 fit" in shown and "row-0: same before, worse after" in shown
 
 
 def test_studies_of_waiting_and_clocks_are_compared_with_their_verdicts(tmp_path):

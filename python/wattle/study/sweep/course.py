@@ -142,12 +142,12 @@ def _told(study: Sweep, plan: Plan, jobs: Sequence[Job], left_out: dict[str, str
             **({"program": list(study.program)} if study.program else {}),
             **({"left_out": left_out} if left_out else {}),
         },
-        **({"simulated": simulation.as_dict(plan.machine)} if plan.machine else {}),
+        **({"simulated": simulation.as_dict(plan.machine.cluster)} if plan.machine else {}),
         **_others(jobs),
     }
 
 
 def _others(jobs: Sequence[Job]) -> dict[str, Any]:
     """Simulated machines other than the study's own, by series."""
-    found = {job.series: simulation.as_dict(job.machine) for job in jobs if job.machine}
+    found = {job.series: simulation.as_dict(job.machine.cluster) for job in jobs if job.machine}
     return {"simulated_by_series": found} if found else {}
