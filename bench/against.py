@@ -15,6 +15,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "python")]
@@ -87,13 +88,14 @@ def sides(tools: Toolchain, there: str, source: str, launch: Launch) -> list[Sid
     return [replace(side, name=name) for side, name in zip(tools.sides(source, launch), (HERE, there), strict=True)]
 
 
-def memory_of(samples: list[dict], side: str, pes: int) -> float:
+def memory_of(samples: list[dict[str, Any]], side: str, pes: int) -> float:
     """Bytes of control memory of a PE: private and shared pages and page tables, the median of the rounds."""
     of = [s["total"] for s in samples if s["side"] == side and s["pes"] == pes]
-    return statistics.median(sum(total[kind] for kind in HELD_KINDS) for total in of) / pes
+    held: list[int] = [sum(total[kind] for kind in HELD_KINDS) for total in of]
+    return statistics.median(held) / pes
 
 
-def memory_table(samples: list[dict], there: str) -> Table:
+def memory_table(samples: list[dict[str, Any]], there: str) -> Table:
     """Private, shared and page tables of a PE by number of PEs."""
     table = columns("memory of a PE", HERE, there, "ratio")
     for pes in sorted({s["pes"] for s in samples}):
@@ -117,7 +119,7 @@ def parse(words: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def measure(options: argparse.Namespace) -> dict:
+def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Builds the other revision, measures both and prints two tables. Returns the figures with their samples."""
     commit = resolved(options.revision)
     there = commit[:9]

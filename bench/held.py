@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from bench.jobs import BenchError, Side, end
 
@@ -72,7 +73,7 @@ class Held:
     ) -> None:
         self.side, self.pes, self.tick, self.more = side, pes, tick, more
         self.pids: list[int] = []
-        self.figures: list[dict] = []
+        self.figures: list[dict[str, Any]] = []
         self.start_s = self.finish_s = 0.0
 
     def __enter__(self) -> Held:
@@ -161,7 +162,7 @@ class Held:
         self._folder.cleanup()
 
 
-def take(side: Side, pes: int, tick: Callable[[str], None]) -> dict:
+def take(side: Side, pes: int, tick: Callable[[str], None]) -> dict[str, Any]:
     """Starts a job, measures its memory and releases it. Returns memory and times as raw data."""
     with Held(side, pes, tick) as held:
         parts, launcher = held.memory(), footprint(held.launcher)

@@ -7,9 +7,10 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol
 
 from wattle.base import files
 from wattle.machine.nodes import Nodes
@@ -78,7 +79,7 @@ def across(nodes: Nodes, pes: int) -> Launch:
     return lambda words: nodes.command("mpirun", pes, "-q", *words)
 
 
-def end(job: subprocess.Popen) -> None:
+def end(job: subprocess.Popen[Any]) -> None:
     """Ends a launcher that still runs. SIGTERM lets it end its PEs; SIGKILL would leave them running."""
     if job.poll() is not None:
         return
@@ -92,6 +93,14 @@ def end(job: subprocess.Popen) -> None:
 
 class MissingInput(BenchError):
     """The input of an application is not here. The message says which, and the rest is measured."""
+
+
+class Runs(Protocol):
+    """One side of a comparison, with the figures of each run."""
+
+    name: str
+
+    def run(self, *arguments: str) -> Figures: ...
 
 
 @dataclass
@@ -136,7 +145,7 @@ class Side:
             raise BenchError(f"{self.name}: {self.program.name} ended with exit code {job.returncode}\n{words}")
         return wall, output
 
-    def lines(self, *arguments: str) -> tuple[float, list[dict]]:
+    def lines(self, *arguments: str) -> tuple[float, list[dict[str, Any]]]:
         """One run: its seconds, and the JSON lines that its PEs printed."""
         wall, output = self.output(*arguments)
         return wall, [json.loads(line) for line in output.splitlines() if line.startswith("{")]
@@ -152,7 +161,7 @@ class Side:
         return figures
 
 
-def figures_of(line: dict) -> Figures:
+def figures_of(line: dict[str, Any]) -> Figures:
     """The figures in one line of a program's output, by row."""
     if line.get("test") == "empty":
         return {"init": line["init_s"], "finalize": line["finalize_s"]}
@@ -160,7 +169,7 @@ def figures_of(line: dict) -> Figures:
     return {line["row"]: line["median_s"]} | best
 
 
-def alternate(sides: list[Side], n: int, arguments: list[str], tick: Callable[[], None]) -> Rounds:
+def alternate(sides: Sequence[Runs], n: int, arguments: list[str], tick: Callable[[], None]) -> Rounds:
     """Runs all sides alternately, n times. The side that begins changes from round to round."""
     rounds = []
     for i in range(n):

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 from wattle.machine.nodes import SUBNET, Nodes
 from wattle.text.console import progress
@@ -100,7 +101,7 @@ class Server:
             stderr=subprocess.DEVNULL,
         )
 
-    def __enter__(self) -> subprocess.Popen:
+    def __enter__(self) -> subprocess.Popen[bytes]:
         return self.job
 
     def __exit__(self, *_: object) -> None:
@@ -129,7 +130,9 @@ def of_perftest(column: str, test: str, where: str, place: Place, address: str, 
     return value_of(column, done.stdout, f"{' '.join(words)}: {done.stderr.strip()}")
 
 
-def connected(command: list[str], env: dict[str, str], server: subprocess.Popen) -> subprocess.CompletedProcess:
+def connected(
+    command: list[str], env: dict[str, str], server: subprocess.Popen[bytes]
+) -> subprocess.CompletedProcess[str]:
     """Runs a client. It is restarted while the server does not listen yet, because the server does not report when it
     does.
     """
@@ -152,12 +155,12 @@ def value_of(column: str, text: str, command: str) -> float:
     raise BenchError(f"{command}\nprinted no {column}: {text.strip()}")
 
 
-def as_data(label: str, size: int, values: list[float]) -> dict:
+def as_data(label: str, size: int, values: list[float]) -> dict[str, Any]:
     """A limit as a dictionary for the JSON file."""
     return {"label": label, "bytes": size, "s": values, "median_s": statistics.median(values)}
 
 
-def table_of(found: list[dict]) -> Table:
+def table_of(found: list[dict[str, Any]]) -> Table:
     table = columns("limit", "median")
     for limit in found:
         table.add_row(limit["label"], shown(Row("", limit["label"], limit["bytes"]), limit["median_s"]))

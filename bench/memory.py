@@ -57,9 +57,9 @@ def amount(size: float) -> str:
     return f"{size / MIB:.2f} MiB" if abs(size) >= MIB else f"{size / 1024:.0f} KiB"
 
 
-def median_of(samples: list[dict], side: str, pes: int, *path: str) -> float:
+def median_of(samples: list[dict[str, Any]], side: str, pes: int, *path: str) -> float:
     """The median over rounds of one number of a side's jobs of one size."""
-    values = []
+    values: list[float] = []
     for sample in samples:
         if sample["side"] == side and sample["pes"] == pes:
             value: Any = sample
@@ -69,19 +69,19 @@ def median_of(samples: list[dict], side: str, pes: int, *path: str) -> float:
     return statistics.median(values)
 
 
-def sizes_of(samples: list[dict], side: str) -> list[int]:
+def sizes_of(samples: list[dict[str, Any]], side: str) -> list[int]:
     """The sizes of a side's jobs."""
     return sorted({s["pes"] for s in samples if s["side"] == side})
 
 
-def fits(samples: list[dict], side: str, kinds: tuple[str, ...]) -> list[Fit]:
+def fits(samples: list[dict[str, Any]], side: str, kinds: tuple[str, ...]) -> list[Fit]:
     """One fit a round, of the sum of some kinds of memory."""
     sizes = sizes_of(samples, side)
     by_size = [[s["total"] for s in samples if s["side"] == side and s["pes"] == n] for n in sizes]
     return [fit(sizes, [sum(t[kind] for kind in kinds) for t in totals]) for totals in zip(*by_size, strict=True)]
 
 
-def size_table(samples: list[dict]) -> Table:
+def size_table(samples: list[dict[str, Any]]) -> Table:
     """A table with one line for each side and size: KiB a PE by kind, and the time of the job."""
     table = columns("", "PEs", "PSS", "private", "files", "shared", "page tables", "start", "finish")
     for side in dict.fromkeys(s["side"] for s in samples):
@@ -99,7 +99,7 @@ def spread(values: list[float]) -> str:
     return middle if len(values) == 1 else f"{middle} ({min(values):.0f}..{max(values):.0f})"
 
 
-def added_pes(samples: list[dict]) -> dict[str, dict[str, float]]:
+def added_pes(samples: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
     """Bytes of PSS of an additional PE, from each size to the next."""
 
     def pss(side: str, n: int) -> float:
@@ -111,7 +111,7 @@ def added_pes(samples: list[dict]) -> dict[str, dict[str, float]]:
     }
 
 
-def growth(samples: list[dict], judge: bool) -> dict:
+def growth(samples: list[dict[str, Any]], judge: bool) -> dict[str, Any]:
     """The project's bars on memory and their verdicts."""
     most = sizes_of(samples, "Wattle")[-1]
     each = {side: median_of(samples, side, most, "total", "pss") / most for side in COMPARED}
@@ -127,7 +127,7 @@ def growth(samples: list[dict], judge: bool) -> dict:
     }
 
 
-def growth_table(data: dict) -> Table:
+def growth_table(data: dict[str, Any]) -> Table:
     """The bars as a table."""
     table = columns("", *COMPARED)
     table.add_column("bar", no_wrap=True)
@@ -142,7 +142,7 @@ def growth_table(data: dict) -> Table:
     return table
 
 
-def on_one_node(part: Part) -> dict:
+def on_one_node(part: Part) -> dict[str, Any]:
     """Measures all sizes on this machine, all sides alternately."""
     tools, quick = part.tools, part.options.quick
     programs = {"Wattle": tools.ours("empty.c"), "PMIx": build_alone(), "peer": tools.theirs("empty.c")}
@@ -163,7 +163,7 @@ def on_one_node(part: Part) -> dict:
     return {"samples": samples} | data
 
 
-def on_two_nodes(part: Part) -> dict:
+def on_two_nodes(part: Part) -> dict[str, Any]:
     """Measures PEs on two nodes, which also have the network's memory. There is no bar."""
     programs = {"Wattle": part.tools.ours("empty.c"), "PMIx": build_alone()}
     with Nodes(2) as nodes:
@@ -173,7 +173,7 @@ def on_two_nodes(part: Part) -> dict:
     return {"samples": samples}
 
 
-def sample(what: str, plan: list[tuple[Side, int]], rounds: int) -> list[dict]:
+def sample(what: str, plan: list[tuple[Side, int]], rounds: int) -> list[dict[str, Any]]:
     """Runs every job of the plan once a round."""
     samples = []
     with progress(what, len(plan) * rounds) as steps:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 from wattle.machine.nodes import SUBNET, Nodes
 
 from bench import limits
-from bench.jobs import BEST, Figures, Launch, Rounds, Side, across, build, pinned, stacked
+from bench.jobs import BEST, Figures, Launch, Rounds, Runs, Side, across, build, pinned, stacked
 from bench.pairs import Comparison, Pairs, Row, between, compare
 from bench.part import Part
 from bench.show import say_skipped
@@ -100,7 +101,7 @@ class Messages:
         beside = [Side("MPI", self.mpi, launch, mpi_env or {})] if self.mpi else []
         return Side("Wattle", self.ours, launch), beside
 
-    def rounds(self, what: str, sides: list, words: list[str]) -> list[dict[str, Figures]]:
+    def rounds(self, what: str, sides: Sequence[Runs], words: list[str]) -> list[dict[str, Figures]]:
         """Runs all sides alternately. Returns the figures by the sides' names."""
         rounds = self.part.rounds(what, sides, words)
         return [{side.name: figures for side, figures in zip(sides, r, strict=True)} for r in rounds]

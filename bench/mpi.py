@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from wattle.report.bench_file import Bar
 from wattle.run.mpi import KINDS, OVERSUBSCRIBED
 from wattle.text.console import out
 
@@ -123,7 +124,7 @@ def loops(part: Part, mpi: str, name: str, program: Path) -> None:
     part.bars.append(waiting_share(slack, name, not part.options.quick))
 
 
-def waiting_share(slack: Rounds, name: str, judge: bool) -> verdicts.Bar:
+def waiting_share(slack: Rounds, name: str, judge: bool) -> Bar:
     """The CPU time of the rank that waits, as a share of the loop's time. Prints it, too."""
     own, plain = ([r[i]["waiting_cpu"] / (20 * r[i]["imbalanced"]) for r in slack] for i in range(2))
     disturbed = 3 * disturbed_rounds(r[:1] for r in slack) > len(slack)

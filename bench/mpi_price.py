@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from wattle.run.mpi import OVERSUBSCRIBED
 
@@ -61,7 +62,7 @@ def messages(part: Part, mpi: str, name: str, program: Path) -> None:
     part.compared(title, SIDES, rows, between(rounds, 0, 1), promise=SECTION)
 
 
-def application(part: Part, row: dict) -> None:
+def application(part: Part, row: dict[str, Any]) -> None:
     """An application of the table on two cores, with a profile and without Wattle."""
     name, (first, *arguments) = row["name"], row["run"].split()
     program = shutil.which(first)
@@ -81,7 +82,7 @@ def application(part: Part, row: dict) -> None:
     part.compared(title, SIDES, rows, between(rounds, 0, 1), promise=SECTION)
 
 
-def _prepare(row: dict, folder: Path) -> None:
+def _prepare(row: dict[str, Any], folder: Path) -> None:
     """Writes the input of an application into a folder."""
     where, short, long = LONGER[row["name"]]
     files, setup = dict(row.get("files", {})), row.get("setup", "")

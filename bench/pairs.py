@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from wattle.study.stats import quantile
 
@@ -92,7 +93,7 @@ class Comparison:
         word = "met" if self.median <= self.row.bar else "not met"
         return f"{word} (close)" if low <= self.row.bar <= high else word
 
-    def as_data(self) -> dict:
+    def as_data(self) -> dict[str, Any]:
         """The comparison as a dictionary for the JSON file; times in seconds."""
         return asdict(self) | {
             "median_ratio": self.median,
@@ -132,6 +133,6 @@ def between(rounds: Rounds, first: int, second: int) -> Pairs:
     return [(r[first], r[second]) for r in rounds]
 
 
-def as_data(comparisons: list[Comparison]) -> list[dict]:
+def as_data(comparisons: list[Comparison]) -> list[dict[str, Any]]:
     """Comparisons for the JSON file."""
     return [c.as_data() for c in comparisons]

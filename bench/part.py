@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from wattle.report.bench_file import Bar
 from wattle.text.console import progress
 
 from bench import verdicts
-from bench.jobs import Figures, Rounds, Side, Toolchain, alternate
+from bench.jobs import Figures, Rounds, Runs, Toolchain, alternate
 from bench.pairs import Comparison, Pairs, Row, as_data, compare
 from bench.show import comparison_table, own_table, say_skipped, section
 
@@ -29,7 +29,7 @@ class Part:
     bars: list[Bar] = field(default_factory=list)
     limits: list[Limit] = field(default_factory=list)
 
-    def rounds(self, what: str, sides: list[Side], arguments: Iterable[str] = (), n: int = 0) -> Rounds:
+    def rounds(self, what: str, sides: Sequence[Runs], arguments: Iterable[str] = (), n: int = 0) -> Rounds:
         """Runs all sides alternately, `n` times, by default --pairs. `what` names the progress."""
         n = n or self.options.pairs
         with progress(what, n * len(sides)) as steps:

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "python")]
@@ -113,7 +114,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
+def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict[str, Any]]:
     """The compilers, and the file's description of this run. Prints the lines above the tables."""
     if not shutil.which("mpirun"):
         raise BenchError("mpirun is missing; run `make deps`")
@@ -144,7 +145,7 @@ def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
     }
 
 
-def measure(options: argparse.Namespace, result: dict) -> int:
+def measure(options: argparse.Namespace, result: dict[str, Any]) -> int:
     """Runs the chosen sections, which print their tables, and adds their parts of the file to `result`. A section that
     fails does not keep the others from being measured. Returns 1 where one failed, else 0.
     """
@@ -169,7 +170,7 @@ def measure(options: argparse.Namespace, result: dict) -> int:
     return code
 
 
-def tell(result: dict) -> None:
+def tell(result: dict[str, Any]) -> None:
     """Prints the two tables at the end: every bar, and the machine's own limits."""
     if result["bars"]:
         section("The bars", verdicts.table_of([Bar(**bar) for bar in result["bars"]]))
@@ -195,7 +196,7 @@ def why_not(folder: Path, file: Path | None = None) -> str | None:
     return None
 
 
-def write(options: argparse.Namespace, result: dict) -> None:
+def write(options: argparse.Namespace, result: dict[str, Any]) -> None:
     """Writes the file with the complete sections and their samples."""
     files.write_atomically(options.out, json_text({"schema": SCHEMA, **result}, indent=1))
     out.print(f"figures: {options.out}", soft_wrap=True)
@@ -206,7 +207,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the benchmark. The exit code shows whether there are figures, not whether they are good."""
     options = parse(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that jobs and nodes are removed
-    result: dict = {}
+    result: dict[str, Any] = {}
     code = 0
     if why := why_not(OUT):
         note(f"bench: nothing can be written into {OUT}: {why}; BENCH_OUT names another folder")

@@ -13,8 +13,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from wattle.machine.nodes import Nodes
 from wattle.text.console import note, progress
@@ -91,9 +94,9 @@ def _leads_elsewhere(row: list[str]) -> bool:
     return row[3] == ESTABLISHED and other[0] != 127
 
 
-def held_jobs(plan: Plan, program: Path) -> list[dict]:
+def held_jobs(plan: Plan, program: Path) -> list[dict[str, Any]]:
     """A job for each network, shape and phase."""
-    samples: list[dict] = []
+    samples: list[dict[str, Any]] = []
     with progress("many nodes", len(plan.shapes) * len(NETWORKS) * len(PHASES)) as steps:
         for nodes, each in plan.shapes:
             with Nodes(nodes) as made:
@@ -105,7 +108,7 @@ def held_jobs(plan: Plan, program: Path) -> list[dict]:
     return samples
 
 
-def one_job(side: Side, nodes: int, each: int, phase: str) -> dict:
+def one_job(side: Side, nodes: int, each: int, phase: str) -> dict[str, Any]:
     """Starts a job, measures its memory and connections after the phase, and releases it."""
     pes = nodes * each
     with Held(side, pes, more=(phase,)) as held:
@@ -125,22 +128,22 @@ def one_job(side: Side, nodes: int, each: int, phase: str) -> dict:
     }
 
 
-def _of(samples: list[dict], **wanted: object) -> list[dict]:
+def _of(samples: list[dict[str, Any]], **wanted: object) -> list[dict[str, Any]]:
     return [s for s in samples if all(s[key] == value for key, value in wanted.items())]
 
 
-def own_memory(sample: dict) -> int:
+def own_memory(sample: dict[str, Any]) -> int:
     """Bytes that no other program shares: private pages, the arena and page tables."""
     return sum(sample["memory"][kind] for kind in FITTED[CONTROL])
 
 
-def _by_shape(samples: list[dict]) -> list[tuple[tuple[str, int, int], dict[str, dict]]]:
+def _by_shape(samples: list[dict[str, Any]]) -> list[tuple[tuple[str, int, int], dict[str, dict[str, Any]]]]:
     """The samples of each network and shape, by phase."""
     shapes = dict.fromkeys((s["network"], s["nodes"], s["pes"]) for s in samples)
     return [(k, {s["phase"]: s for s in _of(samples, network=k[0], nodes=k[1], pes=k[2])}) for k in shapes]
 
 
-def size_table(samples: list[dict]) -> Table:
+def size_table(samples: list[dict[str, Any]]) -> Table:
     """Connections and memory a PE after each phase: one line for each network and shape."""
     table = columns(
         "", "nodes", "PEs", *(f"{what}, {phase}" for what in ("conn.", "KiB") for phase in PHASES), wrap=True
@@ -152,7 +155,7 @@ def size_table(samples: list[dict]) -> Table:
     return table
 
 
-def time_table(samples: list[dict]) -> Table:
+def time_table(samples: list[dict[str, Any]]) -> Table:
     """Times: of the job's start and end, and of a put to each other PE."""
     table = columns("", "nodes", "PEs", "start", "finish", "first put", "next put")
     for (network, nodes, pes), of in _by_shape(samples):
@@ -161,7 +164,7 @@ def time_table(samples: list[dict]) -> Table:
     return table
 
 
-def grown(samples: list[dict]) -> dict[str, dict]:
+def grown(samples: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """For each network: bytes of a further connection, and what grows with each pair of PEs after a barrier alone."""
     found = {}
     for network in NETWORKS:
@@ -176,7 +179,7 @@ def grown(samples: list[dict]) -> dict[str, dict]:
     return found
 
 
-def grown_table(found: dict[str, dict]) -> Table:
+def grown_table(found: dict[str, dict[str, Any]]) -> Table:
     """One line for each network."""
     table = columns("", "PEs", "a connection", "after a barrier: a PE", "a pair of PEs", wrap=True)
     for network, f in found.items():
@@ -195,19 +198,19 @@ def sent(folder: Path) -> int:
     return sum(profile["network"]["messages"]["sent"] for profile in profiles)
 
 
-def counted_jobs(plan: Plan, program: Path) -> list[dict]:
+def counted_jobs(plan: Plan, program: Path) -> list[dict[str, Any]]:
     """Messages of one call on made nodes of one PE, by UCX: the difference of two jobs."""
     found = []
     with progress("messages of made nodes", len(plan.counted) * len(CALLS)) as steps:
         for nodes in plan.counted:
             with Nodes(nodes) as made:
                 for call in CALLS:
-                    found.append(_counted("UCX", nodes, call, lambda n, call=call: by_job(program, made, call, n)))
+                    found.append(_counted("UCX", nodes, call, partial(by_job, program, made, call)))
                     steps.advance()
     return found
 
 
-def _counted(where: str, pes: int, call: str, job) -> dict:  # noqa: ANN001
+def _counted(where: str, pes: int, call: str, job: Callable[[int], int]) -> dict[str, Any]:
     few, many = job(COUNTED_CALLS), job(2 * COUNTED_CALLS)
     return {"where": where, "pes": pes, "call": call, "messages": (many - few) / COUNTED_CALLS}
 
@@ -220,7 +223,7 @@ def by_job(program: Path, nodes: Nodes, call: str, n: int) -> int:
         return sent(Path(folder))
 
 
-def simulated_jobs(plan: Plan, tools: Toolchain) -> list[dict]:
+def simulated_jobs(plan: Plan, tools: Toolchain) -> list[dict[str, Any]]:
     """Messages of one call of simulated PEs, each on a node of its own."""
     try:
         program = build(tools.own, "scale.c", "sim", ("--sim",))
@@ -231,9 +234,7 @@ def simulated_jobs(plan: Plan, tools: Toolchain) -> list[dict]:
     found = []
     with progress("simulated messages", len(sizes)) as steps:
         for pes, call in sizes:
-            found.append(
-                _counted("simulated", pes, call, lambda n, pes=pes, call=call: by_simulation(program, pes, call, n))
-            )
+            found.append(_counted("simulated", pes, call, partial(by_simulation, program, pes, call)))
             steps.advance()
     return found
 
@@ -257,7 +258,7 @@ def by_simulation(program: Path, pes: int, call: str, n: int) -> int:
         return sent(Path(folder, "run", "profile"))
 
 
-def messages_table(counts: list[dict]) -> Table:
+def messages_table(counts: list[dict[str, Any]]) -> Table:
     """One line for each source and number of PEs."""
     table = columns("", "PEs", *CALLS)
     for where, pes in dict.fromkeys((c["where"], c["pes"]) for c in counts):

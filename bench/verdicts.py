@@ -94,6 +94,6 @@ def table_of(verdicts: list[Bar]) -> Table:
     return table
 
 
-def as_data(verdicts: list[Bar]) -> list[dict]:
+def as_data(verdicts: list[Bar]) -> list[dict[str, Any]]:
     """Bars for the JSON file."""
     return [asdict(v) for v in verdicts]

@@ -101,7 +101,7 @@ class Link:
     def __init__(self, origin: Spot, to: Spot, steps: list[Step]) -> None:
         self.origin, self.to = origin, to
         sums = Step(*map(sum, zip(*steps, strict=True)))
-        self.counts = {name: getattr(sums, name) for name in STEP_COUNTS}
+        self.counts: dict[str, int] = {name: getattr(sums, name) for name in STEP_COUNTS}
         self.bytes, self.time_s = sums.bytes, sums.time_s
         self.areas = {(s.area, s.low, s.high) for s in steps if s.area >= 0}  # area, low, high of a PE's calls
 
@@ -255,7 +255,7 @@ def _spots(profile: RunProfile, program: str) -> tuple[list[Spot], dict[tuple[in
 
 
 def _add_site(to: OfPE, pe: PE, site: Site) -> None:
-    waited = add(site.wait_s.values()) or 0.0
+    waited = site.waiting_s or 0.0
     own = max(0.0, (site.time_s or 0.0) - waited)
     timer = (pe.sequence.timer_s or 0.0) if pe.sequence is not None else 0.0
     to.calls += site.calls

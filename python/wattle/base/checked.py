@@ -71,7 +71,8 @@ class Checked:
         return self._plain(key) is not None or self.object().get(key) is not None
 
     def object(self) -> dict[str, Any]:
-        return self.expect("an object").value
+        found: dict[str, Any] = self.expect("an object").value
+        return found
 
     def get(self, key: str) -> Checked:
         return self._child(key)
@@ -96,7 +97,8 @@ class Checked:
         return [entry.number(key) for key in entry.value]
 
     def flag(self, key: str) -> bool:
-        return self._child(key).expect("true or false").value
+        found: bool = self._child(key).expect("true or false").value
+        return found
 
     def expect(self, kind: str, nullable: bool = False) -> Checked:
         """This value, after a check of its kind. `kind` is a key of KINDS."""
@@ -123,10 +125,11 @@ class Checked:
         if type(value) is int and lo <= value <= hi:
             return value
         child = self._child(key).expect("a whole number")
-        if not lo <= child.value <= hi:
-            allowed = f"at least {lo}" if child.value < lo else f"at most {hi}"
-            raise child.wrong(f"expected {allowed}, found {child.value}")
-        return child.value
+        found: int = child.value
+        if not lo <= found <= hi:
+            allowed = f"at least {lo}" if found < lo else f"at most {hi}"
+            raise child.wrong(f"expected {allowed}, found {found}")
+        return found
 
     def count(self, key: str) -> int | None:
         """A whole number of at least 0, or None for null."""
@@ -210,10 +213,10 @@ def read_toml(path: Path) -> Checked:
 def parse_json(source: object, text: str | bytes) -> Checked:
     """Parses JSON from a file or a program. Numbers, texts and depth must be within the limits, and each key unique."""
     try:
-        text = text if isinstance(text, str) else text.decode("utf-8")
-        if not text.strip():
+        decoded = text if isinstance(text, str) else text.decode("utf-8")
+        if not decoded.strip():
             raise DamagedFile(source, "is empty (the writer was cut off, or the disk was full)")
-        value = json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_no_number)
+        value = json.loads(decoded, object_pairs_hook=_without_doubles, parse_constant=_no_number)
     except UnicodeDecodeError:
         raise DamagedFile(source, "is not text (UTF-8)") from None
     except json.JSONDecodeError as error:
@@ -225,7 +228,7 @@ def parse_json(source: object, text: str | bytes) -> Checked:
     except _Refused as error:
         raise DamagedFile(source, str(error)) from None
     except ValueError:  # raised by int()
-        raise DamagedFile(source, _longest_whole(text)) from None
+        raise DamagedFile(source, _longest_whole(decoded)) from None
     return _within_limits(Checked(source, value))
 
 

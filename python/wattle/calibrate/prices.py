@@ -162,8 +162,8 @@ def _cell(cell: Checked) -> Cell:
     if not cell.has("median_s"):
         return Cell(None, None, None, 0, why, applies)
     # No lower bound: the price of a fence is a difference, which can be below zero where the fence costs little.
-    numbers = [cell.number(key, lo=None) for key in ("median_s", "quarter_s", "three_quarters_s")]
-    return Cell(*numbers, cell.integer("samples"), why, applies)
+    median, low, high = (cell.number(key, lo=None) for key in ("median_s", "quarter_s", "three_quarters_s"))
+    return Cell(median, low, high, cell.integer("samples"), why, applies)
 
 
 def store(document: dict[str, Any], file: Path) -> None:

@@ -94,8 +94,8 @@ def provenance(prices: Prices) -> str:
 
 def spread(cell: Cell) -> str:
     """A cell such as `38.6 (30.4–47.5) µs`, in the unit of the median."""
-    numbers = (cell.median_s, cell.quarter_s, cell.three_quarters_s)
-    if any(number is None for number in numbers):
+    numbers = [n for n in (cell.median_s, cell.quarter_s, cell.three_quarters_s) if n is not None]
+    if len(numbers) < 3:
         return units.UNKNOWN
     factor, unit = units.scale_for(numbers[:1], units.SECONDS) if numbers[0] else units.SECONDS[-1]
     median, low, high = (_short(number / factor) for number in numbers)

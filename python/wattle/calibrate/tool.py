@@ -33,11 +33,17 @@ def _run(command: list[str], progress: Callable[[int, int, str], None]) -> tuple
     """Runs the tool. Returns its lines on standard error except progress, its document and its exit code. The document
     is much smaller than a pipe's buffer, so the tool does not block on it.
     """
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
     said: list[str] = []
     process = None
     try:
-        process = subprocess.Popen(command, text=True, errors="replace", **pipes)
+        process = subprocess.Popen(
+            command,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         assert process.stdout and process.stderr
         for line in process.stderr:
             head, _, name = line.strip().partition(": ")

@@ -162,9 +162,9 @@ def fit(document: Checked, sockets: int, ghz: float | None) -> Fit:
             clocks.setdefault(round(clock, 6), {})[row.state] = _per_core(row, idle.cpu_w, cores, how)
     clocks = {clock: by_state for clock, by_state in sorted(clocks.items()) if set(by_state) == set(STATES)}
     asked = document.number("base_ghz")
-    if not clocks and asked is None and ghz is None:
-        raise WattleError("the clock of this machine is not known: give it with --ghz")
     base = max(clocks, default=ghz) if asked is None else asked
+    if base is None:
+        raise WattleError("the clock of this machine is not known: give it with --ghz")
     if not any(abs(clock - base) < NEAR_GHZ for clock in clocks):
         why = document.text("why") or f"{meter} left gaps"
         raise WattleError(f"at the base clock, {base:g} GHz, some states could not be measured: {why}")

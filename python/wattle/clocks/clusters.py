@@ -48,8 +48,7 @@ def _best_cuts(ranked: Sequence[float], k: int) -> tuple[list[int], float]:
     for j in range(1, k):
         row, where = [0.0] * (n + 1), [0] * (n + 1)
         for b in range(1, n + 1):
-            first = min(range(min(j, b), b + 1), key=lambda a, b=b, j=j: best[j - 1][a] + sums.spread(a, b))
-            row[b], where[b] = best[j - 1][first] + sums.spread(first, b), first
+            row[b], where[b] = min((best[j - 1][a] + sums.spread(a, b), a) for a in range(min(j, b), b + 1))
         best.append(row)
         begins.append(where)
     cuts, b = [], n

@@ -115,7 +115,7 @@ def _drawing(pe: PE) -> Amounts | None:
     """The seconds in each state as the runtime gives them to the model. A PE without a core counts as asleep in any
     state, and a second thread counts like the first.
     """
-    seconds = {state: pe.state_s[state] for state in (*STATES, NO_CORE) if pe.state_s[state] is not None}
+    seconds: Amounts = {state: s for state in (*STATES, NO_CORE) if (s := pe.state_s[state]) is not None}
     if not set(STATES) <= set(seconds) or pe.cpu_s is None:
         return None
     seconds["asleep"] += seconds.pop(NO_CORE, 0.0)

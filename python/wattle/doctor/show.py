@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wattle.doctor.finding import Finding, Section, State
 from wattle.machine.info import Info
 from wattle.text import units
@@ -64,11 +66,11 @@ def settings_table(info: Info) -> Table:
     return result
 
 
-def _is_changed(row: dict) -> bool:
+def _is_changed(row: dict[str, Any]) -> bool:
     return str(row.get("value", "")) != str(row.get("default", ""))
 
 
-def _what_for(row: dict) -> Text:
+def _what_for(row: dict[str, Any]) -> Text:
     text = str(row.get("help", ""))
     choices = row.get("choices")
     allowed = " | ".join(choices) if isinstance(choices, list) else str(choices or "").replace("|", " | ")
@@ -79,6 +81,6 @@ def _what_for(row: dict) -> Text:
     return plain(text)
 
 
-def _bound(row: dict, end: str) -> str:
+def _bound(row: dict[str, Any], end: str) -> str:
     form = {"size": units.size, "seconds": units.seconds}.get(str(row.get("kind")))
     return form(row[end]) if form else f"{row[end]} {row.get('unit', '')}".rstrip()

@@ -18,7 +18,7 @@ from wattle.machine import info
 from wattle.record import manifest
 from wattle.run import stream as streams
 from wattle.run import target
-from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
+from wattle.run.options import STDOUT, Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
 from wattle.text import console, openmetrics, units
 from wattle.text.console import styled
 from wattle.text.openmetrics import Metric
@@ -75,7 +75,7 @@ def energy(
         if lines:
             lines.begin(environment)
         try:
-            found = meters.run(command, environment, 2 if json or stream == streams.STDOUT else None, group)
+            found = meters.run(command, environment, 2 if json or stream == STDOUT else None, group)
         finally:
             if lines:
                 lines.end()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +30,11 @@ class Courses:
     def pes(self) -> list[int]:
         return sorted(self._of)
 
-    def means(self, pe: int, edges_s: np.ndarray) -> np.ndarray:
+    def means(self, pe: int, edges_s: Sequence[float] | np.ndarray) -> np.ndarray:
         """The part of the PE's joules between each two edges, in 1/s. Times its joules it is W."""
         at, part = self._of[pe]
-        return np.diff(np.interp(edges_s, at, part)) / np.diff(edges_s)
+        found: np.ndarray = np.diff(np.interp(edges_s, at, part)) / np.diff(edges_s)
+        return found
 
     def peak(self, pe: int, over_s: float) -> float:
         """The largest mean of a PE over `over_s`, or over the whole run of a shorter PE, in 1/s."""

@@ -97,7 +97,8 @@ def _outer(spans: np.ndarray) -> np.ndarray:
         return spans
     reached = np.maximum.accumulate(spans[:, 1])
     inside = np.append(False, spans[1:, 1] <= reached[:-1]) & np.append(False, spans[1:, 0] < reached[:-1])
-    return spans[~inside]
+    outer: np.ndarray = spans[~inside]
+    return outer
 
 
 def computing(pe: PeSpans) -> tuple[np.ndarray, float]:

@@ -22,12 +22,13 @@ def avoided(pe: PE) -> Joules:
     mean time at the highest. Unavailable where the PE sent no message with one operation, or its joules are not known.
     """
     network, whole = pe.network, find(pe.joules, DOMAIN)
-    if network is None or network.messages["merged"] is None:
+    if network is None or network.single is None or network.messages["merged"] is None:
         return unavailable(DOMAIN)
     merged = network.messages["merged"]
     if merged == 0:
         return Joules(0.0, 0.0, Provenance.MODELLED, whole.source, whole.scope, DOMAIN)
-    count, seconds, least = (network.single[key] for key in ("messages", "seconds", "least_s"))
+    single = network.single
+    count, seconds, least = single["messages"], single["seconds"], single["least_s"]
     if not count or seconds is None or least is None or whole.joules is None or not pe.cpu_s:
         return unavailable(DOMAIN, whole.source, whole.scope)
     watts, doubt = whole.joules / pe.cpu_s, (whole.uncertainty or 0.0) / pe.cpu_s

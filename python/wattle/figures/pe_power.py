@@ -95,8 +95,9 @@ def _peak_of_node(node: Node, domain: str, courses: Courses | None, readings: Ma
         found = readings[domain]
         return Watts(max(found.watts), None, Provenance.MEASURED, found.source, whole.scope)
     shares = {pe.pe: share.joules for pe in node.pes if (share := find(pe.joules, domain)).joules is not None}
-    seen = courses is not None and set(shares) == set(node.numbers) <= set(courses.pes)
-    if not seen or idle.watts is None or whole.provenance is not Provenance.MODELLED or not of_processors(whole):
+    if courses is None or not set(shares) == set(node.numbers) <= set(courses.pes):
+        return watts_of(unavailable(domain, whole.source, whole.scope), None)
+    if idle.watts is None or whole.provenance is not Provenance.MODELLED or not of_processors(whole):
         return watts_of(unavailable(domain, whole.source, whole.scope), None)
     return watts_of(whole, idle.watts + courses.peak_of_sum(shares, PEAK_S))
 
@@ -119,9 +120,9 @@ def courses_of(profile: RunProfile, manifest: Manifest) -> Courses | None:
     """
     folder = folder_of(profile.directory)
     numbers = {str(row.get("key")): row.get("value") for row in manifest.extra.get("machine_numbers") or []}
-    by_state = {state: numbers.get(f"clocks[0].{state}") for state in STATES}
-    known = all(isinstance(v, int | float) and 0 <= v <= limits.NUMBER for v in by_state.values())
-    if not known or not by_state["active"] or not any(folder.glob("timeline-*.bin")):
+    found = {state: numbers.get(f"clocks[0].{state}") for state in STATES}
+    by_state = {k: v for k, v in found.items() if isinstance(v, int | float) and 0 <= v <= limits.NUMBER}
+    if len(by_state) < len(STATES) or not by_state["active"] or not any(folder.glob("timeline-*.bin")):
         return None
     try:
         from wattle.figures.courses import Courses  # needs numpy, which is not there without an extra

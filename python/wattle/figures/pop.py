@@ -24,7 +24,7 @@ from pathlib import Path
 from wattle.base import extras
 from wattle.base.errors import WattleError
 from wattle.figures import no_core
-from wattle.record.pe import PE, add
+from wattle.record.pe import PE
 from wattle.record.profile import RunProfile, folder_of
 from wattle.text.provenance import significant
 
@@ -95,7 +95,7 @@ def factors(profile: RunProfile) -> Factors | None:
 
 def _off_by_s(pe: PE) -> float:
     """By how much the computing time of a process may be off, in seconds. All waits are timed."""
-    own = [(site, (site.time_s or 0.0) - (add(site.wait_s.values()) or 0.0)) for site in pe.sites if site.calls]
+    own = [(site, (site.time_s or 0.0) - (site.waiting_s or 0.0)) for site in pe.sites if site.calls]
     return OFF_BY * sum(max(0.0, seconds) * (1 - site.timed_calls / site.calls) for site, seconds in own)
 
 

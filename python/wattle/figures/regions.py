@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from wattle.base.documents import fields
 from wattle.figures.sites import key_of, pe_figure
 from wattle.machine import symbols
-from wattle.record.pe import NO_CORE, PE, Region, add
+from wattle.record.pe import NO_CORE, PE, CpuOrDram, Region, add
 from wattle.record.profile import RunProfile
 from wattle.text.provenance import Joules, total, unavailable
 
-DOMAINS = ("cpu", "dram")
+DOMAINS: tuple[CpuOrDram, ...] = ("cpu", "dram")
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,19 @@ def merge(profile: RunProfile) -> list[MergedRegion]:
     return sorted(found, key=lambda one: -((one.compute_s or 0.0) + (one.slack_s or 0.0)))
 
 
-def _share(pe: PE, region: Region, domain: str) -> Joules:
+def _share(pe: PE, region: Region, domain: CpuOrDram) -> Joules:
     """The joules of a PE in a region. Those of all its regions never exceed the PE's."""
-    figure, waited = pe_figure(pe, domain), pe.wait_joules.get(domain)
-    computed_s = add(pe.time_s[key] for key in ("compute", "transfer"))
+    figure, waited = pe_figure(pe, domain), pe.wait_joules[domain]
+    computed_s = add([pe.time_s["compute"], pe.time_s["transfer"]])
     waited_s, lost_s = pe.time_s["wait"], pe.time_s[NO_CORE] or 0.0
-    if None in (figure.joules, waited, computed_s, waited_s, region.compute_s, region.slack_s):
+    if (
+        figure.joules is None
+        or waited is None
+        or computed_s is None
+        or waited_s is None
+        or region.compute_s is None
+        or region.slack_s is None
+    ):
         return unavailable(domain, figure.source, figure.scope)
     waited = min(waited, figure.joules)
     parts = ((figure.joules - waited, region.compute_s, computed_s + lost_s), (waited, region.slack_s, waited_s))

@@ -57,7 +57,7 @@ class MergedSite(msgspec.Struct, frozen=True):
         """The seconds of waiting by process; empty where they are not known of each."""
         found: dict[int, float] = {}
         for pe, site in self.members:
-            seconds = add(site.wait_s.values())
+            seconds = site.waiting_s
             if seconds is None:
                 return {}
             found[pe.pe] = found.get(pe.pe, 0.0) + seconds

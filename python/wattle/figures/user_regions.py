@@ -51,11 +51,11 @@ class _Part:
     @property
     def calls_s(self) -> float:
         """A call that has not returned, such as the last one, has the time of its waits."""
-        return sum(s.time_s if s.time_s is not None else add(s.wait_s.values()) or 0.0 for s in self.sites)
+        return sum(s.time_s if s.time_s is not None else s.waiting_s or 0.0 for s in self.sites)
 
     @property
     def waiting_s(self) -> float | None:
-        return add(add(s.wait_s.values()) for s in self.sites)
+        return add(s.waiting_s for s in self.sites)
 
     def rest_s(self) -> float | None:
         return None if self.time_s is None else max(0.0, self.time_s - self.calls_s)
@@ -136,7 +136,7 @@ def _share(whole: Joules, parts: dict[Name, _Part], name: Name, domain: str) -> 
     in_calls = add(part.joules(domain) for part in parts.values())
     rests = [part.rest_s() for part in parts.values()]
     mine, rest_s, all_s = parts[name].joules(domain), parts[name].rest_s(), add(rests)
-    if whole.joules is None or None in (in_calls, mine, rest_s, all_s):
+    if whole.joules is None or in_calls is None or mine is None or rest_s is None or all_s is None:
         return unavailable(domain, whole.source, whole.scope)
     left = max(0.0, whole.joules - in_calls)
     return whole.share(mine + (left * rest_s / all_s if all_s > 0 else 0.0))

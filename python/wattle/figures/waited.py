@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wattle.base.documents import fields
-from wattle.record.pe import PE, Site
+from wattle.record.pe import PE, STAGES, Site
 from wattle.text import units
 
 CLASSES = 22  # of the runtime, src/profile/profile.h; the last one has all longer waits
@@ -73,7 +73,7 @@ def of_site(pe: PE, site: Site) -> Waits | None:
     """None in files of earlier versions. A site without waits has no classes in the file."""
     if pe.waited_from_s is None:
         return None
-    return Waits(pe.waited_from_s, tuple(site.waited) or (site.calls,), sum(s or 0.0 for s in site.wait_s.values()))
+    return Waits(pe.waited_from_s, tuple(site.waited) or (site.calls,), sum(site.wait_s[s] or 0.0 for s in STAGES))
 
 
 def sum_of(all_waits: Iterable[Waits]) -> Waits:

@@ -35,7 +35,8 @@ class Figure:
     note: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        return _shown({"data": self.traces, "layout": {**self.layout, "height": self.height}})
+        shown: dict[str, Any] = _shown({"data": self.traces, "layout": {**self.layout, "height": self.height}})
+        return shown
 
 
 def _shown(value: Any) -> Any:

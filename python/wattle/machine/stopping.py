@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -41,7 +41,7 @@ def raised() -> Iterator[None]:
 
 
 @contextmanager
-def held() -> Iterator[set[signal.Signals]]:
+def held() -> Iterator[Iterable[int]]:
     """While the context lasts, Ctrl-C, SIGTERM and SIGHUP wait, also for commands that are started in it. One of those
     that came has its effect afterwards. Yields the signals that were blocked before.
     """

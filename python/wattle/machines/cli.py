@@ -72,8 +72,8 @@ def list_machines(json: Json = False) -> None:
         "CPU generations",
         f"servers: those at the wall socket; all packages have {of.packages['any'].servers} servers, by RAPL",
     )
-    for heading, justify in (("name", "left"), ("CPUs", "left"), ("servers", "right")):
-        shown.add_column(heading, justify=justify, overflow="fold")
+    for heading in ("name", "CPUs", "servers"):
+        shown.add_column(heading, justify="right" if heading == "servers" else "left", overflow="fold")
     for g in of.generations:
         shown.add_row(g.name, g.title, str(g.servers) if not g.is_assumed else "assumed")
     console.out.print(shown)
@@ -176,8 +176,8 @@ def predict_watts(
     tdp = f"{answer.tdp_w:.0f} W a socket" + ("" if answer.tdp_verified else doubt)
     console.out.print(f"model: {answer.generation.title}, {_servers(of, answer.generation)}; TDP {tdp}", soft_wrap=True)
     shown = new_table()
-    for heading, justify in (("part", "left"), ("watts", "right"), ("half-width", "right")):
-        shown.add_column(heading, justify=justify)
+    for heading in ("part", "watts", "half-width"):
+        shown.add_column(heading, justify="left" if heading == "part" else "right")
     for part, watts in (("packages", answer.package), ("memory", answer.dram), ("wall socket", answer.wall)):
         shown.add_row(part, _cell(watts), f"{100 * watts.plus_minus / watts.watts:.0f} %")
     console.out.print(shown)

@@ -193,7 +193,8 @@ def _busy(pattern: Pattern, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     lengths = np.diff(edges, prepend=edges[0])
     lengths[0::2] = 0.0
     so_far = np.cumsum(lengths)
-    return (np.interp(end, edges, so_far) - np.interp(begin, edges, so_far)) / (end - begin)
+    shares: np.ndarray = (np.interp(end, edges, so_far) - np.interp(begin, edges, so_far)) / (end - begin)
+    return shares
 
 
 def _fit(trace: Trace, pattern: Pattern, offset: float, reach: float = 0.0) -> _Fit:

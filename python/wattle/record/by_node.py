@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wattle.record.pe import NO_METER, PE, Interfaces, Meter, find
+from wattle.record.pe import NO_METER, PE, Interfaces, Meter, NodeJoules, find
 from wattle.text.provenance import Joules, Provenance, total, unavailable
 
 
@@ -39,20 +39,24 @@ class Node:
         return next(pe for pe in self.pes if pe.node is not None) if len(self.readers) == 1 else None
 
     @property
+    def _of_reader(self) -> NodeJoules | None:
+        return self.reader.node if self.reader else None
+
+    @property
     def domains(self) -> list[str]:
         return list(dict.fromkeys(j.domain for pe in self.pes if pe.node for j in pe.node.joules))
 
     def joules(self, domain: str) -> Joules:
         """The joules of the whole node in a domain."""
-        return find(self.reader.node.joules, domain) if self.reader else unavailable(domain)
+        return find(found.joules, domain) if (found := self._of_reader) else unavailable(domain)
 
     def idle(self, domain: str) -> Joules:
         """The node's joules in a domain that are not attributed to any PE."""
-        return find(self.reader.node.idle, domain) if self.reader else unavailable(domain)
+        return find(found.idle, domain) if (found := self._of_reader) else unavailable(domain)
 
     def others(self, domain: str) -> Joules | None:
         """The joules of other programs on the node. None where no sensor saw any."""
-        return find(self.reader.node.others, domain) if self.reader and self.reader.node.others else None
+        return find(found.others, domain) if (found := self._of_reader) and found.others else None
 
     def share(self, domain: str) -> Joules:
         """The joules of the PEs of the node that left a profile."""
@@ -65,7 +69,7 @@ class Node:
     @property
     def nested(self) -> Sequence[Joules]:
         """Figures that are in no sum, because they overlap with another, such as a node's supply and its packages."""
-        return self.reader.node.nested if self.reader else []
+        return found.nested if (found := self._of_reader) else []
 
     @property
     def interfaces(self) -> Interfaces | None:

@@ -164,8 +164,17 @@ class Manifest:
 
 def start(kind: str, command: list[str], n_pes: int, **more: Any) -> Manifest:
     """A manifest for a run or study that starts now on this host."""
-    here = {allocation.KEY: allocation.here(), repository.KEY: repository.here()}
-    return Manifest(kind, command, n_pes, now(), host=host_info(), versions=versions(), **here, **more)
+    return Manifest(
+        kind,
+        command,
+        n_pes,
+        now(),
+        host=host_info(),
+        versions=versions(),
+        allocation=allocation.here(),
+        git=repository.here(),
+        **more,
+    )
 
 
 def write(directory: Path, manifest: Manifest) -> Path:

@@ -7,7 +7,7 @@ fields. Any number that the runtime could not determine is None, never 0. A fiel
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, NamedTuple, TypedDict
+from typing import Annotated, Literal, NamedTuple, TypedDict
 
 import msgspec
 
@@ -16,10 +16,15 @@ from wattle.base.checked_types import Address, Amount, Count, Index, Number, Who
 from wattle.text.provenance import Figure, Joules, unavailable
 
 SCHEMA = 4  # of the file
-STATES = ("active", "spin", "yield", "asleep")  # in which a process draws power
-NO_CORE = "no_core"  # ready to run and without a core, outside waits
-STAGES = ("spin", "yield", "asleep")
-WAYS = ("sent", "received")
+Stage = Literal["spin", "yield", "asleep"]
+State = Literal["active", Stage]
+Time = Literal["compute", "transfer", "wait", "no_core"]
+CpuOrDram = Literal["cpu", "dram"]  # the domains of the model
+STATES: tuple[State, ...] = ("active", "spin", "yield", "asleep")  # in which a process draws power
+NO_CORE: Literal["no_core"] = "no_core"  # ready to run and without a core, outside waits
+STAGES: tuple[Stage, ...] = ("spin", "yield", "asleep")
+MOVES: tuple[Literal["put", "get", "amo"], ...] = ("put", "get", "amo")
+WAYS: tuple[Literal["sent", "received"], ...] = ("sent", "received")
 
 Numbers = dict[str, float | None]
 Quantity = Amount | None  # None: not known
@@ -76,6 +81,10 @@ class Site(msgspec.Struct, frozen=True, gc=False):
     wait_s: Stages
     joules: dict[str, Number | None]  # by domain; shares of the PE's joules, so always modelled
     waited: Annotated[list[Count], msgspec.Meta(max_length=limits.CLASSES)] = []
+
+    @property
+    def waiting_s(self) -> float | None:
+        return add(self.wait_s[stage] for stage in STAGES)
 
 
 CUT, OTHER, SIGNAL, PYTHON, REGION = -2, -3, -4, -5, -6  # values of PathNode.module, for nodes that are no address

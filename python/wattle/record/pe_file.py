@@ -48,7 +48,7 @@ def _contradictions(pe: PE) -> Iterator[str]:
     if pe.ended and pe.ended.wait and pe.ended.wait.module >= n_modules:
         yield f"ended.wait.module: is {pe.ended.wait.module}, but there are only {n_modules} modules"
     if pe.partners:
-        numbers, *others = pe.partners.pe, pe.partners.calls, pe.partners.bytes, pe.partners.wait_s
+        numbers, others = pe.partners.pe, (pe.partners.calls, pe.partners.bytes, pe.partners.wait_s)
         if any(len(other) != len(numbers) for other in others):
             yield "partners: expected lists of equal length"
         if max(numbers, default=0) >= pe.n_pes:
@@ -60,7 +60,7 @@ def _contradictions(pe: PE) -> Iterator[str]:
             yield f"served.rows[{i}]: expected the number of a PE below {pe.n_pes}, found {row.pe}"
     if pe.sequence and pe.sequence.columns != STEP_COLUMNS:
         yield f"sequence.columns: expected {' '.join(STEP_COLUMNS)}"
-    parts = slice(STEP_COLUMNS.index("transfers"), STEP_COLUMNS.index("burst_calls"))
+    first, last = STEP_COLUMNS.index("transfers"), STEP_COLUMNS.index("burst_calls")
     for i, step in enumerate(pe.sequence.steps if pe.sequence else ()):
-        if max(step[:2]) >= n_sites or max(step[parts]) > step.times:
+        if max(step[:2]) >= n_sites or max(step[first:last]) > step.times:
             yield f"sequence.steps[{i}]: expected two of {n_sites} sites, and no count but the last above the first"

@@ -19,7 +19,7 @@ from wattle.base.checked import read_json
 from wattle.base.errors import DamagedFile, WattleError
 from wattle.record import by_node
 from wattle.record.by_node import Node
-from wattle.record.pe import NO_METER, PE, Meter, Network, Site, add, find, noun
+from wattle.record.pe import PE, Network, Site, add, find, noun
 from wattle.record.pe_file import read_pe
 from wattle.text.provenance import Joules, total, unavailable
 
@@ -88,12 +88,12 @@ class RunProfile:
         return by_node.counted_twice(self.nodes)
 
     @property
-    def meter(self) -> Meter:
+    def meter(self) -> dict[str, str]:
         """The meter of the run, and why no better one was used. Of several nodes, that of the first."""
-        return next((node.meter for node in self.nodes if node.meter["name"]), NO_METER)
+        return next((meter for meter, _ in self.meters), {"name": "", "why": ""})
 
     @property
-    def meters(self) -> list[tuple[Meter, list[str]]]:
+    def meters(self) -> list[tuple[dict[str, str], list[str]]]:
         """Each meter that was used, with its hosts."""
         found: dict[tuple[str, str], list[str]] = {}
         for node in self.nodes:
@@ -137,11 +137,11 @@ class RunProfile:
         if not found:
             return None
         names, paths = (", ".join(dict.fromkeys(getattr(n, key) for n in found)) for key in ("name", "paths"))
-        counts = {
-            key: {way: add(getattr(n, key)[way] for n in found) for way in getattr(found[0], key)}
-            for key in ("dropped", "messages", "bytes")
-        }
-        return Network(name=names, paths=paths, single=None, **counts)
+
+        def counts(key: str) -> Any:
+            return {way: add(getattr(n, key)[way] for n in found) for way in getattr(found[0], key)}
+
+        return Network(names, paths, counts("dropped"), counts("messages"), single=None, bytes=counts("bytes"))
 
     def sum(self, group: str, key: str) -> float | None:
         """The sum over PEs of a number in `state_s`, `time_s` or `bytes`. None where a PE lacks it, and without PEs."""

@@ -118,8 +118,8 @@ def _bare(directory: Path, allow_damaged: bool) -> Run:
     host = {"name": profile.pes[0].host} if profile.pes else {}
     whole = directory.absolute().parent.parent
     if directory.name.startswith("job-") and (whole / manifests.FILE).exists():  # one of the jobs of a run
-        facts = {"command": [profile.program], "n_pes": profile.n_pes, "wall_s": profile.wall_s}
-        record = replace(manifests.read(whole), **facts)
+        of_run = manifests.read(whole)
+        record = replace(of_run, command=[profile.program], n_pes=profile.n_pes, wall_s=profile.wall_s)
         return Run(directory, record, [Sample(directory, record, profile)])
     record = Manifest(
         "run",

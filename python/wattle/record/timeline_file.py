@@ -78,7 +78,8 @@ class Timeline:
         """Nanoseconds on the machine's monotonic clock, or on the realtime clock where PEs are on several machines."""
         end = self.end_monotonic_ns if same_machine else self.end_realtime_ns
         before = (np.int64(self.end_tick) - ticks.astype(np.int64)) * self.ns_per_tick
-        return end - np.rint(before).astype(np.int64)
+        found: np.ndarray = end - np.rint(before).astype(np.int64)
+        return found
 
 
 def load(folder: Path) -> list[Timeline]:
@@ -109,7 +110,7 @@ def read(path: Path, number: int) -> Timeline:
     every = _events(np.frombuffer(body, WRITTEN))
     calls = head.texts("calls")
     _check(path, every, calls)
-    start, end, *ends_ns = (_time(head, key) for key in TIMES)
+    start, end, end_ns, realtime_ns = (_time(head, key) for key in TIMES)
     ns_per_tick = head.positive("ns_per_tick")
     _check_times(path, every, start, end, ns_per_tick)
     cuts = np.cumsum([t.spans for t in threads])[:-1]
@@ -118,7 +119,8 @@ def read(path: Path, number: int) -> Timeline:
         head.integer("n_pes"),
         start,
         end,
-        *ends_ns,
+        end_ns,
+        realtime_ns,
         ns_per_tick,
         head.number("ns_per_span"),
         calls,

@@ -9,7 +9,7 @@ from wattle.figures import pe_power
 from wattle.figures.pe_power import Power
 from wattle.html.figures import Figure, heat_map, hover_text
 from wattle.record.profile import folder_of
-from wattle.run.view import Line, View, labels
+from wattle.run.view import PELine, View, labels
 from wattle.text.provenance import significant
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def shown(view: View) -> Shown:
     return Shown(rows, _map(view, lines, courses), any(power.peak.watts is not None for _, power in rows))
 
 
-def _name(view: View, line: Line) -> str:
+def _name(view: View, line: PELine) -> str:
     return f"{view.noun} {line.name}"
 
 
-def _map(view: View, lines: list[Line], courses: Courses | None) -> list[Figure]:
+def _map(view: View, lines: list[PELine], courses: Courses | None) -> list[Figure]:
     """Watts of the processors by process over time: a row for each process, colour for the watts."""
     drawn = [line for line in lines if courses is not None and line.pe.pe in courses.pes and _joules(line) is not None]
     if not drawn or courses is None or courses.end_s <= 0:
@@ -89,7 +89,7 @@ def _map(view: View, lines: list[Line], courses: Courses | None) -> list[Figure]
     ]
 
 
-def _joules(line: Line) -> float | None:
+def _joules(line: PELine) -> float | None:
     """The joules of a process that follow its states; None where one is not known."""
     found = [figure.joules for figure in line.pe.joules if pe_power.of_processors(figure)]
     known = [joules for joules in found if joules is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
 
@@ -75,7 +76,7 @@ def _time_hover(pe: PE, noun: str, name: str, value: float | None) -> str:
     return hover_text(f"{noun} {pe.pe} on {pe.host}", [(name, units.seconds(value)), ("share", share), ("n", "1 run")])
 
 
-def bar(name: str, y: list[str], x: list[float | None], colour: str, hover: list[str]) -> Trace:
+def bar(name: str, y: list[str], x: list[float | None], colour: str, hover: Sequence[str]) -> Trace:
     return {
         "type": "bar",
         "orientation": "h",

@@ -21,12 +21,12 @@ from wattle.record import jobs, power_trace, runs
 from wattle.record.manifest import machine_words
 from wattle.record.pe import NO_CORE, add
 from wattle.record.power_trace import PowerTrace
-from wattle.record.profile import folder_of
+from wattle.record.profile import RunProfile, folder_of
 from wattle.report import advice, flame, pe_watts, power_figures, traffic_figures
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
 from wattle.run import counts, unfinished
-from wattle.run.view import Line, View
+from wattle.run.view import PELine, View
 from wattle.run.view import view as view_of
 from wattle.text import units
 from wattle.text.provenance import Joules, Provenance, amount, significant, total, unavailable
@@ -135,16 +135,22 @@ def summary(view: View, rows: list[Row]) -> str:
     """One paragraph with numbers from the profiles."""
     end = f"It ended with exit code {view.exit_code}." if view.exit_code else ""
     end = f"{view.ended} {end}".strip()
-    if not view.lines:
+    if view.profile is None or not view.lines:
         why = "no profile was asked for" if view.profile is None else f"but no {view.noun} left a profile"
         mark = ";" if view.profile is None else ","
         return f"The program ran for {units.seconds(view.run.manifest.wall_s)}{mark} {why}. {end}".strip()
-    parts = [view.verdict, _time_words(view), _joules_words(view), *view.nested, _site_words(rows), end]
+    parts = [
+        view.verdict,
+        _time_words(view, view.profile),
+        _joules_words(view, view.profile),
+        *view.nested,
+        _site_words(rows),
+        end,
+    ]
     return " ".join(p for p in parts if p)
 
 
-def _time_words(view: View) -> str:
-    profile = view.profile
+def _time_words(view: View, profile: RunProfile) -> str:
     parts = {key: profile.sum("time_s", key) for key in ("compute", "transfer", "wait")}
     if lacked := profile.sum("time_s", NO_CORE):
         parts["no core"] = lacked
@@ -160,8 +166,8 @@ def _time_words(view: View) -> str:
     return f"{text}: {shares} of their time together{sleep}."
 
 
-def _joules_words(view: View) -> str:
-    figures, why = list(view.total.joules), view.profile.meter["why"]
+def _joules_words(view: View, profile: RunProfile) -> str:
+    figures, why = list(view.total.joules), profile.meter["why"]
     if not figures or any(not f.known for f in figures):
         return "Joules are not known" + (f": {why.rstrip('.')}." if why else ".")
     whole = total(figures)
@@ -219,9 +225,9 @@ def _power_words(view: View) -> list[str]:
 
 def _cards(view: View) -> list[tuple[str, str, str]]:
     """(value, label, provenance or remark) of the cards at the top."""
-    if not view.lines:
-        return []
     profile = view.profile
+    if profile is None or not view.lines:
+        return []
     cards = [(units.seconds(profile.wall_s), f"longest {view.noun}", "from init to finalize")]
     cards.append((units.seconds(view.total.seconds[-1]), "CPU time", f"all {view.noun}s"))
     waited = profile.sum("time_s", "wait")
@@ -235,7 +241,7 @@ def _cards(view: View) -> list[tuple[str, str, str]]:
     return cards
 
 
-def _pe_row(line: Line) -> dict[str, Any]:
+def _pe_row(line: PELine) -> dict[str, Any]:
     pe = line.pe
     moved = (pe.bytes["put"], pe.bytes["get"], pe.bytes["amo"])
     return {
@@ -298,7 +304,7 @@ def _user_region_rows(view: View) -> list[tuple[list[str], str, str]]:
 
 def _balance_rows(view: View) -> list[tuple[str, str, str, str]]:
     """(name, value, explanation, provenance), in the dissertation's terms."""
-    if not view.lines:
+    if view.profile is None or not view.lines:
         return []
     found, intensity = view.balance, view.intensity
     one, all_ = view.noun, f"{view.noun}s"
@@ -357,7 +363,7 @@ def _pop_rows(view: View) -> list[tuple[str, str, str, str]]:
 
 def _waiting_rows(view: View) -> list[tuple[str, str, str, str]]:
     """(kind, seconds, share of all processes' time, meaning)."""
-    wall = view.total.seconds[0] if view.total else None
+    wall = view.total.seconds[0]
     return [
         (found.kind, units.seconds(found.seconds), units.share(found.seconds / wall) if wall else "", found.meaning)
         for found in waiting.by_kind(view.sites)

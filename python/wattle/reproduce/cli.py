@@ -8,6 +8,7 @@ import os
 import pwd
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -149,7 +150,7 @@ def _run_all(wanted: State, todo: list[Step]) -> KeyboardInterrupt | None:
             shutil.rmtree(wanted.folder(step), ignore_errors=True)
             bar.advance(0, now=f"{step.name}; {_left(wanted, todo)}")
             command = [sys.executable, "-m", "wattle", "study", *step.options(wanted.quick)]
-            named = steps.Step(step.name, "", "", lambda out, words=command: [*words, "-o", str(out)])
+            named = steps.Step(step.name, "", "", partial(_with_output, command))
             try:
                 found = trial.run(named, base, math.inf)
             except KeyboardInterrupt as stop:
@@ -158,6 +159,10 @@ def _run_all(wanted: State, todo: list[Step]) -> KeyboardInterrupt | None:
             wanted.add(Result(step.study, step.on, DONE if good else FAILED, found.seconds, "" if good else found.why))
             bar.advance(now=step.name)
     return None
+
+
+def _with_output(command: list[str], out: Path) -> list[str]:
+    return [*command, "-o", str(out)]
 
 
 def _left(wanted: State, todo: list[Step]) -> str:

@@ -78,7 +78,6 @@ def read(directory: Path) -> State | None:
         manifest.read_texts(document.get("versions")),
     )
     for entry in document.items("results"):
-        said = [entry.text(key) for key in ("study", "on")]
-        how = entry.choice("state", (DONE, FAILED))
-        state.results.append(Result(*said, how, entry.known("seconds"), entry.text("why")))
+        study, on, how = entry.text("study"), entry.text("on"), entry.choice("state", (DONE, FAILED))
+        state.results.append(Result(study, on, how, entry.known("seconds"), entry.text("why")))
     return state

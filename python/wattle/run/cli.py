@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -286,7 +286,7 @@ def _run_all(plan: _Plan, where: Path, repeat: int) -> Manifest:
 
 
 @contextmanager
-def _kept(where: Path) -> Iterator[set[signal.Signals]]:
+def _kept(where: Path) -> Iterator[Iterable[int]]:
     """Holds signals that ask for an end until the figures of a run are kept: a second Ctrl-C may come when the job has
     ended. Yields the signals that are blocked in the program.
     """
@@ -309,7 +309,7 @@ def _input_again(k: int) -> int:
         return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
 
 
-def _run_once(plan: _Plan, where: Path, stdin: int | None, blocked: set[signal.Signals]) -> Manifest:
+def _run_once(plan: _Plan, where: Path, stdin: int | None, blocked: Iterable[int]) -> Manifest:
     """Runs the program and keeps what it left. `blocked`: signals that are blocked in it."""
     environment = dict(plan.environment)
     if plan.profile:

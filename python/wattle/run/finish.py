@@ -12,6 +12,7 @@ from wattle.base.errors import WattleError
 from wattle.machine import slurm_energy
 from wattle.meter_log import kept
 from wattle.record import kept_counts, manifest, runs
+from wattle.record import profile as profiles
 from wattle.record.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.run import metrics as run_metrics
@@ -40,12 +41,12 @@ def reported() -> Iterator[None]:
 def add_found(where: Path, record: Manifest) -> None:
     """Records the meter and the nodes that the PEs found. The meter may be another than the requested one."""
     try:
-        is_open = record.extra.get("mpi") or len(runs.profiles.folders_of(where)) > 1
-        found = runs.profiles.load(where, None if is_open else record.n_pes, allow_damaged=True)
+        is_open = record.extra.get("mpi") or len(profiles.folders_of(where)) > 1
+        found = profiles.load(where, None if is_open else record.n_pes, allow_damaged=True)
     except (WattleError, OSError):  # reported when the run is shown
         return
     record.n_pes = found.n_pes
-    record.meter = dict(found.meter) if found.meter["name"] else record.meter
+    record.meter = found.meter if found.meter["name"] else record.meter
     record.extra["nodes"] = [
         {"host": node.host, "pes": node.numbers, "meter": node.meter["name"] or None} for node in found.nodes
     ]
@@ -111,7 +112,7 @@ def all_finished(where: Path, profile: bool) -> bool:
     does not show it: Open MPI returns 1, MPICH 0, 2, 11, 15 or 129.
     """
     try:
-        found = runs.profiles.load(where, allow_damaged=True) if profile else None
+        found = profiles.load(where, allow_damaged=True) if profile else None
         return found is not None and found.complete and not any(pe.ended for pe in found.pes)
     except (WattleError, OSError):
         return False
@@ -119,7 +120,7 @@ def all_finished(where: Path, profile: bool) -> bool:
 
 def write_timeline(where: Path, record: Manifest, machine: dict[str, Any]) -> None:
     with reported():
-        if not any(runs.profiles.folder_of(where).glob("timeline-*.bin")):
+        if not any(profiles.folder_of(where).glob("timeline-*.bin")):
             console.note(
                 f"timeline: no {record.noun} left one (killed, aborted, ended without finalize, or never initialised)"
             )

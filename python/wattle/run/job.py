@@ -67,7 +67,7 @@ def run(
     stdout: int | None = None,
     say: Callable[[str], None] = lambda _: None,
     meanwhile: Iterable[str] = (),
-    blocked: set[signal.Signals] | None = None,
+    blocked: Iterable[int] | None = None,
 ) -> Outcome:
     """Runs the command to its end. `stdin`, `stdout`: descriptors instead of this process's own. `say`: prints
     remarks. `meanwhile`: modules to import while the job runs. `blocked`: signals that are blocked in the command; None
@@ -94,7 +94,7 @@ class _Job:
         # A signal that was ignored at start (nohup, a shell's background job) stays ignored.
         self.watched = {s for s in PASSED_ON if signal.getsignal(s) != signal.SIG_IGN} | {signal.SIGCHLD}
 
-    def run(self, meanwhile: Iterable[str], blocked: set[signal.Signals] | None) -> Outcome:
+    def run(self, meanwhile: Iterable[str], blocked: Iterable[int] | None) -> Outcome:
         _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, the kernel would reap the children
         before = signal.pthread_sigmask(signal.SIG_BLOCK, self.watched)
@@ -123,7 +123,7 @@ class _Job:
         first = self.ends.first_failed()
         return Outcome(code, wall_s, self.cpu_s, self.interrupts, remains, self.asked_by, ends, first)
 
-    def _start(self, mask: set[signal.Signals]) -> int:
+    def _start(self, mask: Iterable[int]) -> int:
         us = os.getpid()
 
         def in_child() -> None:
@@ -296,7 +296,7 @@ def _descriptor_of(signals: Iterable[Any]) -> int:
     mask = bytearray(128)  # sigset_t
     for number in signals:
         mask[(number - 1) // 8] |= 1 << (number - 1) % 8
-    fd = _libc.signalfd(-1, bytes(mask), os.O_CLOEXEC | os.O_NONBLOCK)
+    fd: int = _libc.signalfd(-1, bytes(mask), os.O_CLOEXEC | os.O_NONBLOCK)
     if fd < 0:
         raise WattleError(f"signalfd: {os.strerror(ctypes.get_errno())}")
     return fd

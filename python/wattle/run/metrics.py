@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wattle.figures.carbon import JOULES_PER_KWH
-from wattle.record.pe import PE
+from wattle.record.pe import NO_CORE, PE, STATES
 from wattle.record.profile import RunProfile
 from wattle.record.runs import Run
 from wattle.text.openmetrics import Labels, Metric, Sample, labels_of, value
@@ -79,8 +79,8 @@ def _half_widths(figures: list[tuple[Labels, Joules]]) -> list[Sample]:
 
 def _states(run: Labels, profile: RunProfile) -> Iterator[Sample]:
     for pe in profile.pes:
-        for state, seconds in pe.state_s.items():
-            yield from value({**_of_pe(run, pe), "state": state}, seconds)
+        for state in (*STATES, NO_CORE):
+            yield from value({**_of_pe(run, pe), "state": state}, pe.state_s[state])
 
 
 def _of_pe(run: Labels, pe: PE) -> Labels:

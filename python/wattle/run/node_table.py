@@ -30,7 +30,7 @@ def node_table(view: View) -> Table:
 def _add_joules_columns(to: Table, nodes: list[NodeLine], noun: str) -> list[bool]:
     """Adds three columns of joules. Returns for each whether its cells are marked because it mixes provenances."""
     to.add_column(styled("\njoules"), no_wrap=True)
-    words = [provenance_words(figures[i] for node in nodes for figures in node.figures) for i in (1, 2, 3)]
+    words = [provenance_words(figures[1:][i] for node in nodes for figures in node.figures) for i in range(3)]
     for name, word in zip((f"{noun}s", "idle", "node"), words, strict=True):
         to.add_column(styled("{}\n{}", name, word), justify="right", no_wrap=True)
     return [word == "mixed" for word in words]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from wattle.run.view import COLUMNS, Line, View
+from wattle.run.view import COLUMNS, Line, PELine, View
 from wattle.text import units
-from wattle.text.console import styled
+from wattle.text.console import Text, styled
 from wattle.text.provenance import Joules, joule_unit, reaches_below_zero
 from wattle.text.tables import Table, joules_cell, provenance_words, table
 
@@ -31,7 +31,7 @@ def pe_table(view: View, width: int) -> Table:
     joules = _JoulesColumns(view, shown_domains(view) if joules_fit(view, width) else [])
     joules.add_to(result)
 
-    def cells(line: Line) -> list:
+    def cells(line: Line) -> list[str | Text]:
         times = line.times(lambda seconds: units.scaled(seconds, scale))
         return [*_where(view, line), *(times[k] for k in columns), *joules.of(line)]
 
@@ -70,7 +70,7 @@ def _where(view: View, line: Line, name: str = "") -> list[str]:
     """The first cells of a row. `name` replaces the name of a sum."""
     if not view.nodes:
         return [name or line.name]
-    return [line.node, line.name] if line.pe else [name or line.name, ""]
+    return [line.node, line.name] if isinstance(line, PELine) else [name or line.name, ""]
 
 
 class _JoulesColumns:
@@ -87,7 +87,7 @@ class _JoulesColumns:
             name = styled("{}, {}\n{}", domain, self.units[domain][1], self.words[domain])
             to.add_column(name, justify="right", no_wrap=True)
 
-    def of(self, line: Line) -> list:
+    def of(self, line: Line) -> list[Text]:
         cells = ((d, line.joules[k]) for d, k in self.domains.items())
         return [joules_cell(figure, self.units[d][0], self.words[d] == "mixed") for d, figure in cells]
 
@@ -120,10 +120,11 @@ def _unit(figures: list[Joules], whole: Joules) -> tuple[float, str]:
     return joule_unit(whole.joules) if whole.joules and abs(whole.joules) >= TOO_LONG * factor else (factor, unit)
 
 
-def _shown(lines: list[Line]) -> list[Line]:
+def _shown(lines: list[PELine]) -> list[PELine]:
     """All PEs. Where they are too many, those that waited most and those that waited least."""
     if len(lines) <= PES_SHOWN:
         return lines
-    waited = [line.pe.time_s["wait"] for line in lines]
-    by_wait = sorted(range(len(lines)), key=lambda k: math.inf if waited[k] is None else waited[k])
+    waits = [line.pe.time_s["wait"] for line in lines]
+    waited = [math.inf if s is None else s for s in waits]
+    by_wait = sorted(range(len(lines)), key=waited.__getitem__)
     return [lines[k] for k in sorted(by_wait[: PES_SHOWN // 2] + by_wait[-PES_SHOWN // 2 :])]

@@ -69,7 +69,7 @@ def show(run: Run, console: Console, depth: int | None = None, by: str = "path")
     _show_nodes(view, console)
     for words in view.nested:
         console.print(words, soft_wrap=True)
-    console.print(_joules_words(view))
+    console.print(_joules_words(view, profile))
     if view.carbon is not None:
         console.print(f"Electricity of the nodes: {view.carbon}")
     _show_balance(view, console)
@@ -118,9 +118,8 @@ def _show_counts(view: View, console: Console) -> None:
         named = [([host, one.name], cells) for host, one, cells in seen]
         title = "Network interfaces, all programs of the node"
         _show_table(console, title, ["node", "interface"], counts.WAYS_HEADS, named)
-    said = view.intensity.why if view.intensity else ""
     for words in counts.reasons(view):
-        if words[1:-1] not in said:
+        if words[1:-1] not in view.intensity.why:
             console.print(plain(words, "faint"), soft_wrap=True)
 
 
@@ -201,9 +200,9 @@ def _show_lost(view: View, profile: RunProfile, console: Console) -> None:
         )
 
 
-def _joules_words(view: View) -> Text:
+def _joules_words(view: View, profile: RunProfile) -> Text:
     """One line on the source of the joules."""
-    meters = "; ".join(_meter_words(meter, hosts, view.profile) for meter, hosts in view.meters)
+    meters = "; ".join(_meter_words(meter, hosts, profile) for meter, hosts in view.meters)
     meters = meters or f"unknown: no {view.noun} left its node's joules"
     known = [j for line in view.lines for j in line.pe.joules if j.known]  # the meter's words say why others are not
     source, words = _sources(known), provenance_words(known)

@@ -62,7 +62,7 @@ def site_table(view: View, width: int, depth: int | None = None, by: str = "path
 
 def _whole(view: View, known: bool) -> float | None:
     """The joules, or the seconds, of all processes together."""
-    return total(view.total.joules).joules if known and view.total else view.total.seconds[0] if view.total else None
+    return total(view.total.joules).joules if known else view.total.seconds[0]
 
 
 def _share(part: float | None, whole: float) -> str:
@@ -76,7 +76,7 @@ def _seconds(site: MergedSite) -> float:
 
 def _rest(view: View, others: Sequence[MergedSite], known: bool) -> Iterator[tuple[str, float | None, float | None]]:
     """The rest of the processes' time with its joules: other sites, no core, and computing, which has the remainder."""
-    no_core = view.profile.sum("time_s", NO_CORE)
+    no_core = view.profile.sum("time_s", NO_CORE) if view.profile else None
     other_s, in_calls = sum(map(_seconds, others)), sum(map(_seconds, view.sites))
     figures = [s.all_joules.joules for s in view.sites] if known else []
     served = total(assigned_of(view.profile).rest.sums()) if known and view.profile else None
@@ -92,7 +92,7 @@ def _rest(view: View, others: Sequence[MergedSite], known: bool) -> Iterator[tup
     computed = None if whole_s is None else max(0.0, whole_s - in_calls - (no_core or 0.0))
     left = add(figures)
     name = "compute or no core" if view.unknown_cores else "compute"
-    yield name, computed, max(0.0, whole_j - left) if known and None not in (whole_j, left) else None
+    yield name, computed, max(0.0, whole_j - left) if known and whole_j is not None and left is not None else None
 
 
 def _site_cells(row: Row, wide: bool) -> list[str | Text]:

@@ -90,7 +90,7 @@ def _pe(pe: PE) -> dict[str, Any]:
     }
 
 
-def _as_dict(part: Any) -> dict[str, Any] | None:
+def _as_dict(part: Any) -> Any:
     return msgspec.to_builtins(part, enc_hook=int, order="deterministic")
 
 

@@ -104,7 +104,7 @@ def rows(profile: RunProfile) -> list[Row]:
         if pe.ended:
             groups[_how(pe.ended), pe.ended.wait.call if pe.ended.wait else "", key_of_wait(pe)].append(pe)
     places = symbols.resolve(key for _, _, key in groups if key is not None)
-    found = [_row(how, call, places.get(key), pes) for (how, call, key), pes in groups.items()]
+    found = [_row(how, call, places[key] if key is not None else None, pes) for (how, call, key), pes in groups.items()]
     return sorted(found, key=lambda row: (-len(row.numbers), row.numbers))
 
 

@@ -9,13 +9,13 @@ from wattle.figures import call_paths, pop
 from wattle.figures.no_core import Shortage
 from wattle.figures.pop import Factors
 from wattle.figures.sites import MergedSite
-from wattle.record.pe import add
+from wattle.record.pe import CpuOrDram, add
 from wattle.record.profile import RunProfile
 from wattle.text import units
 from wattle.text.provenance import Provenance, total
 
 NOTHING = 0.02  # share of waiting below which a change of waiting gains nothing
-OF_CPU = ("cpu", "dram")
+OF_CPU: tuple[CpuOrDram, ...] = ("cpu", "dram")
 NOT_BLOCKING = re.compile(r"MPI_(I|Start|Test|Request_|Win_test)")  # of the calls of the kinds in MAY_WAIT
 MAY_WAIT = ("transfer", "wait")
 LONG_S = 50e-6  # s, the mean of a call: shorter ones gain nothing from a sleep, which has about this price
@@ -72,7 +72,7 @@ def _waiting_s(site: MergedSite) -> float:
 def waiting(profile: RunProfile) -> tuple[float, str] | None:
     """The share of waiting, and its whole: the processes' joules where they are known, else their time."""
     joules = [total(j for j in pe.joules if j.scope != "device") for pe in profile.pes]
-    waited = add(pe.wait_joules.get(key) for pe in profile.pes for key in OF_CPU)
+    waited = add(pe.wait_joules[key] for pe in profile.pes for key in OF_CPU)
     whole = total(joules)
     if waited is not None and whole.joules:
         modelled = " (modelled)" if whole.provenance is not Provenance.MEASURED else " (split by the model)"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 
@@ -30,7 +31,7 @@ from wattle.record.runs import Run
 from wattle.run import unfinished, verdicts
 from wattle.run.unfinished import Row as EndedRow
 from wattle.text import units
-from wattle.text.provenance import Joules
+from wattle.text.provenance import Joules, unavailable
 
 LABEL_WIDTH = 12
 TOLERATED = 1.2  # largest ratio of the sampled times of a PE's call sites to the PE's own time
@@ -50,21 +51,24 @@ COLUMNS: tuple[tuple[tuple[str, str], Callable[[PE], float | None]], ...] = (
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A PE, or a sum over PEs. `seconds`: by COLUMNS; `joules`: by the view's domains; `pe`: None for a sum.
-    `is_bound`: its computing time may contain more time without a core.
+    """A PE, or a sum over PEs. `seconds`: by COLUMNS; `joules`: by the view's domains. `is_bound`: its computing time
+    may contain more time without a core.
     """
 
     name: str
     node: str
     seconds: tuple[float | None, ...]
     joules: tuple[Joules, ...]
-    pe: PE | None = None
     is_bound: bool = False
 
     def times(self, show: Callable[[float | None], str]) -> list[str]:
         """The seconds in words; a bound with its sign."""
         signs = [BOUNDS.get(name, "") if self.is_bound else "" for name, _ in COLUMNS]
         return [show(s) if s is None else sign + show(s) for s, sign in zip(self.seconds, signs, strict=True)]
+
+
+class PELine(Line, frozen=True, kw_only=True):
+    pe: PE
 
 
 class NodeLine(msgspec.Struct, frozen=True):
@@ -108,8 +112,8 @@ class View(msgspec.Struct, frozen=True):
     jobs_words: str = ""  # which one that is
     slurm: str = ""  # a sentence on Slurm's own joules; empty outside a job of Slurm
     domains: list[str] = []
-    lines: list[Line] = []
-    total: Line | None = None
+    lines: list[PELine] = []
+    total: Line = Line("", "", (None,) * len(COLUMNS), ())
     nodes: list[NodeLine] = []  # with the sum at the end; empty for a single node
     one_machine: str = ""
     idle: list[Joules] = []
@@ -117,9 +121,9 @@ class View(msgspec.Struct, frozen=True):
     others: list[Joules | None] = []  # of other programs by domain; None: none was seen
     meters: list[tuple[dict[str, str], list[str]]] = []
     balance: Balance | None = None
-    intensity: Intensity | None = None
+    intensity: Intensity = Intensity(None, "")
     products: list[Product] = []
-    node_joules: Joules | None = None
+    node_joules: Joules = unavailable()
     carbon: Carbon | None = None  # of the nodes' joules
     nested: list[str] = []  # sentences on figures of nodes that are in no sum
     governed: list[str] = []
@@ -156,30 +160,30 @@ def view(run: Run) -> View:
     extent += record.on_cluster + (f", {units.several(len(run.samples), 'repeat')}" if record.repeats else "")
     noun = profile.noun if profile is not None and profile.pes else record.noun
     repeats = [(m.label, spread(m, run.samples)) for m in metrics(run.samples)] if record.repeats else []
-    facts = {
-        "run": run,
-        "profile": profile,
-        "title": shlex.join(record.command),
-        "noun": noun,
-        "pes": units.several(record.n_pes, noun) if record.knows_n_pes else "",
-        "extent": extent,
-        "took": f"{units.seconds(record.wall_s)} from start to end",
-        "lost": _lost(profile, run.middle.manifest),
-        "repeats": repeats,
-        "external": external.load(run.directory),
-        "jobs": jobs.of(run.middle.directory) if profile is not None else [],
-        "jobs_words": jobs.words(run.middle.directory) if profile is not None else "",
-        "slurm": found.words if (found := run.middle.manifest.slurm_energy) else "",
-    }
+    begun = partial(
+        View,
+        run=run,
+        profile=profile,
+        title=shlex.join(record.command),
+        noun=noun,
+        pes=units.several(record.n_pes, noun) if record.knows_n_pes else "",
+        extent=extent,
+        took=f"{units.seconds(record.wall_s)} from start to end",
+        lost=_lost(profile, run.middle.manifest),
+        repeats=repeats,
+        external=external.load(run.directory),
+        jobs=jobs.of(run.middle.directory) if profile is not None else [],
+        jobs_words=jobs.words(run.middle.directory) if profile is not None else "",
+        slurm=found.words if (found := run.middle.manifest.slurm_energy) else "",
+    )
     if profile is None or not profile.pes:
-        return View(**facts)
+        return begun()
     domains = profile.node_domains
     joules = balance.of_nodes(profile, domains)
     dry = balance.dry_run(profile)
     grams = record.extra.get("carbon_g_per_kwh")
     sites, short, factors = merge(profile), no_core.shortage(profile), pop.factors(profile)
-    return View(
-        **facts,
+    return begun(
         domains=profile.domains,
         lines=_lines(profile),
         total=_total(profile),
@@ -211,15 +215,14 @@ def view(run: Run) -> View:
 # ---- PEs and nodes ----
 
 
-def _lines(profile: RunProfile) -> list[Line]:
+def _lines(profile: RunProfile) -> list[PELine]:
     """The PEs by node, in order of number."""
     found, domains = [], profile.domains
     for node, label in zip(profile.nodes, labels(profile.nodes), strict=True):
         for pe in node.pes:
             joules = tuple(find(pe.joules, domain) for domain in domains)
-            found.append(
-                Line(str(pe.pe), label, tuple(of(pe) for _, of in COLUMNS), joules, pe, no_core.is_unknown(pe))
-            )
+            seconds = tuple(of(pe) for _, of in COLUMNS)
+            found.append(PELine(str(pe.pe), label, seconds, joules, no_core.is_unknown(pe), pe=pe))
     return found
 
 
@@ -352,7 +355,8 @@ def _dropped(profile: RunProfile) -> str:
     """The number of messages that the PEs dropped; empty where there are none."""
     if profile.network is None:
         return ""
-    counts = profile.network.dropped
+    dropped = profile.network.dropped
+    counts = {"foreign": dropped["foreign"], "malformed": dropped["malformed"]}
     said = [f"{units.count(value)} {key}" for key, value in counts.items() if value]
     if not said:
         return ""

@@ -85,8 +85,10 @@ class Group:
             _write(self.tree.root / "cgroup.subtree_control", "+cpuset")
         self.tree.mkdir(self.path)
         words = ["sh", "-c", KEEPER, "wattle-shield", str(self.path), str(self.tree.root), "c" if self._enabled else ""]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self._keeper = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True, **quiet)
+        nowhere = subprocess.DEVNULL
+        self._keeper = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True
+        )
         _write(self.path / "cpuset.cpus", ranges(sorted(self.cpus)))
         _write(self.path / PARTITION, "root")
         state = self._read(self.path / PARTITION).strip()

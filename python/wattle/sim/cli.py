@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -141,7 +142,7 @@ def _result(ready: Ready) -> Result | None:
         return None
 
 
-def _refuse(options: dict[str, object], why: str) -> None:
+def _refuse(options: Mapping[str, object], why: str) -> None:
     for option, value in options.items():
         if value is not None:
             raise WattleError(f"{option}: {why}")

@@ -14,7 +14,7 @@ from wattle.base import limits
 from wattle.base.errors import WattleError
 from wattle.figures import intervals
 from wattle.figures.intervals import Unfit
-from wattle.record.pe import PE, STAGES, add
+from wattle.record.pe import PE, STAGES
 from wattle.record.profile import RunProfile
 from wattle.sim.replay import Trace
 from wattle.text import units
@@ -95,7 +95,7 @@ def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:
 
 def _beside(trace: Trace, profile: RunProfile) -> tuple[np.ndarray, np.ndarray]:
     """The waits of each PE in calls that are no synchronizations, and what then remains of the synchronizations."""
-    waits = [sum(add(s.wait_s.values()) or 0.0 for s in pe.sites if not MEET.search(s.call)) for pe in profile.pes]
+    waits = [sum(s.waiting_s or 0.0 for s in pe.sites if not MEET.search(s.call)) for pe in profile.pes]
     collectives = len(trace.barrier)
     whole = trace.compute[0].max(initial=0.0) + trace.barrier[0]
     own = np.minimum(np.array(waits) / collectives, whole - trace.compute[0])

@@ -98,7 +98,7 @@ class Ready:
         waits = [_wait(row) for row in checked.items("waits")] if checked.has("waits") else []
         states = [(row.integer("pe"), row.integer("status", STILL_RUNS)) for row in checked.items("pes") if waits]
         ended = [(pe, status) for pe, status in states if status != STILL_RUNS]
-        return Result(checked.number("simulated_s"), checked.integer("messages"), waits, ended)
+        return Result(checked.known("simulated_s"), checked.integer("messages"), waits, ended)
 
 
 def unavailable() -> str | None:

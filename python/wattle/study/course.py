@@ -32,7 +32,7 @@ class Gathered:
 
     def take(self, line: dict[str, Any], row: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
         """Adds a line. `row` converts a sample's line. Returns whether it was a sample."""
-        kind = line.get("kind", "sample")
+        kind: str = line.get("kind", "sample")
         if kind == "sample":
             self.rows.append(row(line))
         elif kind == "setup":

@@ -126,7 +126,8 @@ class Papers:
 
     @property
     def values(self) -> dict[str, Any]:
-        return self.document.get("values", {})
+        found: dict[str, Any] = self.document.get("values", {})
+        return found
 
     @property
     def marks(self) -> list[dict[str, Any]]:

@@ -283,8 +283,8 @@ def of_study(study: Checked) -> Place:
         return Place(study.choice("on", (LOCAL,)))
     name = entry.choice("name", (LOCAL, TWO_NODES, HOSTS, SIMULATED))
     if name == SIMULATED:
-        words = {key: entry.text(key) for key in ("system", "wait") if entry.has(key)}
-        return Place(name, None, entry.text("cluster"), entry.integer("pes", lo=1), **words)
+        system, wait = (entry.text(key) if entry.has(key) else "" for key in ("system", "wait"))
+        return Place(name, None, entry.text("cluster"), entry.integer("pes", lo=1), system=system, wait=wait)
     seen = where.of_list(entry, "seen")
     seen.networks = entry.texts("networks") if entry.has("networks") else []
     seen.mpi = entry.texts("mpi") if entry.has("mpi") else []

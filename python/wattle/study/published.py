@@ -272,7 +272,7 @@ def _outcome(figure: Published, analysis: Any, evidence: Evidence, corners: _Kep
 
 def _judged(figure: Published, analysis: Any) -> Outcome:
     try:
-        found = figure.judge(analysis)
+        found: Outcome = figure.judge(analysis)
     except NotTestable as reason:
         return Outcome("-", Verdict.NOT_TESTABLE, (f"{reason}.",), "unavailable")
     if found.verdict is not Verdict.WORSE or found.past is None:

@@ -154,7 +154,7 @@ def lenient() -> Iterator[None]:
     program use it. Lost results are reported, except where their reader has closed the pipe.
     """
     replaced = [_Lenient(stream) for stream in (sys.stdout, sys.stderr)]
-    sys.stdout, sys.stderr = replaced  # type: ignore[assignment]
+    sys.stdout, sys.stderr = replaced
     try:
         yield
     finally:

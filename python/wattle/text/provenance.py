@@ -110,7 +110,8 @@ class Figure(Joules):
 
 def read_joules(entry: Checked) -> Joules:
     """Reads one figure of a file."""
-    return typed(entry, Figure)
+    figure: Figure = typed(entry, Figure)
+    return figure
 
 
 def total(figures: Iterable[Joules], scope: str = "", domain: str = "") -> Joules:

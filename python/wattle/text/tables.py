@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rich import box
-from rich.table import Table
+from rich.table import Table as Table
 
 from wattle.text.console import Text, plain
 from wattle.text.provenance import Joules, Provenance, amount

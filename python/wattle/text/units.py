@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wattle.text.provenance import UNKNOWN, joule_unit, significant
+from wattle.text.provenance import UNKNOWN as UNKNOWN
+from wattle.text.provenance import joule_unit
+from wattle.text.provenance import significant as significant
 
 LEAST = 0.01  # the smallest number shown of the smallest unit: digits below it are rounding
 SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))

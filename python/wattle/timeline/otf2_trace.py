@@ -25,12 +25,10 @@ def write(folder: Path, rows: list[Row], tracks: list[Track] | None = None) -> P
     except ImportError as error:
         raise WattleError(f"OTF2: {error}; `make deps` installs the Python package otf2") from None
 
-    class Writer(otf2.writer.Writer):
-        def __del__(self) -> None:
-            """Does nothing. A trace that could not be closed would otherwise be closed again, with a traceback."""
-
+    # Without an effect at its end: a trace that could not be closed would be closed again, with a traceback.
+    kind: Any = type("Writer", (otf2.writer.Writer,), {"__del__": lambda _: None})
     try:
-        with closing(Writer(str(folder), timer_resolution=RESOLUTION)) as trace:
+        with closing(kind(str(folder), timer_resolution=RESOLUTION)) as trace:
             _write(trace, rows, tracks or [], _Names(trace.definitions, otf2.enums))
     except Error as error:  # from the C library, which has printed more on standard error
         raise WattleError(f"{folder}: cannot be written: {error.description}") from None
@@ -86,9 +84,9 @@ def _write(trace: Any, rows: list[Row], tracks: list[Track], names: _Names) -> N
         _events(out, [], [(at, names.metric(visible(track.name), track.unit), v) for at, v in track.values], names)
 
 
-def _events(out: Any, slices: list[Slice], metrics: list[tuple], names: _Names) -> None:
+def _events(out: Any, slices: list[Slice], metrics: list[tuple[int, Any, Any]], names: _Names) -> None:
     """Writes the events in order of time, as OTF2 requires. At equal times, ends precede begins."""
-    found = []
+    found: list[tuple[int, int, int, Any, tuple[Any, ...]]] = []
     for number, one in enumerate(slices):
         where = names.region(one)
         found.append((one.begin, 1, number, out.enter, (where, names.attributes(one))))

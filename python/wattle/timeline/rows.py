@@ -178,7 +178,7 @@ def _regions(t: Timeline, events: np.ndarray, clock: tuple[bool, int], pe: PE | 
     depths = [len(region_names(pe, int(n))) if n < len(pe.user_regions) else 0 for n in some["addr"]]
     return [
         Slice(int(begins[i]), int(ends[i]), REGION, pe.user_regions[int(some["addr"][i])].name, "", 0)
-        for i in np.lexsort((depths, -ends, begins))
+        for i in np.lexsort((np.array(depths), -ends, begins))
         if depths[i]
     ]
 

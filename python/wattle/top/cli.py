@@ -102,7 +102,7 @@ def with_places(found: list[Live], now: dict[int, Reading] | None = None) -> lis
         if live.call and live.offset is None and reading is not None and (key := key_of_wait(reading.pe)) is not None:
             keys[live.pid] = key
     places = symbols.resolve(keys.values())
-    return [(live, _where(live, places.get(keys.get(live.pid)))) for live in found]
+    return [(live, _where(live, places[keys[live.pid]] if live.pid in keys else None)) for live in found]
 
 
 def _is_program(live: Live) -> bool:

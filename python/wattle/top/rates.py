@@ -51,7 +51,13 @@ class Reading:
         """
         pe, computed, active = self.pe, self.pe.time_s["compute"], self.pe.state_s["active"]
         ready = add([self.no_core_s, self.ran_s])
-        if self.no_core_s is None or None in (ready, computed, active) or pe.time_s[NO_CORE] is not None:
+        if (
+            self.no_core_s is None
+            or ready is None
+            or computed is None
+            or active is None
+            or pe.time_s[NO_CORE] is not None
+        ):
             return pe
         lacked = min(self.no_core_s, min(computed, active) * self.no_core_s / ready) if ready else 0.0
         return msgspec.structs.replace(
@@ -77,7 +83,7 @@ def read(found: Iterable[Live]) -> dict[int, Reading]:
         return {}
     pes: dict[int, Reading] = {}
     for first in range(0, len(words), AT_ONCE):
-        command = [tool, "live", *words[first : first + AT_ONCE]]
+        command = [str(tool), "live", *words[first : first + AT_ONCE]]
         done = subprocess.run(command, env=without_preload(), capture_output=True, check=False)
         if done.returncode != 0:
             raise WattleError(f"wattle-profiles: {done.stderr.decode(errors='replace').strip() or 'failed'}")
@@ -151,9 +157,9 @@ def between(before: PE | None, now: PE) -> PE:
         now,
         wall_s=_less(now.wall_s, before.wall_s),
         cpu_s=_less(now.cpu_s, before.cpu_s),
-        state_s=_all_less(now.state_s, before.state_s),
-        time_s=_all_less(now.time_s, before.time_s),
-        bytes=_all_less(now.bytes, before.bytes),
+        state_s=_all_less("state_s", now, before),
+        time_s=_all_less("time_s", now, before),
+        bytes=_all_less("bytes", now, before),
         sleeps=(now.sleeps or 0) - (before.sleeps or 0),
         joules=[_joules(find(before.joules, figure.domain), figure) for figure in now.joules],
         sites=[site for site in sites if site.calls or any(site.wait_s.values())],
@@ -171,8 +177,9 @@ def _less(now: float | None, before: float | None) -> float | None:
     return None if now is None or before is None else max(0.0, now - before)
 
 
-def _all_less(now: Numbers, before: Numbers) -> Numbers:
-    return {key: _less(value, before.get(key)) for key, value in now.items()}
+def _all_less(group: str, now: PE | Site, before: PE | Site) -> Numbers:
+    earlier: Numbers = getattr(before, group)
+    return {key: _less(value, earlier.get(key)) for key, value in getattr(now, group).items()}
 
 
 def _joules(before: Joules, now: Joules) -> Joules:
@@ -194,6 +201,6 @@ def _site(before: Site | None, now: Site) -> Site:
         timed_calls=now.timed_calls - before.timed_calls,
         waits=now.waits - before.waits,
         time_s=_less(now.time_s, before.time_s),
-        wait_s=_all_less(now.wait_s, before.wait_s),
-        joules=_all_less(now.joules, before.joules),
+        wait_s=_all_less("wait_s", now, before),
+        joules=_all_less("joules", now, before),
     )

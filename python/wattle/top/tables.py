@@ -5,7 +5,7 @@ from __future__ import annotations
 from wattle.figures import call_paths
 from wattle.figures.call_paths import Row
 from wattle.figures.sites import MergedSite, merge
-from wattle.record.pe import NO_CORE, PE, add
+from wattle.record.pe import MOVES, NO_CORE, PE, Time, add
 from wattle.text import units
 from wattle.text.console import Text, styled
 from wattle.text.provenance import Joules, amount, total
@@ -14,7 +14,7 @@ from wattle.top.rates import Job
 
 PES_SHOWN = 64
 SITES_SHOWN = 8
-SHARES = ("compute", NO_CORE, "transfer", "wait")
+SHARES: tuple[Time, ...] = ("compute", NO_CORE, "transfer", "wait")
 
 
 def rates_table(job: Job, title: str) -> Table:
@@ -43,7 +43,7 @@ def _cells(pes: list[PE]) -> list[str]:
     longest_s = max(pe.wall_s or 0.0 for pe in pes)
     times = [add(pe.time_s[key] for pe in pes) for key in SHARES]
     calls = sum(site.calls for pe in pes for site in pe.sites)
-    moved = add(pe.bytes[key] for pe in pes for key in pe.bytes)
+    moved = add(pe.bytes[key] for pe in pes for key in MOVES)
     joules = total(figure for pe in pes for figure in pe.joules)
     return [
         *(_share(seconds, wall_s) for seconds in (*times, add(pe.cpu_s for pe in pes))),

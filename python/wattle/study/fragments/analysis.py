@@ -94,7 +94,8 @@ def _watts(*domains: str) -> Callable[[Row], float | None]:
         joules = [row[f"{domain}_J"] for domain in domains]
         if None in joules or not row["latency_mean_s"]:
             return None
-        return sum(joules) / row["latency_mean_s"] + sum(row[f"{domain}_idle_W"] for domain in domains)
+        watts: float = sum(joules) / row["latency_mean_s"] + sum(row[f"{domain}_idle_W"] for domain in domains)
+        return watts
 
     return value
 
@@ -183,7 +184,8 @@ class Analysis(Evidence):
         cell = (payload, fragments)
         if METRICS[metric].unit != "J" or not any((cell, domain) in self.hidden for domain in domains):
             return None
-        return median(w for row in self.rows[cell] if (w := row[f"{domains[0]}_uncertainty_J"]) is not None)
+        widths: list[float | None] = [row[f"{domains[0]}_uncertainty_J"] for row in self.rows[cell]]
+        return median(width for width in widths if width is not None)
 
     def values(self, metric: str) -> dict[Cell, float]:
         """The median of every cell in which the metric is known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from wattle.html.figures import Figure, Look, Trace, fragments_axis, hover_text
 from wattle.study.lsms.judges import PATTERNS, SCALE, SYNC, TIMELINE, TRANSFER, VERSIONS, loss, most
@@ -148,7 +149,7 @@ def _series_of(version: str, series: Series) -> Series:
     return [(name, look, _of(version, points)) for name, look, points in series]
 
 
-def _ratio_axis(a: Analysis) -> dict:
+def _ratio_axis(a: Analysis) -> dict[str, Any]:
     return plain_axis("CR", False, sorted({p.y or 0 for p in a.select(series=SYNC)}))
 
 

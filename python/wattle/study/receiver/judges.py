@@ -152,7 +152,7 @@ def bandwidth(a: Analysis, way: str, ghz: float, within: Sequence[float]) -> Out
     return _explained(a, _outcome(a, "seconds", changes, within), way)
 
 
-def phase(a: Analysis, way: str, letter: str, within: Sequence[float]) -> Outcome:
+def phase(a: Analysis, way: str, letter: str, within: tuple[float, float]) -> Outcome:
     """Judges the percent of a phase's time that the lowest clock saves against the highest."""
     clock, k = _clock(a, PAPER_GHZ[0]), LETTERS.index(letter)
     if way == "direct":
@@ -171,7 +171,7 @@ def phase(a: Analysis, way: str, letter: str, within: Sequence[float]) -> Outcom
     return _explained(a, Outcome(ours, verdict_of(not beyond), past=beyond), way)
 
 
-def farthest(a: Analysis, way: str, metric: str, ghz: float, within: Sequence[float]) -> Outcome:
+def farthest(a: Analysis, way: str, metric: str, ghz: float, within: tuple[float, float]) -> Outcome:
     """Judges the largest loss over the numbers of puts, of a statement such as "down to -50 %"."""
     found = _impact(a, metric, way, ghz, "sender")
     n, worst = min(found.items(), key=lambda item: item[1])
