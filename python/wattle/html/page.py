@@ -6,6 +6,7 @@ import base64
 import gzip
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,11 @@ class Page:
     noun: str = "PE"
 
 
-def render(made: Page) -> str:
+@cache
+def _environment(folder: Path) -> jinja2.Environment:
+    """Keeps the compiled templates of `folder` and of all pages, for a process that writes several pages."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([FOLDER, made.template.parent]),
+        loader=jinja2.FileSystemLoader([FOLDER, folder]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -53,8 +56,13 @@ def render(made: Page) -> str:
         finalize=_shown,
     )
     environment.filters["code"] = code
+    return environment
+
+
+def render(made: Page) -> str:
     by_id = {figure.id: figure for figure in made.figures}
-    return environment.get_template(made.template.name).render(
+    template = _environment(made.template.parent).get_template(made.template.name)
+    return template.render(
         page=made,
         record=made.record,
         **_facts(made.record),
@@ -70,8 +78,13 @@ def render(made: Page) -> str:
 
 def plotly() -> str:
     """The figures' library, compressed: the part for two dimensions if it was fetched (0.7 MB), else all (2 MB)."""
-    if CARTESIAN.exists():
-        return base64.b64encode(CARTESIAN.read_bytes()).decode("ascii")
+    return _compressed(CARTESIAN)
+
+
+@cache
+def _compressed(cartesian: Path) -> str:
+    if cartesian.exists():
+        return base64.b64encode(cartesian.read_bytes()).decode("ascii")
     from plotly.offline import get_plotlyjs
 
     return base64.b64encode(gzip.compress(get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii")
