@@ -12,6 +12,7 @@ from pathlib import Path
 
 import fakes
 import jobs
+import loaded
 import pytest
 from jobs import HOME, clean_environment, run_again
 from mpi_jobs import AS_ROOT, returns_from_abort
@@ -21,16 +22,7 @@ from tree import PACKAGE
 
 def wattle(*words: object, cwd: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {**clean_environment(), **ENVIRONMENT, **settings, "WATTLE_HOME": str(HOME)}
-    return subprocess.run(
-        [sys.executable, "-m", "wattle", *map(str, words)],
-        env={**environment, "PYTHONPATH": str(PACKAGE)},
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return loaded.wattle(*words, environment={**environment, "PYTHONPATH": str(PACKAGE)}, folder=cwd)
 
 
 @BOTH
@@ -55,7 +47,9 @@ def test_a_run_shows_processes_sites_and_modelled_joules(mpi: Mpi, tmp_path: Pat
 
 
 @pytest.mark.parametrize("launcher", [OPEN_MPI, MPICH, "oshrun"], ids=str)
-@pytest.mark.parametrize("between", [";", "&"], ids=["one-after-the-other", "at-once"])
+@pytest.mark.parametrize(
+    "between", [pytest.param(";", marks=pytest.mark.soak), "&"], ids=["one-after-the-other", "at-once"]
+)
 def test_each_job_of_a_script_has_its_own_profiles(launcher: Mpi | str, between: str, tmp_path: Path) -> None:
     if isinstance(launcher, Mpi):
         programs = [launcher.compile(source, tmp_path) for source in ("sums.c", "ring.c")]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import loaded
 import pytest
 from jobs import HOME, OSHCC, clean_environment, compile_once
 from preload import ENVIRONMENT, OPEN_MPI
@@ -88,10 +87,7 @@ def best_advice(
 def wattle(folder: Path, *words: str) -> str:
     """The standard output of the command."""
     environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE)}
-    command = [sys.executable, "-m", "wattle", *words]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
+    done = loaded.wattle(*words, environment=environment, folder=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import fakes
+import loaded
 import pytest
 from jobs import HOME, clean_environment, compile_once
 from preload import BOTH, ENVIRONMENT, Mpi
@@ -68,8 +69,8 @@ def ask(job: subprocess.Popen[str], call: str) -> list[dict[str, Any]]:
     """Figures of both PEs of a job once one of them waits in that call. The other one may still be starting."""
     until, pes = time.monotonic() + 120, []
     while time.monotonic() < until:
-        words = [sys.executable, "-m", "wattle", "top", "--json", str(job.pid)]
-        done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=300, check=True)
+        done = loaded.wattle("top", "--json", job.pid, environment=environment(), folder=Path.cwd())
+        assert done.returncode == 0, done.stderr
         pes = json.loads(done.stdout)["pes"]
         if len(pes) == 2 and any(pe["call"] == call for pe in pes):
             return pes

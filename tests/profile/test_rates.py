@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import fakes
+import loaded
 import pytest
 from jobs import HOME, clean_environment
 from tree import PACKAGE
@@ -116,14 +116,9 @@ def test_a_site_without_new_calls_is_left_out_and_the_first_reading_is_whole() -
 
 
 def top(*words: object) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "wattle", "top", *map(str, words)],
-        env={**clean_environment(), "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE), "COLUMNS": "130"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
+    environment = {**clean_environment(), "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE), "COLUMNS": "130"}
+    done = loaded.wattle("top", *words, environment=environment, folder=Path.cwd())
+    assert done.returncode == 0, done.stderr
     return done.stdout
 
 

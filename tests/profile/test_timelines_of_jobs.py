@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import loaded
 import numpy as np
 import otf2
 import pytest
@@ -27,10 +26,10 @@ EVENT_BYTES = 32
 
 
 def run(directory: Path, size: str, *words: object, meter: str = "model", **more: str) -> None:
-    command = [sys.executable, "-m", "wattle", "run", "--timeline", "--meter", meter]
+    command = ["run", "--timeline", "--meter", meter]
     command += ["--set", f"WATTLE_TIMELINE={size}", "-o", str(directory), *map(str, words)]
     environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE), **more}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = loaded.wattle(*command, environment=environment, folder=Path.cwd())
     assert done.returncode == 0, done.stderr
     assert "spans kept" in " ".join(done.stderr.split())
 

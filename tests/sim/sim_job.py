@@ -6,10 +6,9 @@ import json
 import os
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
-from loaded import Loaded
+import loaded
 from tree import HOME, ROOT
 from wattle.sim import cluster as clusters
 
@@ -68,14 +67,9 @@ def environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
 
 
-@cache
-def _loaded() -> Loaded:
-    return Loaded(environment())
-
-
 def wattle(*arguments: str | Path, limit_s: float = 300, **settings: str) -> subprocess.CompletedProcess[str]:
     """`wattle ARGUMENTS`, by a process that has the libraries loaded."""
-    return _loaded().run([*map(str, arguments)], environment() | settings, Path.cwd(), limit_s)
+    return loaded.wattle(*arguments, environment=environment() | settings, folder=Path.cwd(), limit_s=limit_s)
 
 
 def simulate(

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from sim_job import HOME, ROOT, build, free_cluster, is_built, result, simulate
+from sim_job import HOME, build, free_cluster, is_built, result, simulate, wattle
 
 HANGS_S = 3600  # a run of 35 CPU seconds took 290 s at a load of 35 on two cores; its result was the same
 pytestmark = [
@@ -36,9 +33,8 @@ def run(where: Path, *settings: str) -> Path:
 
 
 def oracle(recorded: Path) -> float:
-    command = [sys.executable, "-m", "wattle", "sim", "--what-if", str(recorded), "--json"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANGS_S, check=True)
+    done = wattle("sim", "--what-if", recorded, "--json", limit_s=HANGS_S)
+    assert done.returncode == 0, done.stderr
     return next(c["oracle_joules"] for c in json.loads(done.stdout)["choices"] if c["wait"] == "spin")
 
 

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
+from functools import cache
 from pathlib import Path
 
 LIMIT_S = 300
@@ -72,6 +73,18 @@ class Loaded:
                 stream.seek(0)
                 said.append(io.TextIOWrapper(io.BytesIO(stream.read()), encoding="utf-8").read())
             return subprocess.CompletedProcess(["wattle", *arguments], code, *said)
+
+
+@cache
+def _of_this_process() -> Loaded:
+    return Loaded(dict(os.environ) | {"PYTHONPATH": str(Path(__file__).parents[2] / "python")})
+
+
+def wattle(
+    *arguments: object, environment: dict[str, str], folder: Path, limit_s: float = LIMIT_S
+) -> subprocess.CompletedProcess[str]:
+    """`wattle ARGUMENTS` in `folder`, with the real libraries of WATTLE_HOME in `environment`."""
+    return _of_this_process().run([*map(str, arguments)], environment, folder, limit_s)
 
 
 def _next(requests: socket.socket) -> tuple[list[str], dict[str, str], str, list[int]] | None:
