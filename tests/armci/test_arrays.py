@@ -49,7 +49,10 @@ def test_the_answers_are_those_of_debians_library(source: str, compiler: str, n:
     assert len(ours) > 0
 
 
-@pytest.mark.parametrize(("source", "compiler"), CASES[2:])
+# The last has all operations.
+@pytest.mark.parametrize(
+    ("source", "compiler"), [*(pytest.param(*case, marks=pytest.mark.soak) for case in CASES[2:4]), CASES[4]]
+)
 def test_the_answers_are_the_same_on_sixteen_processes(source: str, compiler: str, folder: Path) -> None:
     assert lines(run(16, build(source, compiler, folder, OURS))) == theirs(2, source, compiler, folder)
 

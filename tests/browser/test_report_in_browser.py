@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import am_studies
@@ -30,26 +30,44 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     yield from start(tmp_path_factory.mktemp("chromium"))
 
 
+MADE: dict[str, Callable[[Path], Path]] = {
+    "study": lambda folder: studies.make_study(folder, studies.frame(noise=0.03)),
+    "am": lambda folder: am_studies.make_study(folder, am_studies.frame(noise=0.03)),
+    "run": fakes.make_run,
+    "nodes": lambda folder: fakes.make_run(folder, fakes.on_nodes(3, boot_id="same")),
+    "paths": lambda folder: fakes.make_run(folder, [made_paths.phases(0), made_paths.phases(1)]),
+    "many": lambda folder: fakes.make_run(folder, [made_paths.many(0, 5000), made_paths.many(1, 5000)]),
+    "bench": lambda folder: benches.make(folder.with_suffix(".json")),
+    "across": lambda folder: studies.make_study(folder, studies.frame(noise=0.03), Place("two-nodes", "1gbit")),
+    "versions": mini_apps.make_study,
+}
+
+
+class Pages(dict[str, Path]):
+    """Each page is written when a test asks for it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def __missing__(self, name: str) -> Path:
+        self[name] = write(MADE[name](self.root / name))
+        return self[name]
+
+
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    root = tmp_path_factory.mktemp("pages")
-    return {
-        "study": write(studies.make_study(root / "study", studies.frame(noise=0.03))),
-        "am": write(am_studies.make_study(root / "am", am_studies.frame(noise=0.03))),
-        "run": write(fakes.make_run(root / "run")),
-        "nodes": write(fakes.make_run(root / "nodes", fakes.on_nodes(3, boot_id="same"))),
-        "paths": write(fakes.make_run(root / "paths", [made_paths.phases(0), made_paths.phases(1)])),
-        "many": write(fakes.make_run(root / "many", [made_paths.many(0, 5000), made_paths.many(1, 5000)])),
-        "bench": write(benches.make(root / "bench.json")),
-        "across": write(studies.make_study(root / "across", studies.frame(noise=0.03), Place("two-nodes", "1gbit"))),
-        "versions": write(mini_apps.make_study(root / "versions")),
-    }
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    return Pages(tmp_path_factory.mktemp("pages"))
 
 
-@pytest.mark.parametrize(
-    ("name", "figures"),
-    [("study", 22), ("am", 9), ("run", 3), ("nodes", 4), ("paths", 3), ("bench", 3), ("across", 22), ("versions", 10)],
-)
+def long(*values: object) -> object:
+    """For `make soak`: a page of the same parts is in `make test`."""
+    return pytest.param(*values, marks=pytest.mark.soak)
+
+
+FIGURES = [("study", 22), ("am", 9), ("run", 3), ("nodes", 4), ("paths", 3), ("bench", 3), ("versions", 10)]
+
+
+@pytest.mark.parametrize(("name", "figures"), [*FIGURES, long("across", 22)])
 def test_all_is_there_and_the_console_is_silent(browser: Browser, pages, name, figures):
     browser.shape(1280, "light")
     browser.open(pages[name])
@@ -63,7 +81,7 @@ def test_all_is_there_and_the_console_is_silent(browser: Browser, pages, name, f
 
 
 @pytest.mark.parametrize(
-    ("name", "figure"), [("study", "plot-metric-latency"), ("run", "plot-time"), ("nodes", "plot-joules-by-node")]
+    ("name", "figure"), [("study", "plot-metric-latency"), ("run", "plot-time"), long("nodes", "plot-joules-by-node")]
 )
 def test_hovering_over_a_point_shows_its_value(browser: Browser, pages, name, figure):
     browser.shape(1280, "light")
@@ -83,8 +101,8 @@ def test_hovering_over_a_point_shows_its_value(browser: Browser, pages, name, fi
     assert browser.complaints() == []
 
 
-SIDEWAYS = [(360, name) for name in ("study", "am", "run", "nodes", "paths", "many", "across", "versions")]
-SIDEWAYS += [(800, "study"), (800, "run"), (1600, "run"), (1600, "many")]
+SIDEWAYS = [(360, name) for name in ("study", "run", "nodes", "paths", "many", "versions")] + [(1600, "many")]
+SIDEWAYS += [long(360, "am"), long(360, "across"), long(800, "study"), long(800, "run"), long(1600, "run")]
 
 
 @pytest.mark.parametrize(("width", "name"), SIDEWAYS)

@@ -21,7 +21,11 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("how", PLACES)
+# Each pair has one question, so one of each is enough for `make test`.
+LONG = ("three and one", "in turn")
+
+
+@pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.soak if how in LONG else []) for how in PLACES])
 def test_pes_know_their_neighbours_and_reach_all(how: str, tmp_path: Path) -> None:
     pes, options, expected = PLACES[how]
     with Nodes(len(pes)) as nodes:

@@ -21,8 +21,8 @@ NETWORKS = [("ucx", "off"), ("ucx", "on"), ("ofi", "off"), ("ofi", "on"), ("mpi"
 PROGRAMS = [
     "bin/oracle 5 3",
     "bin/oracle 9 1 large",
-    "bin/examples/hello",
-    "bin/examples/halo --size 64 --steps 20",
+    pytest.param("bin/examples/hello", marks=pytest.mark.soak),
+    pytest.param("bin/examples/halo --size 64 --steps 20", marks=pytest.mark.soak),
     "lib/wattle/apps/mst-am --graph rmat --log-vertices 12 --edges 20000 --graphs 3",
 ]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from jobs import HOME
-from preload import EITHER, LIBRARY, MPICH, OPEN_MPI, OTHERS, PROGRAMS, Mpi, profiles
+from preload import EACH_INTERFACE, EITHER, LIBRARY, OPEN_MPI, PROGRAMS, Mpi, profiles
 from wattle.run.mpi import environment_of
 
 ALLOCATORS = ("libjemalloc.so.2", "libmimalloc.so", "libtcmalloc_minimal.so.4")
@@ -33,7 +33,7 @@ def calls(rank: dict) -> dict[str, int]:
     return found
 
 
-@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH, *OTHERS], ids=str)
+@EACH_INTERFACE
 @pytest.mark.parametrize(
     ("place", "options"),
     [("before", []), ("before", ["-DBY_DLSYM"]), ("after", []), ("linked", [])],

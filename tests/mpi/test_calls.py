@@ -13,7 +13,8 @@ from preload import BOTH, EITHER, MPICH, OPEN_MPI, Mpi, calls_of, profiles, tabl
 from tree import ROOT
 
 RIGHT = "all as it should be\n"
-FORMS = pytest.mark.parametrize("form", ["USE_MPIF", "USE_MPI", "USE_F08"])
+# The module mpi has the functions of mpif.h.
+FORMS = pytest.mark.parametrize("form", ["USE_MPIF", pytest.param("USE_MPI", marks=pytest.mark.soak), "USE_F08"])
 
 
 # test_members.py has the calls that make or reach other programs.
@@ -259,7 +260,7 @@ def test_mpich_has_calls_with_large_counts() -> None:
     assert len([row for row in table() if row["large"] and row["since"] <= MPICH.version]) > 50
 
 
-@pytest.mark.parametrize(("n", "molecule"), [(1, "water"), (2, "hydrogen")])
+@pytest.mark.parametrize(("n", "molecule"), [pytest.param(1, "water", marks=pytest.mark.soak), (2, "hydrogen")])
 def test_nwchem_finds_the_same_energy_to_the_last_digit(n: int, molecule: str, tmp_path: Path) -> None:
     """With two processes, who computes what is decided by whose counter comes first, so sums are made in another order
     in each run. Of 76 hartree, water's, that shows in the last of twelve places, in plain runs as well; of the five of

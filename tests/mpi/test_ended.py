@@ -108,7 +108,7 @@ WAYS = {
 }
 
 
-@BOTH
+@EITHER
 @pytest.mark.parametrize("way", WAYS)
 def test_a_rank_that_fails_leaves_the_figures_of_all(mpi: Mpi, way: str, tmp_path: Path) -> None:
     run = Run(mpi, tmp_path, way)

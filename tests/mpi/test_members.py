@@ -9,7 +9,18 @@ from pathlib import Path
 
 import pytest
 from jobs import Job, complaints, run
-from preload import BOTH, EITHER, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, OTHERS, Mpi, launcher_of_parts, profiles
+from preload import (
+    BOTH,
+    EACH_INTERFACE,
+    EITHER,
+    ENVIRONMENT,
+    LIBRARY,
+    MPICH,
+    OPEN_MPI,
+    Mpi,
+    launcher_of_parts,
+    profiles,
+)
 from wattle.machine.nodes import Nodes, unavailable
 
 HANGS = 124  # the code of a job that reached its time limit
@@ -97,7 +108,7 @@ def test_every_call_is_right_where_only_some_have_the_library(mpi: Mpi, tmp_path
     assert (done.returncode, done.stdout) == (0, "all as it should be\n"), done.stderr
 
 
-@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH, *OTHERS], ids=str)
+@EACH_INTERFACE
 @pytest.mark.parametrize("children", ["with", "without"])
 def test_spawned_processes_may_have_the_library_or_not(mpi: Mpi, children: str, tmp_path: Path) -> None:
     """The launcher starts them, in its own environment."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from jobs import clean_environment
-from preload import BOTH, LIBRARY, MPICH, OPEN_MPI, OTHERS, PROGRAMS, Mpi, profiles
+from preload import BOTH, EACH_INTERFACE, LIBRARY, OPEN_MPI, PROGRAMS, Mpi, profiles
 
 FORTRAN = {"openmpi": "-lmpi_mpifh", "mpich": "-lmpichfort"}
 
@@ -51,7 +51,7 @@ def test_a_library_that_replaces_mpi_is_called(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "size 1, rc 0\n", "")
 
 
-@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH, *OTHERS], ids=str)
+@EACH_INTERFACE
 def test_a_program_finds_those_calls_of_later_versions_that_its_mpi_has(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("newer_names.c", tmp_path, "-ldl")
     plain = mpi.run(2, program, preload=False)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from preload import BOTH, MPICH, OPEN_MPI, OTHERS, Mpi, profiles
+from preload import BOTH, EACH_INTERFACE, Mpi, profiles
 
 RIGHT = "all as it should be\n"
 ONCE = ("set_view", "write_at_all_begin", "write_at_all_end")
 
 
-@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH, *OTHERS], ids=str)
+@EACH_INTERFACE
 def test_calls_without_a_wrapper_are_right_and_counted(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("passed.c", tmp_path)
     done = mpi.run(2, program, tmp_path / "file", profile=tmp_path / "profile")

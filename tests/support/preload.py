@@ -130,6 +130,10 @@ OTHERS = [
     Mpi("openmpi", 3, "openmpi-5.0.11"),
 ]
 EACH_OTHER = pytest.mark.parametrize("mpi", OTHERS, ids=str)
+# For what depends on the interface alone: that of MPI 5 has a module of its own, and the long tests have the others.
+EACH_INTERFACE = pytest.mark.parametrize(
+    "mpi", [OPEN_MPI, MPICH, OTHERS[0], *(pytest.param(mpi, marks=pytest.mark.soak) for mpi in OTHERS[1:])], ids=str
+)
 
 
 def table() -> list[dict]:
