@@ -33,9 +33,9 @@ function(is_again result where program arguments labels)
 endfunction()
 
 # pe_test(NAME program PES 1 2 ... [ARGS ...] [ENV NAME=VALUE ...] [TIMEOUT s] [LABELS ...] [SANITIZED]): one CTest entry a size, NAME.<n>_pes.
-# `make test` runs the smallest size, 3 and the largest one; of a test that only has other settings than an earlier one, and under a sanitizer,
-# the largest of at most 5 PEs. Under a sanitizer it runs none that only has other settings, unless SANITIZED: they make other code run.
-# `make soak` runs the others.
+# `make test` runs the smallest size and the largest one, and under a sanitizer one between them: 3, or else the largest of at most 5 PEs. Of a
+# test that only has other settings than an earlier one it runs this size alone; under a sanitizer none, unless SANITIZED: they make other code
+# run. `make soak` runs the others.
 function(pe_test name program)
   cmake_parse_arguments(T "SANITIZED" "TIMEOUT" "PES;ARGS;ENV;LABELS" ${ARGN})
   is_again(again pes ${program} "${T_ARGS}" "${T_LABELS}")
@@ -43,11 +43,13 @@ function(pe_test name program)
   list(SORT sizes COMPARE NATURAL)
   list(GET sizes 0 least)
   list(GET sizes -1 most)
-  set(short ${least} 3 ${most})
+  set(short ${least} ${most})
   if(again OR WTL_SANITIZE)
     list(FILTER sizes INCLUDE REGEX "^[1-5]$")
     set(short "")
-    if(sizes)
+    if(3 IN_LIST sizes)
+      set(short 3)
+    elseif(sizes)
       list(GET sizes -1 short)
     elseif(NOT WTL_SANITIZE)
       set(short ${least})
@@ -181,6 +183,18 @@ function(release_tests)
       set_tests_properties(${test} PROPERTIES LABELS "${labels}")
     endif()
   endforeach()
+endfunction()
+
+# long_tests(BUILD tests...): whose faults others find in `make test`, so that in this build only `make soak` runs them. BUILD: RELEASE, where
+# the same tests run with AddressSanitizer; or THREADS, where other tests have the same races.
+function(long_tests build)
+  if((build STREQUAL THREADS AND WTL_THREADS) OR (build STREQUAL RELEASE AND NOT WTL_SANITIZE AND NOT WTL_THREADS))
+    foreach(test IN LISTS ARGN)
+      if(TEST ${test})
+        set_tests_properties(${test} PROPERTIES LABELS soak)
+      endif()
+    endforeach()
+  endif()
 endfunction()
 
 # A file of unit tests runs in milliseconds, and without optimisation it is compiled in a fifth of the time. What it tests is optimised.
