@@ -12,11 +12,11 @@ enum { WEIGHT_BITS = 20, WORDS = 8 }; /* random numbers that an edge may use */
  * Graph500: 0.57, 0.19, 0.19, 0.05. */
 static void rmat(const graph *g, uint64_t k, edge *e)
 {
-  uint64_t word = 0;
+  uint64_t bits = 0;
   for (int level = 0; level < g->log_vertices; level++) {
-    if (level % 4 == 0) word = random_at(g->seed, k * WORDS + 1 + (uint64_t)level / 4);
-    uint32_t r = word & 0xffff;
-    word >>= 16;
+    if (level % 4 == 0) bits = random_at(g->seed, k * WORDS + 1 + (uint64_t)level / 4);
+    uint32_t r = bits & 0xffff;
+    bits >>= 16;
     uint32_t quarter = r < 0.57 * 65536 ? 0 : r < 0.76 * 65536 ? 1 : r < 0.95 * 65536 ? 2 : 3;
     e->u = e->u << 1 | quarter >> 1;
     e->v = e->v << 1 | (quarter & 1);

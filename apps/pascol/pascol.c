@@ -116,13 +116,13 @@ static size_t extent(layout l)
 static void fill_place(char *place, int from, int to, layout l, bool empty)
 {
   char pattern[PERIOD];
-  size_t n = extent(l);
+  size_t bytes = extent(l);
   if (empty) {
-    memset(place, 0, n);
+    memset(place, 0, bytes);
     return;
   }
   make_pattern(pattern, from, to, 1);
-  for (size_t k = 0; k < n; k += PERIOD) memcpy(place + k, pattern, smaller(PERIOD, n - k));
+  for (size_t k = 0; k < bytes; k += PERIOD) memcpy(place + k, pattern, smaller(PERIOD, bytes - k));
 }
 
 static void fill(layout l)

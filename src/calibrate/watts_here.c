@@ -187,9 +187,9 @@ int watts_here(const wtl_settings *settings, double seconds, bool progress)
   c.counter = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   wtl_knob *knob = claimed(settings, &c.set);
   if (c.counter == MAP_FAILED || !knob) return wtl_message_print("no memory"), WTL_EXIT_OSERR;
-  watts_load load = {
+  watts_load work = {
       .arg = &c, .cores = c.n, .start = start, .stop = stop, .bytes = bytes, .ghz = ghz, .others = others};
-  watts_measure(stdout, meter, knob, &wtl_sys_real, &load, seconds, progress ? print_step : NULL);
+  watts_measure(stdout, meter, knob, &wtl_sys_real, &work, seconds, progress ? print_step : NULL);
   wtl_knob_restore(knob);
   wtl_knob_close(knob);
   wtl_meter_close(meter);

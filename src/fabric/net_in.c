@@ -149,15 +149,15 @@ static bool take_batch(wtl_net *net, const wire_head *h, const char *at, size_t 
   const char *end = at + n;
   wire_record r;
   const void *data;
-  serving serving = {NULL, wtl_ticks()};
+  serving s = {NULL, wtl_ticks()};
   bool good = true;
   for (uint32_t i = 0; good && i < h->records; i++) {
     if (!(good = wtl_wire_next(&at, end, &r, &data))) break;
-    serve_record(net, &serving, (int)h->from, &r);
+    serve_record(net, &s, (int)h->from, &r);
     good = take_record(net, (int)h->from, &r, data);
   }
   wtl_net_send_in_turn(net, (int)h->from); /* the answers, if there are any */
-  end_serving(net, &serving);
+  end_serving(net, &s);
   return good;
 }
 
@@ -203,7 +203,7 @@ static void *place_of(wtl_net *net, enum wire_message message, const wire_large 
 /* Receives the data of a put, an answer or a message into their place. False: there is none. */
 static bool take_large(wtl_net *net, enum wire_message message, const wire_large *h, void *data, size_t n, bool later)
 {
-  serving serving = {NULL, wtl_ticks()};
+  serving s = {NULL, wtl_ticks()};
   arriving *l = malloc(sizeof *l);
   void *to = l ? place_of(net, message, h, n) : NULL;
   if (!to) {
@@ -211,14 +211,14 @@ static bool take_large(wtl_net *net, enum wire_message message, const wire_large
     return false;
   }
   *l = (arriving){net, message, (int)h->from, {h->offset, h->segment}, n, h->token, (uint16_t)h->mark, to};
-  serve(net, &serving, l->from, message == WIRE_DATA ? WTL_SERVED_ANSWER : l->mark, n);
+  serve(net, &s, l->from, message == WIRE_DATA ? WTL_SERVED_ANSWER : l->mark, n);
   if (later) {
     net->transport->ops->receive(net->transport, data, to, n, large_arrived, l);
   } else {
     memcpy(to, data, n);
     large_arrived(l);
   }
-  end_serving(net, &serving);
+  end_serving(net, &s);
   return true;
 }
 

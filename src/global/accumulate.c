@@ -165,14 +165,14 @@ void wtl_acc_add(wtl_acc *a, char *there, const char *here, size_t n)
 {
   size_t size = wtl_acc_bytes(a->type);
   while (n > 0) {
-    _Atomic uint32_t *lock = lock_of(a, there);
+    _Atomic uint32_t *word = lock_of(a, there);
     size_t to_border = WTL_ACC_SPAN - (uintptr_t)there % WTL_ACC_SPAN;
     size_t step = n <= to_border ? n : (to_border + size - 1) / size * size;
     if (step > n) step = n;
-    if (lock != a->held) {
+    if (word != a->held) {
       wtl_acc_end(a);
-      acquire(a, lock);
-      a->held = lock;
+      acquire(a, word);
+      a->held = word;
     }
     compute_best(a->type, a->scale, there, here, step);
     there += step;

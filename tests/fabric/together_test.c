@@ -66,10 +66,10 @@ static uint64_t word_there(void)
 static bool flush_needs(size_t more)
 {
   size_t before = letters();
-  uint64_t flush = wtl_net_flush(posts[HERE].net);
-  bool needs = letters() - before == more, is_early = wtl_net_flushed(posts[HERE].net, flush);
+  uint64_t number = wtl_net_flush(posts[HERE].net);
+  bool needs = letters() - before == more, is_early = wtl_net_flushed(posts[HERE].net, number);
   deliver_all();
-  return needs && !is_early && wtl_net_flushed(posts[HERE].net, flush);
+  return needs && !is_early && wtl_net_flushed(posts[HERE].net, number);
 }
 
 static void a_few_leave_at_once(void)

@@ -340,12 +340,12 @@ static void wrong_frees_are_refused_and_change_nothing(void)
   int local;
   open_room(&r, 1 << 20, 1);
   char *p = take(&r, 1000, 0);
-  size_t room = wtl_heap_free_bytes(&r.heap);
+  size_t bytes_free = wtl_heap_free_bytes(&r.heap);
   CHECK(wtl_heap_free(&r.heap, p + 16) == -1);
   CHECK(wtl_heap_free(&r.heap, &local) == -1);
   CHECK(wtl_heap_free(&r.heap, NULL) == -1);
   CHECK(wtl_heap_size(&r.heap, p + 1) == 0 && wtl_heap_size(&r.heap, p) == 1000);
-  CHECK(wtl_heap_free_bytes(&r.heap) == room);
+  CHECK(wtl_heap_free_bytes(&r.heap) == bytes_free);
   CHECK(wtl_heap_free(&r.heap, p) == 0 && wtl_heap_free(&r.heap, p) == -1);
   close_room(&r);
 }
@@ -355,13 +355,13 @@ static void too_much_is_refused_and_the_heap_goes_on(void)
   static const size_t much[] = {((size_t)1 << 20) + 1, (size_t)1 << 21, SIZE_MAX / 2, SIZE_MAX - 64, SIZE_MAX};
   room r;
   open_room(&r, 1 << 20, 1);
-  size_t room = wtl_heap_free_bytes(&r.heap);
+  size_t bytes_free = wtl_heap_free_bytes(&r.heap);
   for (size_t i = 0; i < sizeof much / sizeof *much; i++) {
     CHECK(wtl_heap_alloc(&r.heap, much[i], 0) == NULL);
     CHECK(wtl_heap_alloc(&r.heap, much[i], 4096) == NULL);
   }
   CHECK(wtl_heap_alloc(&r.heap, 64, (size_t)1 << 40) == NULL);
-  CHECK(wtl_heap_free_bytes(&r.heap) == room && take(&r, 1 << 19, 4096));
+  CHECK(wtl_heap_free_bytes(&r.heap) == bytes_free && take(&r, 1 << 19, 4096));
   close_room(&r);
 }
 
