@@ -307,7 +307,6 @@ static int on_finalize(MPI_Comm self, int key, void *value, void *extra)
 
 static bool attach_to_mpi(mpi *m)
 {
-  m->key = MPI_KEYVAL_INVALID;
   return wtl_boot_mpi_comm_is_apart() ||
          (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &m->key, NULL) == MPI_SUCCESS &&
           PMPI_Comm_set_attr(MPI_COMM_SELF, m->key, m) == MPI_SUCCESS);
@@ -323,22 +322,34 @@ static void detach(mpi *m)
   PMPI_Comm_free_keyval(&m->key);
 }
 
-static int mpi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot,
-                     const wtl_transport_callbacks *callbacks, char *error, size_t size)
+static int join(mpi *m, const wtl_boot *boot, char *error, size_t size)
 {
-  mpi *m = calloc(1, sizeof *m);
   MPI_Comm comm = wtl_boot_mpi_comm();
-  int rc;
-  if (!m) return refuse(error, size, "no memory");
-  m->owns_mpi = strcmp(boot->ops->name, "mpi") != 0;
-  if ((rc = check(boot, comm, error, size)) != 0) return rc;
+  int rc = check(boot, comm, error, size);
+  if (rc) return rc;
   if (PMPI_Comm_dup(comm, &m->control) != MPI_SUCCESS || PMPI_Comm_dup(comm, &m->bulk) != MPI_SUCCESS)
     return refuse(error, size, "MPI_Comm_dup failed");
   PMPI_Comm_set_errhandler(m->control, MPI_ERRORS_RETURN);
   PMPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_RETURN);
   if (!attach_to_mpi(m)) return refuse(error, size, "MPI_Comm_set_attr failed");
   m->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-  if (m->timer < 0) return refuse(error, size, "no descriptor left for a timer");
+  return m->timer < 0 ? refuse(error, size, "no descriptor left for a timer") : 0;
+}
+
+/* After a failure the communicators stay, because MPI may wait for the other processes to free theirs. */
+static int mpi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot,
+                     const wtl_transport_callbacks *callbacks, char *error, size_t size)
+{
+  mpi *m = calloc(1, sizeof *m);
+  if (!m) return refuse(error, size, "no memory");
+  m->owns_mpi = strcmp(boot->ops->name, "mpi") != 0;
+  m->key = MPI_KEYVAL_INVALID;
+  int rc = join(m, boot, error, size);
+  if (rc) {
+    detach(m);
+    free(m);
+    return rc;
+  }
   m->base.ops = &wtl_transport_mpi;
   m->callbacks = *callbacks;
   m->arriving = MPI_REQUEST_NULL;
