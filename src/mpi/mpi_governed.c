@@ -48,20 +48,17 @@ static bool share_votes(wtl_mpi_rank *self)
   static const wtl_boot_ops ops = {.name = "mpi", .publish = publish, .fence = fence, .lookup = lookup};
   char error[512];
   notice n = {.node = self->node};
-  int *slots = calloc((size_t)self->n_local, sizeof *slots);
-  if (!slots) wtl_mpi_refuse("no memory for the governor", WTL_EXIT_OSERR);
-  for (int i = 0; i < self->n_local; i++) slots[i] = i;
+  int first = 0; /* the arena reads no other entry of local_pe */
   wtl_boot b = {.ops = &ops,
                 .pe = self->slot,
                 .n_pes = self->n_local,
                 .local_rank = self->slot,
                 .n_local = self->n_local,
-                .local_pe = slots,
+                .local_pe = &first,
                 .state = &n};
   const wtl_arena_shape shape = {
       .shared_bytes = wtl_votes_bytes(self->n_local), .name = "arena", .setting = "WATTLE_GOVERN"};
   int rc = wtl_arena_start(&self->shared, &b, &shape, error, sizeof error);
-  free(slots);
   if (rc && !n.is_sent) fence(&b);
   if (rc && n.text[0]) wtl_mpi_refuse(error, rc);
   if (rc) snprintf(self->clocks->why, sizeof self->clocks->why, "%s", error);
