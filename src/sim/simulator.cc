@@ -32,9 +32,9 @@
 
 #include "os/floats.h"
 #include "sim/companions.h"
-#include "sim/copies.h"
 #include "sim/core.h"
 #include "sim/exit_message.h"
+#include "sim/program_copies.h"
 #include "sim/schedule.h"
 #include "sim/wires.h"
 

@@ -1,10 +1,10 @@
 /*
- * copies.h - loads a copy of the simulated program for each PE. The program's file is copied into memory once for each
- * PE and loaded from there. The dynamic loader distinguishes objects by their file, so each copy has its own variables.
- * Its calls of simulator.h bind to the simulator.
+ * program_copies.h - loads a copy of the simulated program for each PE. The program's file is copied into memory once
+ * for each PE and loaded from there. The dynamic loader distinguishes objects by their file, so each copy has its own
+ * variables. Its calls of simulator.h bind to the simulator.
  */
-#ifndef WTL_SIM_COPIES_H
-#define WTL_SIM_COPIES_H
+#ifndef WTL_SIM_PROGRAM_COPIES_H
+#define WTL_SIM_PROGRAM_COPIES_H
 
 #include <cfenv>
 #include <string>

@@ -1,5 +1,5 @@
-/* copies.cc - copies the program's file into memory for each PE and loads it from there. */
-#include "sim/copies.h"
+/* program_copies.cc - copies the program's file into memory for each PE and loads it from there. */
+#include "sim/program_copies.h"
 #include "sim/shared_state.h"
 
 #include <algorithm>
