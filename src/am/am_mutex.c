@@ -12,7 +12,7 @@
 #include "os/os.h"
 #include "profile/error_place.h"
 
-/* Values of `state`: zeros, or a number that other memory holds by chance once in four thousand million times. */
+/* Values of `state`. MADE and DESTROYED are arbitrary numbers, which memory that was never a mutex hardly holds. */
 enum { ZEROS = 0, MADE = 0x57614d75, DESTROYED = 0x57614465 };
 
 static uintptr_t this_thread(void)

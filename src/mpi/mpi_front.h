@@ -90,7 +90,7 @@ typedef struct wtl_mpi_thread {
   wtl_test_result result;             /* of a test, as the MPI reports it (ucx_progress.c, yield_hook.c) */
   uint64_t entered;                   /* tick at which the unchanged call began, if there is a governor */
   wtl_site *site;                     /* of that call */
-  uint8_t idle_reports;               /* idle reports of that call; from a wait on, those since its last turn, too */
+  uint8_t idle_reports;               /* idle reports of that call; each turn of its wait sets this back */
   uint64_t last_turn;                 /* tick of the last turn of its wait; before the first, of the wait's begin */
   wtl_test_wait call_wait;            /* the wait of that call */
   wtl_test_wait polling;              /* the wait that the program's own tests form */

@@ -1,4 +1,4 @@
-/* job_ends.h - a PE that ends its job, which is one way to refuse a message: the run of the target goes on behind it. */
+/* job_ends.h - replaces the end of the job, by which a PE refuses a message, with a jump back to the fuzz target. */
 #ifndef WTL_TESTS_JOB_ENDS_H
 #define WTL_TESTS_JOB_ENDS_H
 
@@ -16,14 +16,14 @@ static void job_ends(int code)
   longjmp(where_jobs_end, 1);
 }
 
-/* Its process would be gone, and with it who holds the lock. */
+/* Unlocks a lock that the PE may have held at the end of its job. The process of a real PE would have ended. */
 static inline void let_go(pthread_mutex_t *lock)
 {
   pthread_mutex_trylock(lock);
   pthread_mutex_unlock(lock);
 }
 
-/* The same cookie in each run. */
+/* Makes the job's cookie the same in each run. */
 ssize_t getrandom(void *to, size_t n, unsigned flags)
 {
   (void)flags;

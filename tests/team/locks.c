@@ -18,7 +18,7 @@ typedef struct guarded {
   _Alignas(64) uint64_t place, served[64];
 } guarded;
 
-/* get, change, put: lost updates or torn sets show that two were inside. */
+/* Gets, changes and puts the numbers. If two PEs held the lock at once, an update would be lost. */
 static void change_under_lock(guarded *g)
 {
   uint64_t copy[5];
@@ -59,8 +59,8 @@ static void test_lock_tells(guarded *g, int me, int n)
   shmem_barrier_all();
 }
 
-/* Which PE is last in the queue: the lock's tail, on whichever PE it is at home, as the first half of the long
- * (src/team/lock.c). */
+/* Whether a PE is the last one in the queue. The first half of the lock's long is then its number plus 1, on the PE
+ * that has the lock's queue (src/team/lock.c). */
 static bool is_queued(guarded *g, int pe, int n)
 {
   for (int home = 0; home < n; home++) {
@@ -70,8 +70,8 @@ static bool is_queued(guarded *g, int pe, int n)
   return false;
 }
 
-/* PE 0 holds the lock while the others queue up, each after it has seen its predecessor in the queue; they must be
- * served in that order. */
+/* PE 0 holds the lock while the others queue for it. Each begins when it sees its predecessor in the queue. They must
+ * get the lock in that order. */
 static void first_come_first_served(guarded *g, int me, int n)
 {
   if (me == 0) shmem_set_lock(&g->lock);
