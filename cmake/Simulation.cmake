@@ -40,7 +40,7 @@ target_link_options(wattle-simulator PRIVATE -Wl,--dynamic-list=${CMAKE_CURRENT_
 file(GLOB SIM_SOURCES CONFIGURE_DEPENDS os/os_simulation.c base/*.c power/*.c power/*/*.c power/machine/yaml/*.c energy/*.c ${RUNTIME_GLOBS} fabric/sim/*.c pgas/*.cc shmem/*.c)
 # What is replaced (name_sim.c, name_simgrid.c), or is of a machine that is no simulation.
 list(FILTER SIM_SOURCES EXCLUDE REGEX "(boot_(kinds|pmix.*|mpi.*|single)|_threads|power/(sensor/counts|meters|knob/knobs|machine/machine_module)|fabric/transport)\\.c$")
-add_library(wattle-sim STATIC ${SIM_SOURCES} sim/libc_calls.c sim/libc_state.c ${SHMEM_GENERATED} ${CPUS_GENERATED} $<TARGET_OBJECTS:wattle-sim-armci>)
+add_library(wattle-sim STATIC ${SIM_SOURCES} sim/libc_calls.c sim/libc_state.c sim/recent.c ${SHMEM_GENERATED} ${CPUS_GENERATED} $<TARGET_OBJECTS:wattle-sim-armci>)
 # ARMCI, in the same archive. What both front ends name alike has another name here.
 file(GLOB SIM_ARMCI_SOURCES CONFIGURE_DEPENDS armci/*.c)
 add_library(wattle-sim-armci OBJECT ${SIM_ARMCI_SOURCES})

@@ -3,10 +3,10 @@
  * @file wattle_sim.h
  * Work that a program describes to the simulation that runs it (oshcc --sim, wattle sim; docs/simulation.md).
  *
- * The simulation counts computing by the program's basic blocks. It cannot count work that a program describes in place
- * of doing it, or bytes that the program moves through memory by a loop or by memcpy. The functions below add these. On
- * a real machine they do nothing, so a program may call them in any case. A program that leaves out described work
- * tests WATTLE_SIMULATED, which oshcc --sim defines.
+ * The simulation counts computing by the program's basic blocks, and bytes that memcpy, memmove and memset move. It
+ * cannot count work that a program describes in place of doing it, or bytes that a loop reads and writes. The functions
+ * below add these. On a real machine they do nothing, so a program may call them in any case. A program that leaves out
+ * described work tests WATTLE_SIMULATED, which oshcc --sim defines.
  *
  * @code
  *   #ifdef WATTLE_SIMULATED
@@ -37,10 +37,18 @@ extern "C" {
 void wattle_sim_compute(double seconds);
 
 /**
- * Moves bytes through memory. The cluster's `memory` and `memory_clock` determine the time, and its machine profile the
+ * States what the loops since the last call have read and written. They have moved these bytes while they computed, so
+ * only the time by which the bytes take longer is added. The smallest cache that holds `bytes` determines their price,
+ * because they are taken for different bytes: a loop over an array again and again calls this once for each pass. The
+ * bytes of a larger pass come from memory. They share its bandwidth with the other cores of the socket, and cost
  * joules.
  *
- * @param[in] bytes  bytes read plus bytes written
+ * @code
+ *   for (size_t i = 0; i < n; i++) a[i] = b[i] + x * c[i];
+ *   wattle_sim_move(3 * n * sizeof *a);
+ * @endcode
+ *
+ * @param[in] bytes  bytes read plus bytes written; 0: the loops up to here have moved nothing
  */
 void wattle_sim_move(size_t bytes);
 

@@ -53,7 +53,7 @@ Core::Core(const Clocks *c, Socket *s, Domain *d) : clocks(c), socket(s), domain
 
 Part Core::part() const
 {
-  if (!jobs.empty()) return COMPUTES;
+  if (!jobs.empty() || copying) return COMPUTES;
   if (changing) return CHANGES;
   if (waking) return WAKES;
   return idle_mode() == WTL_SIM_SPINS ? SPINS : idle_mode() == WTL_SIM_YIELDS ? YIELDS : SLEEPS;
@@ -129,6 +129,13 @@ void Core::compute(double work)
   wait();
 }
 
+void Core::copy(double bytes, double meanwhile)
+{
+  become([&] { ++copying; });
+  socket->memory.copy(bytes, &pace_, meanwhile);
+  become([&] { --copying; });
+}
+
 wtl_sim_idle_mode Core::set_idle_mode(wtl_sim_idle_mode how)
 {
   wtl_sim_idle_mode before = idle_mode_;
@@ -165,6 +172,7 @@ void Core::run_at(size_t clock)
   clock_ = clock;
   pace_ = 1 / clocks->speed[clock];
   plan();
+  socket->memory.replan();
 }
 
 void Core::hold(Part what, double duration)

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/socket_memory.h"
 #include "sim/schedule.h"
 #include "sim/simulator.h"
 
@@ -38,9 +39,11 @@ struct Clocks {
 
 class Core;
 
-/* The uncore of a socket. It draws power while at least one core of the socket is awake. The cores that are awake share
- * that time equally. */
+/* The memory and the uncore of a socket. The uncore draws power while at least one core of the socket is awake. The
+ * cores that are awake share that time equally. */
 struct Socket {
+  explicit Socket(const wtl_sim_prices *prices) : memory(prices) {}
+  Memory memory;
   int awake = 0;
   double since = 0, each_s = 0; /* each_s: sum of time divided by the number of awake cores */
 };
@@ -64,6 +67,9 @@ public:
 
   /* Does `work` seconds of work in the calling thread. Returns when they are done. */
   void compute(double work);
+  /* Copies so many bytes within memory, on behalf of the calling thread. Other threads compute meanwhile. In the past
+   * `meanwhile` seconds the core has already copied part of them. */
+  void copy(double bytes, double meanwhile);
   wtl_sim_idle_mode set_idle_mode(wtl_sim_idle_mode how);
   wtl_sim_idle_mode idle_mode() const { return polling ? WTL_SIM_SPINS : idle_mode_; }
   /* Adds or removes a polling thread. While there is one, the core spins in any state. */
@@ -108,7 +114,7 @@ private:
   Domain *domain;
   size_t clock_, wants;
   double pace_ = 1;
-  int waking = 0, changing = 0, polling = 0;
+  int waking = 0, changing = 0, polling = 0, copying = 0;
   double seconds[PARTS] = {}, by_part[PARTS] = {};
   double uncore = 0, uncore_from = 0, wall = 0;
   wtl_sim_idle_mode idle_mode_ = WTL_SIM_SPINS;

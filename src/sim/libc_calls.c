@@ -27,6 +27,7 @@
 
 #include "os/floats.h"
 #include "sim/libc_calls.h"
+#include "sim/recent.h"
 #include "sim/simulator.h"
 
 /* --- computation -------------------------------------------------------------------------------------------------- */
@@ -34,10 +35,13 @@
 /* A PE catches up after at most this many blocks, so that a polling loop of the program lets other PEs run. */
 enum { MOST_BLOCKS = 1 << 16 };
 
-/* Computation that is not yet part of simulated time: blocks entered, and the runtime's work in seconds at the base
- * clock. This PE is ahead of the others by it. */
+/* Computation that is not yet part of simulated time: blocks entered, other work in seconds at the base clock, and
+ * bytes read from memory or written to it. This PE is ahead of the others by it. */
 static uint64_t blocks;
-static double charged;
+static double charged, from_memory;
+
+/* Blocks entered since the last wattle_sim_move, without `blocks`. The bytes of a loop move while it computes. */
+static uint64_t blocks_before;
 
 /* The program's counts so far. A described second has as many instructions as one of blocks, and a copy one load and
  * one store of 16 bytes. */
@@ -62,20 +66,35 @@ double wtl_sim_misses(void)
 /* The same limit where PEs share memory: before an access another PE can notice what this one has done. */
 #define MOST_AHEAD_NEAR_S 0.5e-6
 
+/* Seconds at the base clock that bytes of a level take at the present clock. Not all of the time follows the clock. */
+static double moved_s(enum wtl_sim_level level, double bytes)
+{
+  double pace = wtl_sim_pace();
+  return bytes / 2 * wtl_sim_copy_s(wtl_sim_price()->levels[level], pace) / pace;
+}
+
+/* Without `blocks`. */
+static double ahead_by_copies(void)
+{
+  return from_memory > 0 ? charged + moved_s(WTL_SIM_MEMORY, from_memory) : charged;
+}
+
 static double ahead(void)
 {
-  return (double)blocks * wtl_sim_price()->block + charged;
+  return (double)blocks * wtl_sim_price()->block + ahead_by_copies();
 }
 
 void wtl_sim_catch_up(void)
 {
   WTL_FLOATS_APART;
-  double work = ahead();
+  double work = (double)blocks * wtl_sim_price()->block + charged, bytes = from_memory;
   if (!wtl_sim_thread()) return; /* in a function that MPI calls: the PE catches up when it continues */
   instructions += BLOCK_INSTRUCTIONS * (double)blocks;
+  blocks_before += blocks;
   blocks = 0;
-  charged = 0;
+  charged = from_memory = 0;
   if (work > 0) wtl_sim_compute(work);
+  if (bytes > 0) wtl_sim_move(bytes, 0);
 }
 
 void wtl_sim_charge(double seconds)
@@ -92,43 +111,67 @@ double wtl_sim_ahead(void)
 
 /* --- the program's copies ----------------------------------------------------------------------------------------- */
 
-static void copied(size_t n)
+/* Counts bytes that the PE has read or written. */
+static void count(enum wtl_sim_level level, size_t n)
 {
-  WTL_FLOATS_APART;
-  const wtl_sim_prices *p = wtl_sim_price();
-  if (!wtl_sim_thread()) return; /* a copy by MPI, whose messages have a price of their own */
-  /* The part that memory limits takes the same time at any clock, but `charged` is in time at the base clock. */
-  charged += (double)n * p->copy * (p->copy_clock + (1 - p->copy_clock) / wtl_sim_pace());
-  wtl_sim_count_bytes(2 * (double)n); /* read and written */
-  instructions += (double)n / COPIED_BY_INSTRUCTION;
-  missed += 2 * (double)n / CACHE_LINE;
-  if (charged > MOST_AHEAD_S) wtl_sim_catch_up();
+  double bytes = (double)n;
+  instructions += bytes / (2 * COPIED_BY_INSTRUCTION);
+  if (level < WTL_SIM_MEMORY) return;
+  missed += bytes / CACHE_LINE;
+  wtl_sim_count_bytes(bytes);
 }
 
+static void moved(enum wtl_sim_level level, size_t n)
+{
+  count(level, n);
+  if (level < WTL_SIM_MEMORY)
+    charged += moved_s(level, (double)n);
+  else
+    from_memory += (double)n;
+}
+
+/* `from`: NULL if the bytes are not copied but set. Then each is read, too, because a cache fetches a line to change
+ * it. */
+static void copied(const void *to, const void *from, size_t n)
+{
+  WTL_FLOATS_APART;
+  size_t bytes[WTL_SIM_LEVELS] = {0};
+  if (!wtl_sim_thread()) return; /* a copy by MPI, whose messages have a price of their own */
+  if (from) wtl_recent_use(from, n, 2 * n, bytes);
+  wtl_recent_use(to, n, 2 * n, bytes);
+  for (int level = 0; level < WTL_SIM_LEVELS; level++)
+    if (bytes[level]) moved((enum wtl_sim_level)level, from ? bytes[level] : 2 * bytes[level]);
+  if (ahead_by_copies() > MOST_AHEAD_S) wtl_sim_catch_up();
+}
+
+/* Bytes of another PE are at best in the cache that the two share. */
 void wtl_sim_near(size_t n)
 {
   WTL_FLOATS_APART;
   if (wtl_sim_pes_a_node() == 1 || !wtl_sim_thread()) return;
   charged += wtl_sim_price()->near;
-  if (n > CACHE_LINE) copied(n);
+  if (n > CACHE_LINE) {
+    enum wtl_sim_level level = wtl_recent_pass(2 * n);
+    moved(level < WTL_SIM_L3 ? WTL_SIM_L3 : level, 2 * n);
+  }
   if (ahead() > MOST_AHEAD_NEAR_S) wtl_sim_catch_up();
 }
 
 void *__wrap_memcpy(void *to, const void *from, size_t n)
 {
-  copied(n);
+  copied(to, from, n);
   return memcpy(to, from, n);
 }
 
 void *__wrap_memmove(void *to, const void *from, size_t n)
 {
-  copied(n);
+  copied(to, from, n);
   return memmove(to, from, n);
 }
 
 void *__wrap_memset(void *at, int byte, size_t n)
 {
-  copied(n);
+  copied(at, NULL, n);
   return memset(at, byte, n);
 }
 
@@ -147,7 +190,15 @@ void wattle_sim_compute(double seconds)
 
 void wattle_sim_move(size_t bytes)
 {
-  copied(bytes / 2);
+  WTL_FLOATS_APART;
+  if (!wtl_sim_thread()) return;
+  double meanwhile = (double)(blocks_before + blocks) * wtl_sim_price()->block;
+  enum wtl_sim_level level = wtl_recent_pass(bytes);
+  count(level, bytes);
+  if (level < WTL_SIM_MEMORY) charged += fmax(0, moved_s(level, (double)bytes) - meanwhile);
+  wtl_sim_catch_up();
+  if (level == WTL_SIM_MEMORY) wtl_sim_move((double)bytes, meanwhile * wtl_sim_pace());
+  blocks_before = 0;
 }
 
 /* --- time --------------------------------------------------------------------------------------------------------- */

@@ -241,12 +241,15 @@ bool are_near(int a, int b)
   return node_pes > 1 && static_cast<size_t>(a) / node_pes == static_cast<size_t>(b) / node_pes;
 }
 
-/* Returns the time of an end of an MPI message within a node, which is copied in and out. */
+/* Returns the time of an end of an MPI message within a node, which is copied in and out. Bytes of another rank are at
+ * best in the cache that the two share. */
 double mpi_near(int number, size_t n)
 {
   Pe *pe = pes[static_cast<size_t>(number)].get();
-  pe->memory_bytes += 2 * static_cast<double>(n);
-  return (prices.near + static_cast<double>(n) * prices.copy) * pe->core.pace();
+  wtl_sim_level level = std::max(wtl_sim_level_of(2 * n), WTL_SIM_L3);
+  if (level == WTL_SIM_MEMORY) pe->memory_bytes += 2 * static_cast<double>(n);
+  double pace = pe->core.pace();
+  return prices.near * pace + static_cast<double>(n) * wtl_sim_copy_s(prices.levels[level], pace);
 }
 
 /* Returns the time that sending an MPI message takes of the sender's core at its clock. A message of at least `eager`
@@ -288,11 +291,29 @@ void read_machine(const s4u::Host *host)
   const char *khz = host->get_property("clocks_khz"), *watts = host->get_property("wattage_per_state"),
              *speeds = host->get_property("clock_speeds");
   auto number = [=](const char *property) { return number_of(host, property); };
-  prices = {number("wake_s"),         number("block_s"),   number("copy_s"),        number("copy_clock"),
-            number("near_s"),         number("message_s"), number("receive_s"),     number("byte_s"),
-            number("clock_change_s"), number("leaves_s"),  number("acknowledge_s"), number("record_s"),
-            number("segment_B"),      number("post_s"),    number("register_s"),    number("register_page_s"),
-            number("fetch_s"),        number("latency_s"), number("rma") != 0};
+  prices = {number("wake_s"),
+            number("block_s"),
+            number("near_s"),
+            number("message_s"),
+            number("receive_s"),
+            number("byte_s"),
+            number("clock_change_s"),
+            number("leaves_s"),
+            number("acknowledge_s"),
+            number("record_s"),
+            number("segment_B"),
+            number("post_s"),
+            number("register_s"),
+            number("register_page_s"),
+            number("fetch_s"),
+            number("latency_s"),
+            number("rma") != 0,
+            number("copy_socket_s"),
+            {}};
+  for (size_t level = 0; level < WTL_SIM_LEVELS; level++) {
+    auto of_level = [&](const char *what) { return number(("level" + std::to_string(level) + what).c_str()); };
+    prices.levels[level] = {static_cast<size_t>(of_level("_B")), of_level("_copy_s"), of_level("_clock")};
+  }
   draws = {number("idle_w"),
            number("uncore_w"),
            number("uncore_w_plus_minus"),
@@ -351,7 +372,7 @@ void start_pes(int n)
   if (!sim::load_copies(program, static_cast<size_t>(n), &copies, &why)) fail(program, why);
   for (int i = 0; i < n; i++) {
     size_t place = place_of(i);
-    if (place % socket_pes == 0) sockets.push_back(std::make_unique<sim::Socket>());
+    if (place % socket_pes == 0) sockets.push_back(std::make_unique<sim::Socket>(&prices));
     if (place % domain_pes == 0) domains.push_back(std::make_unique<sim::Domain>());
     pes.push_back(std::make_unique<Pe>(i, &clocks, sockets.back().get(), domains.back().get()));
     pes.back()->copy = copies[static_cast<size_t>(i)];
@@ -527,6 +548,14 @@ void wtl_sim_compute(double seconds)
   WTL_FLOATS_APART;
   Pe *pe = here()->pe;
   pe->core.compute(seconds);
+  for (int other : pe->addresses) wtl_sim_stored(other);
+}
+
+void wtl_sim_move(double bytes, double meanwhile)
+{
+  WTL_FLOATS_APART;
+  Pe *pe = here()->pe;
+  pe->core.copy(bytes / 2, meanwhile);
   for (int other : pe->addresses) wtl_sim_stored(other);
 }
 

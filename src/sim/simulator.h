@@ -38,6 +38,9 @@ enum wtl_sim_idle_mode { WTL_SIM_SPINS, WTL_SIM_YIELDS, WTL_SIM_SLEEPS };
 
 /* Keeps the core busy with work that takes `seconds` at the base clock. */
 void wtl_sim_compute(double seconds);
+/* Keeps the core busy with reading and writing `bytes` of memory. The cores of a socket share its bandwidth. Part of
+ * the bytes moved in the past `meanwhile` seconds already, in which the core computed. */
+void wtl_sim_move(double bytes, double meanwhile);
 /* Sets how the core rests from now on. Returns the previous state. */
 enum wtl_sim_idle_mode wtl_sim_set_idle_mode(enum wtl_sim_idle_mode how);
 enum wtl_sim_idle_mode wtl_sim_get_idle_mode(void); /* the present state; no turn */
@@ -64,7 +67,7 @@ typedef struct wtl_sim_energy {
 } wtl_sim_energy;
 
 wtl_sim_energy wtl_sim_joules(void); /* no turn */
-/* Counts `bytes` that the PE has read from and written to memory. No turn. */
+/* Counts `bytes` that the PE has read from and written to memory, and not to a cache. No turn. */
 void wtl_sim_count_bytes(double bytes);
 /* Return the number of clocks, the base clock, and the kHz of a clock. No turns. */
 size_t wtl_sim_clocks(void);
@@ -80,26 +83,48 @@ int wtl_sim_cores_of_clock(void); /* the number of cores of a node that share a 
 /*
  * Times from the machine profile. Those of computation are at the base clock. No turns.
  *
- * `wake`: from the wake-up of a sleeping thread until it runs. `block`: an average basic block of the program. `copy`:
- * a byte that the C library copies; the share `copy_clock` of it depends on the clock. `near`: an access to memory of
- * another PE of the node, beside the copy of more than a cache line. `message` and `receive`: sending
- * and receiving a message, `record`: each small operation in it, `byte`: each byte, at both ends. `leaves`: the part of
- * `message` after which the message leaves. A message of more than `segment` bytes (0: no limit) leaves after its first
- * `segment` bytes, so that both ends copy at the same time. `acknowledge`: added for the receiver of every second
- * message in a row, if it has sent nothing back meanwhile.
+ * `wake`: from the wake-up of a sleeping thread until it runs. `block`: an average basic block of the program. `near`:
+ * an access to memory of another PE of the node, beside the copy of more than a cache line. `levels`: the price of a
+ * copied byte by the level of memory. `copy_socket`: a byte that the cores of a socket copy together out of memory (0:
+ * they do not share it). `message` and `receive`: sending and receiving a message, `record`: each small operation in
+ * it, `byte`: each byte, at both ends. `leaves`: the part of `message` after which the message leaves. A message of
+ * more than `segment` bytes (0: no limit) leaves after its first `segment` bytes, so that both ends copy at the same
+ * time. `acknowledge`: added for the receiver of every second message in a row, if it has sent nothing back meanwhile.
  *
  * Of a network card that moves bytes by itself: `post`: starting a put or a get, and taking its completion. `enroll`:
  * registering memory with the card, and `page`: each page of 4 KiB in it. `fetch`: from the card's request for bytes of
  * memory until they come; the core has no part in it. `latency`: from one card to another. `has_cards`: the network has
  * such cards.
  */
+enum wtl_sim_level { WTL_SIM_L1, WTL_SIM_L2, WTL_SIM_L3, WTL_SIM_MEMORY, WTL_SIM_LEVELS };
+typedef struct wtl_sim_level_price {
+  size_t bytes; /* of a cache, for one core */
+  double copy;  /* s: a copied byte, which is read and written; a byte that is read or written takes half of it */
+  double clock; /* the share of `copy` that depends on the core's clock */
+} wtl_sim_level_price;
 typedef struct wtl_sim_prices {
-  double wake, block, copy, copy_clock, near, message, receive, byte, clock_change, leaves, acknowledge, record,
-      segment;
+  double wake, block, near, message, receive, byte, clock_change, leaves, acknowledge, record, segment;
   double post, enroll, page, fetch, latency;
   bool has_cards;
+  double copy_socket;
+  wtl_sim_level_price levels[WTL_SIM_LEVELS];
 } wtl_sim_prices;
 const wtl_sim_prices *wtl_sim_price(void);
+
+/* Returns the smallest level that holds so many bytes of a core. */
+static inline enum wtl_sim_level wtl_sim_level_of(uint64_t bytes)
+{
+  const wtl_sim_level_price *levels = wtl_sim_price()->levels;
+  int level = WTL_SIM_L1;
+  while (level < WTL_SIM_MEMORY && bytes > levels[level].bytes) level++;
+  return (enum wtl_sim_level)level;
+}
+
+/* Returns the seconds of a byte that is copied within a level, if a second of work at the base clock takes `pace`. */
+static inline double wtl_sim_copy_s(wtl_sim_level_price level, double pace)
+{
+  return level.copy * (level.clock * pace + 1 - level.clock);
+}
 
 /* --- threads of a PE --- */
 

@@ -63,7 +63,9 @@ KERNELS = {
 def phases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The program, and a machine whose memory does not follow the clock."""
     folder = build(tmp_path_factory.mktemp("phases"), "phases")
-    return folder / "phases", free_cluster(folder, block=1.2e-9, copy=COPY, copy_clock=0, clock_change=5e-6)
+    return folder / "phases", free_cluster(
+        folder, block=1.2e-9, copy_memory=COPY, copy_socket=0, memory_clock=0, clock_change=5e-6
+    )
 
 
 def spent(where: Path, phases: tuple[Path, Path], kernel: str, loops: int, **settings: str) -> tuple[float, float]:

@@ -37,10 +37,27 @@ OF_CORE = {
     "nic": "W",
     "nic_byte": "J/B",
 }
-ALSO_OF_CORE = {"near": "s"}  # optional, 0 by default
+# Optional, 0 by default. Without caches all bytes are copied at `copy`.
+ALSO_OF_CORE = {
+    "near": "s",
+    "l1": "B",
+    "l2": "B",
+    "l3": "B",
+    "copy_l1": "s/B",
+    "copy_l2": "s/B",
+    "copy_memory": "s/B",
+    "copy_socket": "s/B",
+    "memory_clock": "1",
+}
+LEVELS = ("l1", "l2", "l3", "copy_memory", "copy_socket")
+SHARES = ("copy_clock", "memory_clock")
 ANY_OF_CORE = OF_CORE | ALSO_OF_CORE
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # name of a file in machines, without its ending
-VARIED_OF_CORE = ("wake", "clock_change", "block", "copy", "copy_clock", "near")  # longer with a larger number
+# Longer with a larger number.
+VARIED_OF_CORE = (
+    *("wake", "clock_change", "block", "near"),
+    *("copy", "copy_l1", "copy_l2", "copy_memory", "copy_socket", *SHARES),
+)
 ENDS = {"slow": 1.0, "fast": -1.0}  # of the half-widths of all times of a cluster at once
 LEAST = 0.01  # smallest part of a number that a half-width leaves
 OPTIONAL = ("cores",)  # a cluster may hold all numbers itself
@@ -76,6 +93,11 @@ class Cluster:
         """Whether the network's cards move bytes by themselves (remote memory access by hardware)."""
         return all(key in self.numbers for key in OF_CARDS)
 
+    @property
+    def without_caches(self) -> Cluster:
+        """The cluster with one price for all copies, `copy`."""
+        return replace(self, numbers=self.numbers | {key: _none(ALSO_OF_CORE)[key] for key in LEVELS})
+
     def with_value(self, key: str, value: float, how: str) -> Cluster:
         """A cluster with one number replaced. The new number is tagged as assumed."""
         changed = replace(self.numbers[key], value=value, plus_minus=0.0, tag="assumed", source="", how=how)
@@ -106,8 +128,7 @@ def in_force(cluster: Cluster) -> Cluster:
         for key, n in cluster.numbers.items()
         if key in varied
     }
-    if "copy_clock" in moved:
-        moved["copy_clock"] = replace(moved["copy_clock"], value=min(1.0, moved["copy_clock"].value))
+    moved |= {key: replace(moved[key], value=min(1.0, moved[key].value)) for key in SHARES if key in moved}
     return replace(cluster, numbers=cluster.numbers | moved) if sign else cluster
 
 

@@ -11,7 +11,6 @@ IN_SECONDS = (
     "wake",
     "clock_change",
     "block",
-    "copy",
     "near",
     "message",
     "receive",
@@ -43,7 +42,8 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "eager_B": str(round(min(EAGER_MOST, cluster.value("eager")))),
         "segment_B": repr(cluster.value("segment")),
         "packet_B": repr(cluster.value("packet")),
-        "copy_clock": repr(cluster.value("copy_clock")),
+        "copy_socket_s": repr(cluster.value("copy_socket")),
+        **_levels(cluster, node),
         "node_pes": str(node.per_node),
         "socket_pes": str(-(-node.cores // node.sockets)),
         "domain_pes": str(max(1, round(min(pes, cluster.value("domain"))))),
@@ -65,6 +65,27 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "</platform>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _levels(cluster: Cluster, node: Node) -> dict[str, str]:
+    """The levels of memory of a core, enum wtl_sim_level of src/sim/simulator.h: bytes, seconds of a copied byte, and
+    the share of them that follows the clock. All of it does in the caches of a core.
+    """
+    last = cluster.value("copy"), cluster.value("copy_clock")
+    own = cluster.value("copy_memory")
+    memory = (own, cluster.value("memory_clock")) if own else last
+    levels = [
+        (cluster.value("l1"), cluster.value("copy_l1"), 1.0),
+        (cluster.value("l2"), cluster.value("copy_l2"), 1.0),
+        (cluster.value("l3") * node.share, *last),
+        (0.0, *memory),
+    ]
+    names = ("B", "copy_s", "clock")
+    return {
+        f"level{number}_{name}": repr(value)
+        for number, level in enumerate(levels)
+        for name, value in zip(names, level, strict=True)
+    }
 
 
 def speed_ghz(cluster: Cluster, node: Node, clock: Clock) -> float:

@@ -300,7 +300,7 @@ def _widths(off: Callable[[np.ndarray], np.ndarray], best: np.ndarray) -> list[f
 
 
 def simulator(home: Home, where: Path) -> Simulator:
-    base = simulation.plan(clusters.read(BASE), 2, {"WATTLE_WAIT": "adaptive"})
+    base = simulation.plan(clusters.read(BASE).without_caches, 2, {"WATTLE_WAIT": "adaptive"})
     return Simulator(home, base, where)
 
 

@@ -25,7 +25,7 @@ SIMULATED = {
     "direct": "Simulated puts take no core of the receiver, at any clock.",
     "agent": "The serving agent takes every message, at the receiver's clock. It and the waiting PE share one core.",
     "active": (
-        "The share of a copy's time that scales with the clock is copy_clock of the cluster's description. "
+        "The share of a copy's time that scales with the clock is in the cluster's description. "
         "All of a message's time scales."
     ),
     "dram": (
