@@ -18,10 +18,12 @@ double Memory::together(double pace) const
   return 1 / wtl_sim_copy_s({0, prices->copy_socket, prices->levels[WTL_SIM_MEMORY].clock}, pace);
 }
 
+/* Cores that compute and copy alternately do not end each copy at the same moment, so the last copy of another one may
+ * be over when the computing begins. */
 double Memory::copied(const double *pace, double meanwhile) const
 {
   double sharing = 1;
-  for (auto [core, when] : last) sharing += core != pace && when >= now() - meanwhile;
+  for (auto [core, when] : last) sharing += core != pace && when >= now() - 2 * meanwhile;
   return meanwhile * std::min(alone(*pace), together(*pace) / sharing);
 }
 

@@ -18,7 +18,7 @@ class Memory {
 public:
   explicit Memory(const wtl_sim_prices *p) : prices(p) {}
   /* Copies `bytes` in the calling thread and returns when they are done. `pace`: the present pace of its core. In the
-   * past `meanwhile` seconds the core has already copied part of them, beside each core that has copied since then. */
+   * past `meanwhile` seconds the core has already copied part of them, beside each core that copied about then. */
   void copy(double bytes, const double *pace, double meanwhile);
   /* The pace of a core has changed. */
   void replan();

@@ -107,6 +107,8 @@ def test_a_loop_that_memory_bounds_gains_less_from_a_higher_clock(tmp_path: Path
     assert gains["fma"] == pytest.approx(1 - 1 / SLOWEST, abs=0.01)
     assert gains["copy"] == pytest.approx(1 - 1 / (0.57 * SLOWEST + 0.43), abs=0.03)
     assert gains["triad"] < gains["fma"] - 0.1
+    copied = 24 * MIB / 2  # of each core, four of which share a socket's memory
+    assert took["triad", "2.6"] == pytest.approx(copied * 4 * 0.076e-9, rel=0.01)
 
 
 def dram_joules(where: Path, program: Path, *arguments: str, cards: bool, n: int = 2) -> list[float]:
