@@ -5,6 +5,9 @@
  * groups. `--loads bt-mz`, `sp-mz` and `lu-mz`: PE i computes as much as the i-th process of that program (zones.h),
  * relative to the mean of all; the case has no effect.
  *
+ * `--kernel`: a turn is an element of a kernel of STREAM, over arrays of `--arrays` MiB, and not a turn of multiply-adds.
+ * So memory bounds the work.
+ *
  * Work is a number of turns (work.h), not a time, so that the clock changes its time. Jobs at different clocks are
  * comparable if all have the same `--turns`.
  */
@@ -15,10 +18,11 @@
 #include "work.h"
 #include "zones.h"
 
-enum { WORK, TURNS, INSTANCES, LEAST, WARM, REPEAT, LOADS, N_OPTIONS };
+enum { WORK, TURNS, INSTANCES, LEAST, WARM, REPEAT, LOADS, KERNEL, ARRAYS, N_OPTIONS };
 enum { LOADS_TWO, LOADS_STEPS, LOADS_ZONES }; /* the last: the first of zones_program */
 
 static const char *const loads[] = {"two", "steps", "bt-mz", "sp-mz", "lu-mz", NULL};
+static const char *const kernels[] = {"fma", "copy", "scale", "add", "triad", NULL}; /* enum work_kernel */
 static option options[N_OPTIONS] = {
     [WORK] = OPTION_NUMBER("work", 2, 0.001, 10000, "milliseconds that an early PE computes"),
     [TURNS] = OPTION_NUMBER("turns", 0, 0, 1e12, "turns of work in a millisecond; 0: measured on this machine now"),
@@ -27,7 +31,18 @@ static option options[N_OPTIONS] = {
     [WARM] = OPTION_NUMBER("warm", 6, 0, 1e6, "synchronizations before it that do not count"),
     [REPEAT] = OPTION_NUMBER("repeat", 1, 1, 10000, "number of measurements of each case"),
     [LOADS] = OPTION_WORD("loads", LOADS_TWO, loads, "distribution of the work"),
+    [KERNEL] = OPTION_WORD("kernel", WORK_FMA, kernels, "what a turn of work computes"),
+    [ARRAYS] = OPTION_NUMBER("arrays", 24, 0.001, 1 << 20, "MiB of a PE's arrays, for a kernel of STREAM"),
 };
+static work_arrays arrays; /* for a kernel of STREAM */
+
+static void compute(double turns)
+{
+  if ((int)options[KERNEL].value == WORK_FMA)
+    work_compute(turns);
+  else
+    work_passes((enum work_kernel)options[KERNEL].value, &arrays, turns);
+}
 
 /* The mean work of a PE in an instance. */
 typedef struct split {
@@ -67,7 +82,7 @@ static split meet_often(double turns, long times)
   split s = {0};
   for (long i = 0; i < times; i++) {
     double begin = now();
-    work_compute(turns);
+    compute(turns);
     double arrive = now();
     met++;
     if (job_me() == job_n_pes() - 1) shmem_long_p(&arrived, met, 0);
@@ -119,7 +134,9 @@ static void measure(sample_case c, int repeat, double turns)
   measure_divide(&m, (double)times);
   job_gather(&mine, sizeof mine, all);
   if (job_me() != 0) return;
-  sample_print(loads[(int)options[LOADS].value], "all", c, repeat, &m, unmet == 0);
+  int kernel = (int)options[KERNEL].value;
+  sample_print(kernel == WORK_FMA ? loads[(int)options[LOADS].value] : kernels[kernel], "all", c, repeat, &m,
+               unmet == 0);
   print_splits(all);
   end_line();
   free(all);
@@ -130,6 +147,11 @@ static double turns; /* in a millisecond, the same on all PEs */
 static void agree(const sample_case *cases, int n)
 {
   turns = work_agreed_turns(options[TURNS].value);
+  if ((int)options[KERNEL].value == WORK_FMA) return;
+  if (!work_arrays_make(&arrays, (size_t)(options[ARRAYS].value * (1 << 20) / 3 / sizeof(double)))) {
+    fprintf(stderr, "PE %d: no memory for %g MiB of arrays\n", job_me(), options[ARRAYS].value);
+    job_abort(1);
+  }
 }
 
 static void print_turns(void)

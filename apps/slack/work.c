@@ -116,6 +116,15 @@ void work_pass(enum work_kernel k, work_arrays *w)
   __asm__ volatile("" : : "r"(a), "r"(b), "r"(c) : "memory");
 }
 
+void work_passes(enum work_kernel k, work_arrays *w, double elements)
+{
+  work_arrays part = *w;
+  for (; elements >= 1; elements -= (double)part.n) {
+    if (elements < (double)part.n) part.n = (size_t)elements;
+    work_pass(k, &part);
+  }
+}
+
 bool work_check(enum work_kernel k, work_arrays *w, double passes)
 {
   static const double left[WORK_KERNELS] = {0, 1, 3, 3, 7};

@@ -40,6 +40,9 @@ void work_arrays_free(work_arrays *w);
 /* One pass of a kernel; for WORK_FMA as many turns as the arrays have elements. */
 void work_pass(enum work_kernel k, work_arrays *w);
 
+/* Passes of a kernel over so many elements, the last one over a part of the arrays. */
+void work_passes(enum work_kernel k, work_arrays *w, double elements);
+
 /* Whether the arrays hold the result of exactly `passes` passes of that kernel since they were made. Makes them
  * again. */
 bool work_check(enum work_kernel k, work_arrays *w, double passes);

@@ -49,6 +49,8 @@ def cases(study: str, job: Job) -> Iterable[tuple[str, str, float | None, float 
     for word in plain:
         x, _, y = word.partition(":")
         name = {"barrier": "barrier", "slack": "steps" if "steps" in words else "two"}.get(job.program, "")
+        if "--kernel" in words:
+            name = words[words.index("--kernel") + 1]
         if job.program == "pascol":
             name = words[words.index("--op") + 1]
         if job.program.startswith("lsms-"):
@@ -189,6 +191,8 @@ def _barrier(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, 
 
 
 def _slack(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
+    if name == "triad":
+        return _mini_app(job, name, who, x, y)
     if name == "steps":
         time = {"reduced": 1.27, "hybrid": 1.006}.get(job.mode, 1.0)
         return 0.01 * time, {"hybrid": 0.894, "reduced": 0.95}.get(job.mode, 1.0)
@@ -211,7 +215,7 @@ def _kernels(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, 
     clock = job.clock or 2.6
     if name == "fma":
         return 1 / clock, FMA_JOULES[clock]
-    return 0.4 + 0.01 / clock, 1.0 + abs(clock - LEAST_AT[name])
+    return 0.1 + 0.537 / clock, 1.0 + abs(clock - LEAST_AT[name])
 
 
 def _mini_app(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
@@ -342,7 +346,8 @@ for repeat in range(int(option("--repeat", 1)) - (mode == "forgets")):
                 say(name=option("--how", ""), who=who, phase_s=[0.001] * 7, **common)
         else:
             more = {"compute_s": [0.001] * 8, "slack_s": [0.002] * 8} if name == "slack" else {"counted": [None] * 3}
-            say(name=option("--loads", "two") if name == "slack" else name, who="all", **common, **more)
+            slack = option("--kernel", option("--loads", "two"))
+            say(name=slack if name == "slack" else name, who="all", **common, **more)
 END
 """
 

@@ -33,6 +33,7 @@ CLAIMS_NO_EFFECT = {
     "patterns/pin-cpu-small",
     "patterns/pin-latency-small",
     "race/hybrid-time",
+    "race/job-memory",
     "receiver/agent-edp-2.4-many",
     "receiver/direct-latency",
     "receiver/direct-sender",

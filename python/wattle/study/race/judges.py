@@ -26,6 +26,7 @@ APART = 10  # percentage points between the waits of the first and the last grou
 FLAT_GHZ = 1.8  # P-9 of the papers' processor, whose P-1 is 2.6 GHz
 FMA, MEMORY = "fma", ("copy", "scale", "add", "triad")
 KERNELS = (FMA, *MEMORY)
+BOUND_BY_MEMORY = "triad"  # the kernel of the mini-app that memory bounds; its samples have this name
 
 
 GIVEN = (
@@ -72,8 +73,9 @@ def _why_jobs_differ(a: Analysis, gains: Mapping[str, float], low: float, high: 
     found = ["The papers' programs are solvers whose grids exceed the caches; these are a search and a graph."]
     if a.knob.simulated:
         found = [
-            f"In simulation all computing scales with the clock: a program gains {units.percent(most)} of its time "
-            f"from {low:g} to {high:g} GHz, less its waits for the network; the papers' solvers wait for their memory."
+            f"In simulation computing scales with the clock, and memory by a share: a program gains "
+            f"{units.percent(most)} of its time from {low:g} to {high:g} GHz, less its waits for memory and network. "
+            f"The papers' solvers wait for both."
         ]
     others = [name for name, gain in gains.items() if gain > most + AMISS or gain < -AMISS]
     if others:
@@ -104,6 +106,22 @@ def gains_differ(a: Analysis) -> Outcome:
     ours = "; ".join(f"{name} {units.percent(g)}" for name, g in gains.items())
     holds = max(gains.values()) > 20 and min(gains.values()) <= 10
     return Outcome(ours, verdict_of(holds), () if holds else _why_jobs_differ(a, gains, clocks[0], clocks[-1]))
+
+
+def memory_gains(a: Analysis) -> Outcome:
+    """Judges that a program which memory bounds gains little time by a higher clock."""
+    a.needs_clocks()
+    gain = _ends(a, "seconds", _jobs_at_clocks(a, BOUND_BY_MEMORY))
+    return Outcome(units.percent(gain), verdict_of(gain <= LITTLE))
+
+
+def bandwidth_falls(a: Analysis, lo: float, hi: float) -> Outcome:
+    """Judges how much of the memory's bandwidth is lost at the lowest clock, by the kernel that loses most."""
+    a.needs_clocks()
+    lost = {name: _ends(a, "seconds", _without_turbo(a, PHASES, name)) for name in MEMORY}
+    most = max(lost.values())
+    ours = "; ".join(f"{name} {units.percent(percent)}" for name, percent in lost.items())
+    return Outcome(f"less bandwidth by {ours}", verdict_of(lo <= most <= hi))
 
 
 def plateau(a: Analysis) -> Outcome:

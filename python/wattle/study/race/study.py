@@ -16,7 +16,17 @@ from wattle.machine.paths import find_home
 from wattle.study.options import QUICK, ROUNDS
 from wattle.study.place import check_place
 from wattle.study.race import own
-from wattle.study.race.judges import JOBS, ONLINE, PHASES, PROCESSES, REDUCED_GHZ, ROWS, STEPS_CR, clusters_of
+from wattle.study.race.judges import (
+    BOUND_BY_MEMORY,
+    JOBS,
+    ONLINE,
+    PHASES,
+    PROCESSES,
+    REDUCED_GHZ,
+    ROWS,
+    STEPS_CR,
+    clusters_of,
+)
 from wattle.study.sweep.analysis import WAITS, Analysis
 from wattle.study.sweep.family import Sweep, costs
 from wattle.study.sweep.plan import TURNS, Job, Plan
@@ -26,6 +36,7 @@ PES = 2
 MOST_PES = 100_000  # of a user's program
 PROCESS_PES, QUICK_PROCESS_PES = 8, 4
 ARRAYS_MIB, QUICK_ARRAYS_MIB = 192, 48  # of each PE; larger than most last-level caches
+SIMULATED_ARRAYS_MIB = 24  # more than a core's part of any cache
 KERNELS = 5
 REPEATS = 3
 SIMULATED_PES, SIMULATED_PROCESSES = 16, 360  # PEs of one of the papers' nodes, and processes of their BT-MZ
@@ -33,13 +44,18 @@ GOVERNED = (("baseline", "proactive"), ("energy", "reactive"), ("hybrid", "react
 
 
 def _programs(plan: Plan) -> list[tuple[str, tuple[str, ...]]]:
-    """Mini-apps with inputs that take tenths of a second."""
+    """Mini-apps with inputs that take tenths of a second. Memory bounds the last one."""
     cities = find_home().shared("apps") / "tsp" / "data" / "tsp14.txt"
     repeats = str(plan.repeats(REPEATS))
+    arrays, work, instances = (ARRAYS_MIB, "20", "20") if not plan.quick else (QUICK_ARRAYS_MIB, "5", "10")
+    if plan.simulated:
+        arrays, work, instances = SIMULATED_ARRAYS_MIB, "5", "4"
+    memory = ("--work", work, "--turns", TURNS, "--instances", instances, "--warm", "0", "--repeat", repeats)
     return [
         ("mst-am", ("--json", "--repeat", repeats, "--edges", "300000" if plan.quick else "2000000")),
         ("tsp-am", ("--json", "--repeat", repeats, str(cities))),
         ("tsp-steal", ("--json", "--repeat", repeats, str(cities))),
+        ("slack", (*memory, "--kernel", BOUND_BY_MEMORY, "--arrays", str(arrays), "1")),
     ]
 
 
@@ -124,7 +140,13 @@ def _plan_of(plan: Plan, rows: list[dict[str, Any]]) -> dict[str, str]:
 
 def _phase_level(plan: Plan) -> list[Job]:
     if plan.simulated:
-        words = ("--repeat", "1", "--least", "0.02", "3")  # long enough to make wake-ups at its barriers negligible
+        words = (
+            "--repeat",
+            "1",
+            "--least",
+            "0.02",
+            str(SIMULATED_ARRAYS_MIB),
+        )  # long enough to make wake-ups at its barriers negligible
         return [
             Job(PHASES, "kernels", words, KERNELS, SIMULATED_PES, clock=clock, settings=_at(clock, SIMULATED_PES))
             for clock in (None, *plan.knob.clocks)
