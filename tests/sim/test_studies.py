@@ -48,6 +48,7 @@ def test_the_salesman_has_the_same_answer_on_an_odd_number_of_simulated_pes(tmp_
     assert all(point["energy"]["median"] > 0 for point in found["points"])
 
 
+@pytest.mark.soak
 def test_two_sided_messages_are_simulated_by_both_networks_with_all_messages_eager_or_none(tmp_path: Path) -> None:
     found = study(tmp_path / "protocols", "protocols", "--quick")
     assert {row["id"]: row["verdict"] for row in found["published"]}["aggregate"] == "by construction"

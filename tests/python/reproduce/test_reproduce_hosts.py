@@ -47,6 +47,16 @@ def until_it_runs(path: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.1)
 
 
+def test_a_run_on_hosts_by_ssh_has_the_figures_of_each(cluster: Cluster, tmp_path):
+    program = paths.find_home().root / "bin/examples/hello"
+    words = cluster.wattle("run", "--hosts", ",".join(cluster.names), "-o", tmp_path / "run", "--", program)
+    done = subprocess.run(words, env=cluster.environment, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 0, done.stderr
+    hosts = [json.loads(path.read_text())["host"] for path in sorted((tmp_path / "run/profile").glob("pe-*.json"))]
+    assert hosts == cluster.names, done
+
+
+@pytest.mark.soak  # a minute of two cores; test_reproduce.py interrupts and continues studies on this machine
 @pytest.mark.timeout(2 * LIMIT_S)
 def test_hosts_by_ssh_are_interrupted_continued_and_shown_on_one_page(cluster: Cluster, tmp_path):
     out = tmp_path / "out"
