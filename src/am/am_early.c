@@ -169,6 +169,7 @@ bool wtl_am_run(wtl_am *am, const wtl_am_message *m)
     wtl_am_early_retry(am); /* the handler may have been attached just now */
     if (is_held_up(am, m)) return false;
   }
+  wtl_os_note_work(WTL_OS_HANDLER);
   call(am, m, handler);
   return true;
 }

@@ -137,6 +137,7 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, const wtl_am_request *r, uin
   _Atomic uint32_t left = 0;
   wtl_net_tag tag = {.b = pack(r->id, counted), .kind = WTL_FAR_REQUEST, .joins = true}, question;
   uint16_t mark = wtl_site_mark(site);
+  wtl_os_note_work(WTL_OS_FAR);
   if (r->target) tag = (wtl_net_tag){.a = wtl_far_place(am->pe, r->target).offset, .b = tag.b, .kind = WTL_FAR_LANDED};
   wait_for(am, site, has_space, &s);
   bool asks = count_sent(am, f, p, r->n, r->more, &question), held = asks || (p->asks && may_merge(am));
@@ -158,6 +159,7 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, const wtl_am_request *r, uin
 void wtl_am_far_reply(wtl_am *am, int pe, int id, uint32_t counted, const void *source, size_t n)
 {
   wtl_am_far *f = wtl_am_far_of(am);
+  wtl_os_note_work(WTL_OS_FAR);
   f->peers[pe].replies++;
   f->unsent = true;
   wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, counted), WTL_FAR_REPLY, WTL_SERVED_ANSWER, true}, source,

@@ -111,6 +111,7 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
     uint64_t at = atomic_load_explicit(&am->position[way], memory_order_relaxed);
     wtl_am_slot *s = wtl_am_peek(r, at);
     if (!s) break;
+    wtl_os_near_access(s->n);
     if (taken > 1) __builtin_prefetch(&r->slots[((uint32_t)at + SLOTS_AHEAD) % WTL_AM_SLOTS]);
     take_slot(am, s, at, way);
     at = wtl_am_after(at, s);

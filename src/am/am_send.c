@@ -196,6 +196,8 @@ static inline void request_local(wtl_am *am, wtl_site *site, const wtl_am_reques
   int slot = self->slot_of[r->pe];
   outgoing m = {WTL_AM_REQUESTS, r->pe, r->id, counted, r->source, r->n, 0, new_serial(am, r->n), wtl_site_mark(site)};
   wtl_am_claim c;
+  wtl_os_note_work(WTL_OS_REQUEST);
+  wtl_os_near_access(r->n);
   need_tables(am);
   if (r->target) {
     char *to = wtl_remote(self, r->target, r->pe);
@@ -249,6 +251,8 @@ static bool post_counted(wtl_am *am, const outgoing *m)
 static void send_or_keep(wtl_am *am, outgoing m, bool is_reply)
 {
   wtl_am_claim c;
+  wtl_os_note_work(WTL_OS_REQUEST);
+  wtl_os_near_access(m.n);
   need_tables(am);
   if (!am->pending && (is_reply ? send_local(am, &m, &c) : post_counted(am, &m))) return;
   wtl_am_pending *k = malloc(sizeof *k + m.n);

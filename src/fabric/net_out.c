@@ -549,6 +549,7 @@ static bool prefers_messages(wtl_net *net, const wtl_net_op *o, size_t n)
 bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
   bool waits = false;
+  wtl_os_note_work(WTL_OS_FAR);
   wtl_net_lock(net);
   if (prefers_messages(net, o, n) || !wtl_net_rma_put(net, o, from, n))
     waits = put(net, o, from, n);
@@ -567,6 +568,7 @@ static void dispatch_fetch(wtl_net *net, const wtl_net_op *o)
 
 void wtl_net_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n)
 {
+  wtl_os_note_work(WTL_OS_FAR);
   wtl_net_lock(net);
   net->peers[o->pe].mutual = MUTUAL;
   if (!wtl_net_rma_get(net, o, to, n)) {
@@ -585,6 +587,7 @@ static void add_amo(wtl_net *net, const wtl_net_op *o, const wtl_atomic *a, uint
 bool wtl_net_amo(wtl_net *net, const wtl_net_op *o, const wtl_atomic *a, void *result)
 {
   bool waits = false;
+  wtl_os_note_work(WTL_OS_FAR);
   wtl_net_lock(net);
   if (result) {
     add_amo(net, o, a, await(net, result, a->size, -1, waiter_of(net, o)));

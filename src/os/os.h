@@ -25,6 +25,11 @@
 /* The core's activity while the PE waits. The simulation charges power by it. */
 enum wtl_os_idle_mode { WTL_OS_SPINS, WTL_OS_YIELDS, WTL_OS_SLEEPS };
 
+/* Work of the runtime that costs the calling thread's core. A call: to enter and leave one of the library. Far: an
+ * operation on a PE of another node, beside its message. Request: an active message or reply within a node, at its
+ * sender. Handler: an active message at its receiver, beside what the handler does. */
+enum wtl_os_work { WTL_OS_CALL, WTL_OS_FAR, WTL_OS_REQUEST, WTL_OS_HANDLER };
+
 /* The threads that may sleep on a futex word: those of this process, or those of other processes as well. */
 enum wtl_futex_reach { WTL_FUTEX_OURS, WTL_FUTEX_SHARED };
 
@@ -142,6 +147,9 @@ static inline void wtl_os_note_wait(uint32_t call, uintptr_t site);
 /* Notes, before it does so, that the thread accesses `n` bytes of memory that the PEs of the node share, such as a put
  * to one of them. In simulation this takes time if the node has several PEs. */
 static inline void wtl_os_near_access(size_t n);
+
+/* Notes work of the runtime. In simulation it takes time. */
+static inline void wtl_os_note_work(enum wtl_os_work what);
 
 /* Notes that the program gets the address of memory of PE `pe`, which is on its node. In simulation stores through it
  * end waits of that PE, although they ring no doorbell. */

@@ -79,6 +79,11 @@ static inline void wtl_os_near_access(size_t n)
   (void)n;
 }
 
+static inline void wtl_os_note_work(enum wtl_os_work what)
+{
+  (void)what;
+}
+
 static inline void wtl_os_near_address(int pe)
 {
   (void)pe;

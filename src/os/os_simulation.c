@@ -9,6 +9,8 @@
 _Static_assert((int)WTL_OS_SPINS == (int)WTL_SIM_SPINS && (int)WTL_OS_YIELDS == (int)WTL_SIM_YIELDS &&
                    (int)WTL_OS_SLEEPS == (int)WTL_SIM_SLEEPS,
                "the simulator's numbers");
+_Static_assert((int)WTL_OS_CALL == (int)WTL_SIM_CALL && (int)WTL_OS_HANDLER == (int)WTL_SIM_HANDLER,
+               "the simulator's numbers");
 
 bool wtl_clock_has_tsc;
 bool wtl_os_only_agent_charged;

@@ -60,6 +60,11 @@ static inline void wtl_os_near_access(size_t n)
   wtl_sim_near(n);
 }
 
+static inline void wtl_os_note_work(enum wtl_os_work what)
+{
+  wtl_sim_work((enum wtl_sim_work)what);
+}
+
 static inline void wtl_os_near_address(int pe)
 {
   wtl_sim_has_address(pe);

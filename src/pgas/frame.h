@@ -43,6 +43,7 @@ static inline __attribute__((always_inline)) wtl_frame wtl_enter_frame(uint32_t 
     f.waited = wtl_site_waited(f.site);
     f.start = wtl_ticks();
   }
+  wtl_os_note_work(WTL_OS_CALL);
   return f;
 }
 

@@ -205,9 +205,14 @@ void Core::stop()
   });
   if (part() != SLEEPS) socket->awake--; /* another thread of the PE still computes */
   stopped = true;
-  for (size_t i = 0; i < clocks->khz.size(); i++)
-    if (clocks->khz[i] < clocks->khz[wants]) wants = i;
+  wants = 0;
   settle();
+}
+
+void Core::follow()
+{
+  set_idle_mode(WTL_SIM_SLEEPS);
+  wants = 0;
 }
 
 double Core::on_core_s()

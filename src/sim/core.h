@@ -25,7 +25,7 @@ constexpr int IDLE_MODES = 3; /* enum wtl_sim_idle_mode */
 enum Part { COMPUTES, SPINS, YIELDS, SLEEPS, WAKES, CHANGES, PARTS };
 extern const char *const part_names[PARTS];
 
-/* Clocks of the platform: the nominal frequency of each, its speed, and the watts of a core at it, computing and for
+/* Clocks of the platform in rising order: the nominal frequency of each, its speed, and the watts of a core at it, computing and for
  * each way to rest. The watts include the core's share of the idle node. */
 struct Clocks {
   struct Watts {
@@ -74,6 +74,8 @@ public:
   wtl_sim_idle_mode idle_mode() const { return polling ? WTL_SIM_SPINS : idle_mode_; }
   /* Adds or removes a polling thread. While there is one, the core spins in any state. */
   void set_polling(bool does);
+  /* Makes it the core of an agent, which sleeps until a thread computes or polls. It requests no clock of its own. */
+  void follow();
   /* Requests a clock. Returns true if the domain's clock has changed because of it. */
   bool set_clock(size_t clock);
   /* Keeps the core busy with waking up or changing the clock, on behalf of the calling thread. */

@@ -103,6 +103,14 @@ void wtl_sim_charge(double seconds)
   charged += seconds;
 }
 
+void wtl_sim_work(enum wtl_sim_work what)
+{
+  WTL_FLOATS_APART;
+  if (!wtl_sim_thread()) return;
+  charged += wtl_sim_price()->work[what];
+  if (what == WTL_SIM_CALL && charged > MOST_AHEAD_S) wtl_sim_catch_up();
+}
+
 double wtl_sim_ahead(void)
 {
   WTL_FLOATS_APART;

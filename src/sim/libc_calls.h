@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/simulator.h"
+
 /*
  * Turns the computation counted so far into simulated time. Until then the PE is ahead of the other PEs by that time.
  * Must be called before a thread blocks, and before any action that other PEs can notice, except one with its own time
@@ -16,6 +18,8 @@
 void wtl_sim_catch_up(void);
 /* Counts `seconds` of computation of the runtime at the base clock. Never catches up, so the caller may hold a lock. */
 void wtl_sim_charge(double seconds);
+/* Counts work of the runtime of this kind. A call, which begins without a lock, may catch up. */
+void wtl_sim_work(enum wtl_sim_work what);
 /* The PE accesses `n` bytes of memory that the PEs of its node share. Takes no time if the node has one PE. */
 void wtl_sim_near(size_t n);
 /* Returns by how many seconds the PE is ahead. */

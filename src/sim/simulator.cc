@@ -62,6 +62,7 @@ struct Pe {
   double network_bytes = 0, memory_bytes = 0;
   size_t registered[2] = {0, 0}; /* bytes that MPI has registered with the card to send, to receive */
   sim::Core core;
+  std::unique_ptr<sim::Core> agent; /* the core of threads that serve; nullptr: `core` */
   sim::Copy copy = {};
   int status = -1; /* exit code; -1: it still runs */
   std::deque<void *> inbox;
@@ -76,6 +77,7 @@ std::vector<std::unique_ptr<Pe>> pes;
 sim::Clocks clocks;
 wtl_sim_prices prices;
 wtl_sim_draws draws;
+bool agent_core;                         /* threads that serve have a core of their own */
 size_t node_pes, socket_pes, domain_pes; /* number of consecutive PEs on a node, in a socket, in a clock domain */
 std::vector<std::unique_ptr<sim::Socket>> sockets;
 std::vector<std::unique_ptr<sim::Domain>> domains;
@@ -97,6 +99,11 @@ uint64_t mpi_messages, mpi_bytes;
 Thread *here()
 {
   return static_cast<Thread *>(sim::running());
+}
+
+sim::Core &core_of(const Thread *t)
+{
+  return t->serves && t->pe->agent ? *t->pe->agent : t->pe->core;
 }
 
 /* Reports which PE failed. The kernel cannot know it, because all PEs are in this process. */
@@ -144,6 +151,7 @@ void end_pe(Pe *pe, int status)
   if (pe->status >= 0) return; /* another thread has ended it */
   pe->status = status;
   pe->core.stop();
+  if (pe->agent) pe->agent->stop();
   ended++;
 }
 
@@ -302,6 +310,8 @@ void read_machine(const s4u::Host *host)
             number("acknowledge_s"),
             number("record_s"),
             number("segment_B"),
+            number("serve_s"),
+            {number("call_s"), number("far_s"), number("request_s"), number("handler_s")},
             number("post_s"),
             number("register_s"),
             number("register_page_s"),
@@ -325,6 +335,7 @@ void read_machine(const s4u::Host *host)
            number("dram_w_plus_minus"),
            number("dram_byte_j"),
            number("dram_byte_j_plus_minus")};
+  agent_core = number("agent_core") != 0;
   node_pes = static_cast<size_t>(number("node_pes"));
   socket_pes = static_cast<size_t>(number("socket_pes"));
   domain_pes = static_cast<size_t>(number("domain_pes"));
@@ -376,6 +387,10 @@ void start_pes(int n)
     if (place % domain_pes == 0) domains.push_back(std::make_unique<sim::Domain>());
     pes.push_back(std::make_unique<Pe>(i, &clocks, sockets.back().get(), domains.back().get()));
     pes.back()->copy = copies[static_cast<size_t>(i)];
+    if (agent_core) {
+      pes.back()->agent = std::make_unique<sim::Core>(&clocks, sockets.back().get(), domains.back().get());
+      pes.back()->agent->follow();
+    }
     sim::start(new_thread(pes.back().get(), run_program));
   }
 }
@@ -386,18 +401,39 @@ wtl_sim_energy energy_of(Pe *pe)
 {
   wtl_sim_energy e = {};
   sim::Core &core = pe->core;
-  double all = core.joules(), node_s = core.wall_s();
+  double all = core.joules(), node_s = core.wall_s(), uncore_s = core.uncore_s();
   e.idle = draws.idle_w * node_s;
   e.core = all - e.idle;
-  e.uncore = draws.uncore_w * core.uncore_s();
+  if (pe->agent) { /* its share of the idle node is in idle_w */
+    e.core += pe->agent->joules() - draws.idle_w * pe->agent->wall_s();
+    uncore_s += pe->agent->uncore_s();
+  }
+  e.uncore = draws.uncore_w * uncore_s;
   e.network_idle = draws.network_w * node_s;
   e.network = draws.network_byte_j * pe->network_bytes;
   e.dram_idle = draws.dram_w * node_s;
   e.dram = draws.dram_byte_j * pe->memory_bytes / 2; /* a payload byte is one read and one write */
-  e.uncore_plus_minus = draws.uncore_w_plus_minus * core.uncore_s();
+  e.uncore_plus_minus = draws.uncore_w_plus_minus * uncore_s;
   e.network_plus_minus = draws.network_w_plus_minus * node_s + draws.network_byte_j_plus_minus * pe->network_bytes;
   e.dram_plus_minus = draws.dram_w_plus_minus * node_s + draws.dram_byte_j_plus_minus * pe->memory_bytes / 2;
   return e;
+}
+
+/* Figures of a PE's cores. */
+double seconds_of(Pe *pe, sim::Part part)
+{
+  return pe->core.seconds_of(part) + (pe->agent ? pe->agent->seconds_of(part) : 0);
+}
+
+double joules_of(Pe *pe, sim::Part part)
+{
+  double joules = pe->core.joules_of(part) + (pe->agent ? pe->agent->joules_of(part) : 0);
+  return joules - draws.idle_w * seconds_of(pe, part);
+}
+
+double on_core_s(Pe *pe)
+{
+  return pe->core.on_core_s() + (pe->agent ? pe->agent->on_core_s() : 0);
 }
 
 /* Writes a PE's figures. The joules of the core's activities are without its share of the idle node, which has its own
@@ -411,16 +447,13 @@ void write_pe(Pe *pe)
   } shares[] = {{"idle", e.idle}, {"uncore", e.uncore},      {"network", e.network}, {"network_idle", e.network_idle},
                 {"dram", e.dram}, {"dram_idle", e.dram_idle}};
   fprintf(out, "{\"pe\":%d,\"status\":%d,\"on_core_s\":%s,\"cpu_j\":%s,\"seconds\":{", pe->number, pe->status,
-          sim::text_of(pe->core.on_core_s()).c_str(), sim::text_of(pe->core.joules()).c_str());
+          sim::text_of(on_core_s(pe)).c_str(), sim::text_of(e.core + e.idle).c_str());
   for (int p = 0; p < sim::PARTS; p++)
     fprintf(out, "%s\"%s\":%s", p ? "," : "", sim::part_names[p],
-            sim::text_of(pe->core.seconds_of(static_cast<sim::Part>(p))).c_str());
+            sim::text_of(seconds_of(pe, static_cast<sim::Part>(p))).c_str());
   fprintf(out, "},\"joules\":{");
-  for (int p = 0; p < sim::PARTS; p++) {
-    sim::Part part = static_cast<sim::Part>(p);
-    double joules = pe->core.joules_of(part) - draws.idle_w * pe->core.seconds_of(part);
-    fprintf(out, "\"%s\":%s,", sim::part_names[p], sim::text_of(joules).c_str());
-  }
+  for (int p = 0; p < sim::PARTS; p++)
+    fprintf(out, "\"%s\":%s,", sim::part_names[p], sim::text_of(joules_of(pe, static_cast<sim::Part>(p))).c_str());
   for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
     fprintf(out, "%s\"%s\":%s", i ? "," : "", shares[i].name, sim::text_of(shares[i].joules).c_str());
   fprintf(out, "}}");
@@ -520,7 +553,7 @@ double wtl_sim_now(void)
 double wtl_sim_pace(void)
 {
   WTL_FLOATS_APART;
-  return here()->pe->core.pace();
+  return core_of(here()).pace();
 }
 
 void *wtl_sim_local(void)
@@ -547,7 +580,7 @@ void wtl_sim_compute(double seconds)
 {
   WTL_FLOATS_APART;
   Pe *pe = here()->pe;
-  pe->core.compute(seconds);
+  core_of(here()).compute(seconds);
   for (int other : pe->addresses) wtl_sim_stored(other);
 }
 
@@ -555,31 +588,31 @@ void wtl_sim_move(double bytes, double meanwhile)
 {
   WTL_FLOATS_APART;
   Pe *pe = here()->pe;
-  pe->core.copy(bytes / 2, meanwhile);
+  core_of(here()).copy(bytes / 2, meanwhile);
   for (int other : pe->addresses) wtl_sim_stored(other);
 }
 
 enum wtl_sim_idle_mode wtl_sim_set_idle_mode(enum wtl_sim_idle_mode how)
 {
   WTL_FLOATS_APART;
-  return here()->pe->core.set_idle_mode(how);
+  return core_of(here()).set_idle_mode(how);
 }
 
 enum wtl_sim_idle_mode wtl_sim_get_idle_mode(void)
 {
-  return here()->pe->core.idle_mode();
+  return core_of(here()).idle_mode();
 }
 
 void wtl_sim_set_polling(bool does)
 {
   WTL_FLOATS_APART;
-  here()->pe->core.set_polling(does);
+  core_of(here()).set_polling(does);
 }
 
 double wtl_sim_cpu_seconds(void)
 {
   WTL_FLOATS_APART;
-  return here()->pe->core.on_core_s();
+  return on_core_s(here()->pe);
 }
 
 double wtl_sim_cycles(void)
@@ -618,7 +651,7 @@ uint32_t wtl_sim_clock_khz(size_t clock)
 bool wtl_sim_set_clock(int slot, size_t clock)
 {
   WTL_FLOATS_APART;
-  sim::Core &own = here()->pe->core;
+  sim::Core &own = core_of(here());
   size_t node = static_cast<size_t>(here()->pe->number) / node_pes * node_pes, first = static_cast<size_t>(slot);
   size_t end = std::min({first + (node_pes == 1 ? 1 : domain_pes), node_pes, pes.size() - node});
   bool changed = false;
@@ -641,13 +674,13 @@ void wtl_sim_pause(double seconds)
 void wtl_sim_wake_up(void)
 {
   WTL_FLOATS_APART;
-  here()->pe->core.hold(sim::WAKES, prices.wake);
+  core_of(here()).hold(sim::WAKES, prices.wake);
 }
 
 void wtl_sim_was_awake(double seconds)
 {
   WTL_FLOATS_APART;
-  here()->pe->core.was_awake(seconds);
+  core_of(here()).was_awake(seconds);
 }
 
 bool wtl_sim_block(const void *word, double seconds)
@@ -675,7 +708,7 @@ bool wtl_sim_is_awaited(const void *word)
 bool wtl_sim_was_woken_by_other(void)
 {
   const Thread *waker = static_cast<const Thread *>(here()->waker);
-  return waker && waker->pe != here()->pe;
+  return waker && &core_of(waker) != &core_of(here());
 }
 
 bool wtl_sim_was_roused(void)

@@ -80,6 +80,8 @@ double wtl_sim_pace(void);
  * because of it. The change has then taken the caller its time. */
 bool wtl_sim_set_clock(int slot, size_t clock);
 int wtl_sim_cores_of_clock(void); /* the number of cores of a node that share a clock; no turn */
+/* Work of the runtime on the core: enum wtl_os_work (os/os.h), in its order. */
+enum wtl_sim_work { WTL_SIM_CALL, WTL_SIM_FAR, WTL_SIM_REQUEST, WTL_SIM_HANDLER, WTL_SIM_WORKS };
 /*
  * Times from the machine profile. Those of computation are at the base clock. No turns.
  *
@@ -87,9 +89,10 @@ int wtl_sim_cores_of_clock(void); /* the number of cores of a node that share a 
  * an access to memory of another PE of the node, beside the copy of more than a cache line. `levels`: the price of a
  * copied byte by the level of memory. `copy_socket`: a byte that the cores of a socket copy together out of memory (0:
  * they do not share it). `message` and `receive`: sending and receiving a message, `record`: each small operation in
- * it, `byte`: each byte, at both ends. `leaves`: the part of `message` after which the message leaves. A message of
- * more than `segment` bytes (0: no limit) leaves after its first `segment` bytes, so that both ends copy at the same
- * time. `acknowledge`: added for the receiver of every second message in a row, if it has sent nothing back meanwhile.
+ * it, `serve`: the same at the receiver only, `byte`: each byte, at both ends. `leaves`: the part of `message` after
+ * which the message leaves. A message of more than `segment` bytes (0: no limit) leaves after its first `segment`
+ * bytes, so that both ends copy at the same time. `acknowledge`: added for the receiver of every second message in a
+ * row, if it has sent nothing back meanwhile.
  *
  * Of a network card that moves bytes by itself: `post`: starting a put or a get, and taking its completion. `enroll`:
  * registering memory with the card, and `page`: each page of 4 KiB in it. `fetch`: from the card's request for bytes of
@@ -103,7 +106,8 @@ typedef struct wtl_sim_level_price {
   double clock; /* the share of `copy` that depends on the core's clock */
 } wtl_sim_level_price;
 typedef struct wtl_sim_prices {
-  double wake, block, near, message, receive, byte, clock_change, leaves, acknowledge, record, segment;
+  double wake, block, near, message, receive, byte, clock_change, leaves, acknowledge, record, segment, serve;
+  double work[WTL_SIM_WORKS]; /* of the runtime, by kind */
   double post, enroll, page, fetch, latency;
   bool has_cards;
   double copy_socket;
@@ -139,7 +143,7 @@ bool wtl_sim_block(const void *word, double seconds);
 /* Wakes up to `n` threads that block on `word`, in the order in which they blocked. */
 void wtl_sim_wake(const void *word, int n);
 bool wtl_sim_is_awaited(const void *word); /* true if a thread blocks on it; no turn */
-/* True if a thread of another PE ended the caller's last block; a look at memory did. No turns. */
+/* True if a thread on another core ended the caller's last block; a look at memory did. No turns. */
 bool wtl_sim_was_woken_by_other(void);
 bool wtl_sim_was_roused(void);
 /* Starts a thread of the calling PE and returns its handle. `serves`: the thread waits on behalf of others, so the

@@ -41,7 +41,7 @@ def free_cluster(folder: Path, cards: bool = False, **costs: float) -> Path:
     network = {"latency": 1e-12, "bandwidth": 1e15, "message": 0, "byte": 0}
     if cards:
         network |= dict.fromkeys(clusters.OF_CARDS, 0.0)
-    core = {"block": 0, "wake": 0, "clock_change": 0, "uncore": 3}
+    core = {"block": 0, "wake": 0, "clock_change": 0, "uncore": 3} | dict.fromkeys(clusters.OF_RUNTIME, 0)
     for key, value in costs.items():
         (core if key in clusters.ANY_OF_CORE else network)[key] = value
 

@@ -37,9 +37,12 @@ OF_CORE = {
     "nic": "W",
     "nic_byte": "J/B",
 }
-# Optional, 0 by default. Without caches all bytes are copied at `copy`.
-ALSO_OF_CORE = {
+# Costs of the runtime. Optional, 0 by default.
+OF_RUNTIME = {"call": "s", "far": "s", "serve": "s", "request": "s", "handler": "s"}
+# The same. `agent_core`: cores of its own that an agent has. Without caches all bytes are copied at `copy`.
+ALSO_OF_CORE = OF_RUNTIME | {
     "near": "s",
+    "agent_core": "cores",
     "l1": "B",
     "l2": "B",
     "l3": "B",
@@ -55,7 +58,7 @@ ANY_OF_CORE = OF_CORE | ALSO_OF_CORE
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # name of a file in machines, without its ending
 # Longer with a larger number.
 VARIED_OF_CORE = (
-    *("wake", "clock_change", "block", "near"),
+    *("wake", "clock_change", "block", "near", *OF_RUNTIME),
     *("copy", "copy_l1", "copy_l2", "copy_memory", "copy_socket", *SHARES),
 )
 ENDS = {"slow": 1.0, "fast": -1.0}  # of the half-widths of all times of a cluster at once
@@ -142,6 +145,8 @@ def read(name: str) -> Cluster:
     numbers = _none(ALSO_OF_CORE) | of_cores | own
     if missing := [key for key in OF_CORE if key not in numbers]:
         raise WattleError(f"{path}: {missing[0]}: expected here, or in a file of cores")
+    if (own_core := numbers["agent_core"].value) not in (0, 1):
+        raise WattleError(f"{path}: agent_core: {own_core:g}: expected 1, a core of its own, or 0, the core of its PE")
     eager = Number(EAGER, 0.0, "B", "assumed", "", "SimGrid 3.32's default.")
     numbers = {"eager": eager} | network(words["network"], own) | numbers
     return Cluster(path.stem, words["title"], words["machine"], words["network"], numbers)

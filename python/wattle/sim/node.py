@@ -69,13 +69,15 @@ def read(machine: dict[str, Any]) -> Node:
     return Node(name, cores, sockets, clocks, rows)
 
 
-def shared(node: Node, per_node: int) -> Node:
-    """The node with `per_node` PEs, spread over its sockets, that share its idle watts. A single PE is one core of a
-    node that is full of others.
+def shared(node: Node, per_node: int, cores_each: int = 1) -> Node:
+    """The node with `per_node` PEs, spread over its sockets, that share its idle watts. A single PE has the cores of
+    one PE in a node that is full of others. `cores_each`: cores that a PE has with its agent.
     """
-    if not 1 <= per_node <= node.cores:
-        raise WattleError(f"--per-node {per_node}: expected 1 to {node.cores}, the cores of a node of {node.profile}")
-    return node if per_node == 1 else replace(node, cores=per_node, per_node=per_node)
+    most = node.cores // cores_each
+    if not 1 <= per_node <= most:
+        half = ", half of them for agents" if cores_each > 1 else ""
+        raise WattleError(f"--per-node {per_node}: expected 1 to {most}, the cores of a node of {node.profile}{half}")
+    return replace(node, cores=most if per_node == 1 else per_node, per_node=per_node)
 
 
 def with_steps(node: Node, step_ghz: float) -> Node:

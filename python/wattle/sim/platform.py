@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wattle.sim.cluster import OF_CARDS, Cluster
+from wattle.sim.cluster import OF_CARDS, OF_RUNTIME, Cluster
 from wattle.sim.node import Clock, Node
 
 # How a core waits: enum wtl_sim_idle_mode of src/sim/simulator.h, in its order.
@@ -19,6 +19,7 @@ IN_SECONDS = (
     "record",
     "byte",
     "latency",
+    *OF_RUNTIME,
 )
 EAGER_MOST = (1 << 31) - 1  # bytes: SimGrid reads an int, and ends the simulation at a larger number
 TURBO_GHZ = 0.001  # Linux names turbo by this much above the base clock, at any real speed
@@ -44,6 +45,7 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "packet_B": repr(cluster.value("packet")),
         "copy_socket_s": repr(cluster.value("copy_socket")),
         **_levels(cluster, node),
+        "agent_core": str(round(cluster.value("agent_core"))),
         "node_pes": str(node.per_node),
         "socket_pes": str(-(-node.cores // node.sockets)),
         "domain_pes": str(max(1, round(min(pes, cluster.value("domain"))))),

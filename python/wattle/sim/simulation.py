@@ -154,7 +154,7 @@ def _planned(
     known = info.ask({**os.environ, **chosen, "WATTLE_MACHINE": described.machine})
     if (knob := known.values.get("WATTLE_KNOB")) in REAL_KNOBS:
         raise WattleError(f"WATTLE_KNOB={knob} is for real machines; a simulation has auto, record and none")
-    node = nodes.shared(nodes.read(known.machine), per_node)
+    node = nodes.shared(nodes.read(known.machine), per_node, 1 + round(described.value("agent_core")))
     core = nodes.with_steps(node, described.value("step") * 1e-9)
     return Simulation(described, pes, chosen, profile, known, core)
 

@@ -87,7 +87,7 @@ static void acknowledge(sim *s, int from)
 
 static void take_in(sim *s, int from, size_t bytes, uint32_t records)
 {
-  work(wtl_sim_price()->receive, bytes, records);
+  work(wtl_sim_price()->receive + records * wtl_sim_price()->serve, bytes, records);
   acknowledge(s, from);
 }
 
