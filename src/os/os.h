@@ -200,8 +200,10 @@ struct dl_phdr_info;
 /* True if this object is the calling PE's program. `index` is its position in dl_iterate_phdr's order. */
 bool wtl_os_is_program(const struct dl_phdr_info *info, int index);
 
-/* The number of neighbouring cores that share a clock, in simulation; elsewhere the files in sysfs say so. */
+/* The number of neighbouring cores that share a clock, and of those in a package, in simulation; elsewhere the files in
+ * sysfs say so. */
 static inline int wtl_os_cores_of_clock(void);
+static inline int wtl_os_cores_of_package(void);
 
 /* Writes a text that is the same on all nodes of one machine (namespaces, containers). "": unknown. */
 void wtl_os_machine_id(char *id, size_t size);

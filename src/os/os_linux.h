@@ -99,6 +99,11 @@ static inline int wtl_os_cores_of_clock(void)
   return 1;
 }
 
+static inline int wtl_os_cores_of_package(void)
+{
+  return 1;
+}
+
 static inline void wtl_os_test_missed(void) {}
 
 static inline void wtl_os_agent_wakes(bool does)

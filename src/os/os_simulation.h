@@ -75,6 +75,11 @@ static inline bool wtl_os_is_stored_directly(void)
   return wtl_sim_is_stored_directly();
 }
 
+static inline int wtl_os_cores_of_package(void)
+{
+  return wtl_sim_cores_of_package();
+}
+
 static inline int wtl_os_cores_of_clock(void)
 {
   return wtl_sim_cores_of_clock();

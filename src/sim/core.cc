@@ -49,6 +49,7 @@ Core::Core(const Clocks *c, Socket *s, Domain *d) : clocks(c), socket(s), domain
   socket->awake++;
   domain->clock = c->base;
   domain->cores.push_back(this);
+  socket->cores.push_back(this);
 }
 
 Part Core::part() const
@@ -75,8 +76,7 @@ void Core::let_pass()
   if (what != SLEEPS) uncore += socket->each_s - uncore_from;
   uncore_from = socket->each_s;
   if (took <= 0) return;
-  const Clocks::Watts &watts = clocks->watts[clock_];
-  double joules = took * (what == SPINS || what == YIELDS || what == SLEEPS ? watts.resting[idle_mode()] : watts.busy);
+  double joules = took * watts(clock_);
   if (what != SLEEPS && what != WAKES) on_core += took;
   if (what == COMPUTES) cycles_ += took * clocks->speed[clock_] * clocks->khz[clocks->base] * 1e3;
   seconds[what] += took;
@@ -86,13 +86,21 @@ void Core::let_pass()
   for (Job &job : jobs) job.left -= took / (pace_ * static_cast<double>(jobs.size()));
 }
 
+double Core::watts(size_t clock) const
+{
+  Part what = part();
+  const Clocks::Watts &w = clocks->watts[clock];
+  return what == SPINS || what == YIELDS || what == SLEEPS ? w.resting[idle_mode()] : w.busy;
+}
+
 /* Changes the core's activity by `how`. The time up to now is counted for the old activity. */
 template <typename How> void Core::become(How how)
 {
   let_pass();
-  bool was_awake = part() != SLEEPS;
+  Part before = part();
   how();
-  if (!stopped) socket->awake += (part() != SLEEPS) - was_awake;
+  if (!stopped) socket->awake += (part() != SLEEPS) - (before != SLEEPS);
+  if (socket->limit && part() != before) socket->limit->changed();
 }
 
 /* Schedules the end of the job that ends first if nothing changes until then. */
@@ -151,15 +159,23 @@ void Core::set_polling(bool does)
 bool Core::set_clock(size_t clock)
 {
   wants = clock;
-  return settle();
+  bool changed = settle();
+  if (socket->limit) socket->limit->changed();
+  return changed;
 }
 
-/* Sets the domain's clock to the highest that its cores request. */
+size_t Core::wanted() const
+{
+  size_t most = 0;
+  for (const Core *c : domain->cores) most = std::max(most, c->wants);
+  return most;
+}
+
 bool Core::settle()
 {
-  size_t most = domain->cores.front()->wants;
+  size_t most = wanted();
   for (const Core *c : domain->cores)
-    if (clocks->khz[c->wants] > clocks->khz[most]) most = c->wants;
+    if (c->socket->limit) most = std::min(most, c->socket->limit->highest());
   if (most == domain->clock) return false;
   domain->clock = most;
   for (Core *c : domain->cores) c->run_at(most);
@@ -213,6 +229,23 @@ void Core::follow()
 {
   set_idle_mode(WTL_SIM_SLEEPS);
   wants = 0;
+}
+
+void Core::limit_package(double limit_w, double uncore_w, double window_s, double part)
+{
+  Socket *s = socket;
+  size_t top = clocks->khz.size() - 1;
+  auto all = [s, uncore_w, part](size_t highest) {
+    double sum = 0;
+    for (const Core *c : s->cores) sum += c->watts(std::min(highest, c->wanted()));
+    return sum / part + (s->awake ? uncore_w : 0);
+  };
+  auto obey = [s] {
+    for (Core *c : s->cores) c->settle();
+  };
+  double idle_w = clocks->watts[top].resting[WTL_SIM_SLEEPS] * static_cast<double>(s->cores.size()) / part;
+  if (!s->limit) s->limit = std::make_unique<PowerLimit>(PowerLimit::Package{top + 1, idle_w, all, obey}, window_s);
+  s->limit->set(limit_w);
 }
 
 double Core::on_core_s()

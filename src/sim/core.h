@@ -9,12 +9,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "sim/socket_memory.h"
+#include "sim/package_limit.h"
 #include "sim/schedule.h"
 #include "sim/simulator.h"
+#include "sim/socket_memory.h"
 
 namespace sim {
 
@@ -25,8 +27,8 @@ constexpr int IDLE_MODES = 3; /* enum wtl_sim_idle_mode */
 enum Part { COMPUTES, SPINS, YIELDS, SLEEPS, WAKES, CHANGES, PARTS };
 extern const char *const part_names[PARTS];
 
-/* Clocks of the platform in rising order: the nominal frequency of each, its speed, and the watts of a core at it, computing and for
- * each way to rest. The watts include the core's share of the idle node. */
+/* Clocks of the platform in rising order: the nominal frequency of each, its speed, and the watts of a core at it,
+ * computing and for each way to rest. The watts include the core's share of the idle node. */
 struct Clocks {
   struct Watts {
     double busy, resting[IDLE_MODES];
@@ -46,9 +48,11 @@ struct Socket {
   Memory memory;
   int awake = 0;
   double since = 0, each_s = 0; /* each_s: sum of time divided by the number of awake cores */
+  std::vector<Core *> cores;
+  std::unique_ptr<PowerLimit> limit; /* nullptr: none was ever set */
 };
 
-/* A clock domain: its cores run at the highest clock that one of them requests. */
+/* A clock domain: its cores run at the highest clock that one of them requests, as far as power limits allow. */
 struct Domain {
   size_t clock = 0;
   std::vector<Core *> cores;
@@ -78,12 +82,21 @@ public:
   void follow();
   /* Requests a clock. Returns true if the domain's clock has changed because of it. */
   bool set_clock(size_t clock);
+  /* Sets the power limit of its package (package_limit.h). `uncore_w`: drawn while a core is awake. `part`: the part of
+   * the package's cores that is simulated. The others are taken to do the same. */
+  void limit_package(double limit_w, double uncore_w, double window_s, double part);
   /* Keeps the core busy with waking up or changing the clock, on behalf of the calling thread. */
   void hold(Part part, double seconds);
   /* Turns `seconds` of the past sleep into waking up. The uncore counts as awake for them if the whole socket
    * sleeps. */
   void was_awake(double seconds);
   size_t clock() const { return clock_; }
+  /* The clock that its domain requests. */
+  size_t wanted() const;
+  /* The watts of its present activity at a clock. */
+  double watts(size_t clock) const;
+  /* Sets the domain's clock. Returns true if it has changed. */
+  bool settle();
   /* Seconds that a second of work takes at the present clock. */
   double pace() const { return pace_; }
   /* Seconds in which the core computed, polled, yielded or changed its clock, and all joules, up to now. */
@@ -107,7 +120,6 @@ private:
   void let_pass();
   void plan();
   void run_at(size_t clock);
-  bool settle();
   template <typename How> void become(How how);
   static void end_job(void *core, uint64_t number);
 

@@ -87,7 +87,7 @@ int arguments;
 char **argument;
 FILE *out;
 size_t eager; /* bytes from which an MPI message uses the rendezvous protocol */
-double latency;
+double latency, limit_window;
 uint64_t mpi_messages, mpi_bytes;
 
 [[noreturn]] void fail(const char *what, const std::string &why)
@@ -336,6 +336,7 @@ void read_machine(const s4u::Host *host)
            number("dram_byte_j"),
            number("dram_byte_j_plus_minus")};
   agent_core = number("agent_core") != 0;
+  limit_window = number("limit_window_s");
   node_pes = static_cast<size_t>(number("node_pes"));
   socket_pes = static_cast<size_t>(number("socket_pes"));
   domain_pes = static_cast<size_t>(number("domain_pes"));
@@ -658,6 +659,23 @@ bool wtl_sim_set_clock(int slot, size_t clock)
   for (size_t i = first; i < end; i++) changed |= pes[node + i]->core.set_clock(clock);
   if (changed) own.hold(sim::CHANGES, prices.clock_change);
   return changed;
+}
+
+void wtl_sim_limit_package(int slot, double watts)
+{
+  WTL_FLOATS_APART;
+  size_t me = static_cast<size_t>(here()->pe->number), node = me / node_pes * node_pes;
+  size_t pe = node_pes == 1 ? me : std::min(node + static_cast<size_t>(slot), pes.size() - 1);
+  size_t first = pe - place_of(static_cast<int>(pe)) % socket_pes;
+  /* A PE on a node of its own stands for one core of a full package, also where the job has fewer PEs. */
+  size_t simulated = node_pes == 1 ? std::min(socket_pes, pes.size() - first) : socket_pes;
+  double part = static_cast<double>(simulated) / static_cast<double>(socket_pes);
+  pes[pe]->core.limit_package(watts, draws.uncore_w, limit_window, part);
+}
+
+int wtl_sim_cores_of_package(void)
+{
+  return static_cast<int>(node_pes == 1 ? 1 : socket_pes);
 }
 
 int wtl_sim_cores_of_clock(void)

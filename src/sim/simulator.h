@@ -79,7 +79,10 @@ double wtl_sim_pace(void);
  * clock. Cores of one clock domain run at the highest that is requested. Returns true if the clock has changed
  * because of it. The change has then taken the caller its time. */
 bool wtl_sim_set_clock(int slot, size_t clock);
-int wtl_sim_cores_of_clock(void); /* the number of cores of a node that share a clock; no turn */
+/* Limits the average watts of a package: that of the PE in place `slot` of the caller's node. No turn. */
+void wtl_sim_limit_package(int slot, double watts);
+int wtl_sim_cores_of_package(void); /* the number of cores of a node in a package; no turn */
+int wtl_sim_cores_of_clock(void);   /* the number of cores of a node that share a clock; no turn */
 /* Work of the runtime on the core: enum wtl_os_work (os/os.h), in its order. */
 enum wtl_sim_work { WTL_SIM_CALL, WTL_SIM_FAR, WTL_SIM_REQUEST, WTL_SIM_HANDLER, WTL_SIM_WORKS };
 /*

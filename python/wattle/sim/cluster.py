@@ -54,7 +54,7 @@ ALSO_OF_CORE = OF_RUNTIME | {
 }
 LEVELS = ("l1", "l2", "l3", "copy_memory", "copy_socket")
 SHARES = ("copy_clock", "memory_clock")
-ANY_OF_CORE = OF_CORE | ALSO_OF_CORE
+ANY_OF_CORE = OF_CORE | ALSO_OF_CORE | {"limit_window": "s"}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # name of a file in machines, without its ending
 # Longer with a larger number.
 VARIED_OF_CORE = (
@@ -107,6 +107,8 @@ class Cluster:
         return replace(self, numbers=self.numbers | {key: changed})
 
 
+WINDOW = Number(1.0, 0.0, "s", "assumed", "", "Servers allow 0.25 to 40 s.")
+
 _end: ContextVar[str] = ContextVar("end", default="")
 
 
@@ -142,7 +144,7 @@ def read(name: str) -> Cluster:
     path = _find("clusters", name)
     words, own = _read(path, ("title", "machine", "cores", "network"), ANY_OF_CORE | ANY_OF_NETWORK)
     _, of_cores = _read(_find("cores", words["cores"]), (), ANY_OF_CORE) if "cores" in words else ({}, {})
-    numbers = _none(ALSO_OF_CORE) | of_cores | own
+    numbers = _none(ALSO_OF_CORE) | {"limit_window": WINDOW} | of_cores | own
     if missing := [key for key in OF_CORE if key not in numbers]:
         raise WattleError(f"{path}: {missing[0]}: expected here, or in a file of cores")
     if (own_core := numbers["agent_core"].value) not in (0, 1):

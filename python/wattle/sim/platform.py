@@ -19,6 +19,7 @@ IN_SECONDS = (
     "record",
     "byte",
     "latency",
+    "limit_window",
     *OF_RUNTIME,
 )
 EAGER_MOST = (1 << 31) - 1  # bytes: SimGrid reads an int, and ends the simulation at a larger number

@@ -49,9 +49,9 @@ const wtl_knob_sys wtl_knob_sys_real = {
     .sys = &wtl_sys_real, .open = real_open, .write = real_write, .lock = real_lock};
 
 /* Groups the CPUs of a simulated node. The files in sysfs are those of the machine that runs the simulation. */
-static cpu_set_t *simulated_domains(const cpu_set_t *cpus, size_t *n)
+static cpu_set_t *simulated_domains(const cpu_set_t *cpus, bool packages, size_t *n)
 {
-  const size_t each = (size_t)wtl_os_cores_of_clock();
+  const size_t each = (size_t)(packages ? wtl_os_cores_of_package() : wtl_os_cores_of_clock());
   cpu_set_t *sets = calloc(CPU_SETSIZE / each + 1, sizeof *sets);
   *n = 0;
   for (size_t cpu = 0; sets && cpu < CPU_SETSIZE; cpu++) {
@@ -67,7 +67,7 @@ static cpu_set_t *domains_of(const wtl_knob *k, bool packages, enum wtl_clock_do
 {
   if (!WTL_OS_IS_SIMULATED && packages) return wtl_cpu_by_package(k->os->sys, k->sysfs, cpus, n);
   if (!WTL_OS_IS_SIMULATED) return wtl_knob_clock_domains(k->os->sys, k->sysfs, rule, cpus, n);
-  return simulated_domains(cpus, n);
+  return simulated_domains(cpus, packages, n);
 }
 
 double wtl_knob_number(const wtl_knob *k, int cpu, const char *file)

@@ -1,5 +1,5 @@
 /*
- * knob_simgrid.c - in simulation: the clock of this PE's core.
+ * knob_simgrid.c - in simulation: the clock of this PE's core, and the power limit of a package.
  *
  * A clock domain is that of the node's cores that share a clock. A PE with a node of its own has a domain of its own,
  * and the simulator runs cores that share a clock at the highest one requested.
@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "os/floats.h"
 #include "power/knob/knob_kind.h"
 #include "sim/simulator.h"
 
@@ -50,6 +51,27 @@ static int simgrid_set(wtl_knob_unit *d, uint32_t khz)
 
 static const wtl_knob_ops simgrid = {.name = "simgrid", .find = simgrid_find, .set = simgrid_set, .acts = true};
 
+/* No limit is in force at first. It is taken for more watts than any package draws (sensor/watt_limit.h), in mW. */
+enum { NO_LIMIT_MW = 1000000, LEAST_MW = 1000 };
+
+static int limit_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine)
+{
+  (void)k, (void)machine;
+  d->clock.min_khz = LEAST_MW;
+  d->clock.base_khz = d->clock.max_khz = d->clock.found_khz = NO_LIMIT_MW;
+  d->clock.hint = true;
+  return 0;
+}
+
+static int limit_set(wtl_knob_unit *d, uint32_t mw)
+{
+  WTL_FLOATS_APART;
+  wtl_sim_limit_package(wtl_knob_first_cpu(&d->clock), mw / 1e3);
+  return 0;
+}
+
+static const wtl_knob_ops limit = {.name = "limit", .find = limit_find, .set = limit_set, .acts = true, .limits = true};
+
 /* Files are of the machine that simulates. */
 const wtl_knob_ops *const wtl_knob_kinds[] = {[WTL_KNOB_AUTO] = &simgrid,
                                               [WTL_KNOB_CPUFREQ] = &wtl_knob_none,
@@ -58,4 +80,4 @@ const wtl_knob_ops *const wtl_knob_kinds[] = {[WTL_KNOB_AUTO] = &simgrid,
                                               [WTL_KNOB_NONE] = &wtl_knob_none};
 
 const wtl_knob_ops *const wtl_knob_package_kinds[] = {
-    [WTL_PACKAGE_UNCORE] = &wtl_knob_none, [WTL_PACKAGE_LIMIT] = &wtl_knob_none};
+    [WTL_PACKAGE_UNCORE] = &wtl_knob_none, [WTL_PACKAGE_LIMIT] = &limit};
