@@ -83,14 +83,17 @@ void serve(Companion *c)
 /* Returns the factor of the latency, to which two times are added. Cards hold a message to another node up. SimGrid
  * does not ask how long the receiver's core is busy with a long message, and the message is complete only after that
  * time. */
-double latency_of_long(double bytes, const s4u::Host *from, const s4u::Host *to, const std::vector<s4u::Link *> &,
+double latency_of_long(double bytes, const s4u::Host *from, const s4u::Host *to, const std::vector<s4u::Link *> &links,
                        const std::unordered_set<s4u::NetZone *> &)
 {
   double n = bytes - ENVELOPE_BYTES;
-  double added = from == to && messaging.node_pes > 1 ? 0 : held_up(std::max(n, 0.0));
+  bool is_near = from == to && messaging.node_pes > 1;
+  double added = is_near ? 0 : messaging.beside_links + held_up(std::max(n, 0.0)), latency = 0;
+  for (const s4u::Link *link : links) latency += link->get_latency();
+  if (is_near) latency = messaging.latency;
   if (n >= static_cast<double>(messaging.eager))
     added += messaging.taken(first_pe.at(from), first_pe.at(to), static_cast<size_t>(n));
-  return added > 0 ? 1 + added / messaging.latency : 1;
+  return added > 0 && latency > 0 ? 1 + added / latency : 1;
 }
 
 /* SMPI need not separate the program's variables, because each PE runs its own copy. It need not measure computation,

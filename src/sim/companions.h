@@ -19,8 +19,9 @@ namespace sim {
 struct Messaging {
   std::vector<simgrid::s4u::Host *> hosts; /* of the nodes */
   int pes, node_pes;                       /* all of them, and those on a host */
-  size_t eager;   /* bytes from which the rendezvous protocol applies: the sender waits for its receiver */
-  double latency; /* of the wires, s */
+  size_t eager;        /* bytes from which the rendezvous protocol applies: the sender waits for its receiver */
+  double latency;      /* of the wires, s */
+  double beside_links; /* the part of it that the links of a topology do not have, s; 0 with one switch */
   /* Return the time in s that sending (`handed_over`) and receiving (`taken`) a message take of the PE's core. The
    * first also counts the message's bytes. SimGrid names only the host of the other end: `to` and `from` are its first
    * PE. */

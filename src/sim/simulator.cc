@@ -271,7 +271,8 @@ double mpi_handed_over(int from, int to, size_t n)
   Pe *pe = pes[static_cast<size_t>(from)].get();
   double pace = pe->core.pace(), asks = 0;
   if (n >= eager)
-    asks = 2 * latency + (prices.message + prices.receive) * (pace + pes[static_cast<size_t>(to)]->core.pace());
+    asks = 2 * sim::latency(from, to) +
+           (prices.message + prices.receive) * (pace + pes[static_cast<size_t>(to)]->core.pace());
   return asks + (prices.message + mpi_bytes_at(pe, false, n)) * pace;
 }
 
@@ -355,7 +356,7 @@ void read_platform(const char *file, int n)
   s4u::Host *first = engine->host_by_name_or_null("node-0");
   if (!first) fail(file, "there is no host node-0");
   read_machine(first);
-  sim::Network network = {0, 0, 0, 0, node_pes, {}, deliver, count_bytes};
+  sim::Network network = {0, 0, 0, 0, node_pes, 0, 0, {}, deliver, count_bytes};
   for (size_t node = 0; node * node_pes < static_cast<size_t>(n); node++) {
     s4u::Host *host = engine->host_by_name_or_null("node-" + std::to_string(node));
     if (!host) fail(file, "there is no host node-" + std::to_string(node));
@@ -365,9 +366,12 @@ void read_platform(const char *file, int n)
   network.bandwidth = number_of(network.hosts.front(), "bandwidth_Bps");
   network.operation = number_of(network.hosts.front(), "operation_s");
   network.packet = number_of(network.hosts.front(), "packet_B");
+  network.least_links = static_cast<size_t>(number_of(network.hosts.front(), "topology"));
+  network.beside_links = number_of(network.hosts.front(), "beside_links_s");
   sim::open_wires(network);
   eager = static_cast<size_t>(number_of(network.hosts.front(), "eager_B"));
-  sim::open_messaging({network.hosts, n, static_cast<int>(node_pes), eager, latency, mpi_handed_over, mpi_taken});
+  sim::open_messaging(
+      {network.hosts, n, static_cast<int>(node_pes), eager, latency, network.beside_links, mpi_handed_over, mpi_taken});
 }
 
 /* The PE's place among those that share sockets and clocks. PEs that have a node each still share them: then a PE

@@ -48,7 +48,21 @@ struct Courier {
   Message *message = nullptr;
 };
 
+/* A link between two switches or routers of a topology: when short messages have passed it. */
+struct Cable {
+  double until, bandwidth;
+};
+
+/* The way between two nodes of a topology. */
+struct Way {
+  double latency = 0; /* s, of all its links */
+  std::vector<size_t> cables;
+};
+
 Network net;
+std::vector<Cable> cables;
+std::unordered_map<const s4u::Link *, size_t> cable_numbers;
+std::unordered_map<uint64_t, Way> ways; /* those that a message has taken */
 std::vector<Link> links;
 std::vector<std::unordered_map<uint64_t, Stream>> streams; /* by sender; by receiver and stream */
 std::vector<std::unique_ptr<Courier>> couriers;
@@ -67,6 +81,37 @@ uint64_t messages, bytes;
 size_t node_of(int pe)
 {
   return static_cast<size_t>(pe) / net.node_pes;
+}
+
+/* The first and the last link are those of the nodes: messages wait for them anyway. In a torus links connect nodes. */
+const Way &way(size_t from, size_t to)
+{
+  auto [at, is_new] = ways.try_emplace(from * net.hosts.size() + to);
+  Way &w = at->second;
+  if (!is_new) return w;
+  std::vector<s4u::Link *> links;
+  net.hosts[from]->route_to(net.hosts[to], links, &w.latency);
+  size_t own = net.least_links == 2 ? 1 : 0;
+  for (size_t i = own; i + own < links.size(); i++) {
+    auto [number, is_unknown] = cable_numbers.try_emplace(links[i], cables.size());
+    if (is_unknown) cables.push_back({0, links[i]->get_bandwidth()});
+    w.cables.push_back(number->second);
+  }
+  return w;
+}
+
+/* Returns when a short message that leaves its sender's link at `when` reaches its receiver's. It waits for those
+ * before it on each link between. */
+double pass(const Message *m, double when)
+{
+  if (!net.least_links) return when + net.latency;
+  const Way &w = way(node_of(m->from), node_of(m->to));
+  for (size_t number : w.cables) {
+    Cable &cable = cables[number];
+    when = std::max(when, cable.until);
+    cable.until = when + static_cast<double>(m->bytes) / cable.bandwidth;
+  }
+  return when + net.beside_links + w.latency;
 }
 
 void hand_over(Message *m)
@@ -157,10 +202,15 @@ void leave(void *message, uint64_t)
   }
   Link &link = links[node_of(m->from)];
   link.out = std::max(now(), link.out) + busy(m);
-  at(link.out + net.latency, reach, m, 0);
+  at(pass(m, link.out), reach, m, 0);
 }
 
 } // namespace
+
+double latency(int from, int to)
+{
+  return net.least_links ? net.beside_links + way(node_of(from), node_of(to)).latency : net.latency;
+}
 
 double held_up(double bytes)
 {
@@ -173,15 +223,23 @@ void open_wires(const Network &network)
   links.resize(net.hosts.size());
   streams.resize(net.hosts.size() * net.node_pes);
   landing = s4u::Semaphore::create(0);
+  for (size_t i = 0; net.least_links == 2 && i < net.hosts.size() && net.hosts.size() > 1; i++) {
+    std::vector<s4u::Link *> links;
+    net.hosts[i]->route_to(net.hosts[(i + 1) % net.hosts.size()], links, nullptr);
+    links.front()->set_bandwidth(net.bandwidth); /* that of the card */
+    links.back()->set_bandwidth(net.bandwidth);
+  }
 }
 
 void send(int from, int to, void *what, size_t n, int stream, double after, Act arrived)
 {
   Stream &s = streams[static_cast<size_t>(from)][static_cast<uint64_t>(to) * STREAMS + static_cast<uint64_t>(stream)];
+  double beside = n > SHORT_BYTES ? net.beside_links : 0; /* of a flow, which has the latency of its links only */
   messages++;
   bytes += n;
   s.left = std::max(s.left, now() + after);
-  at(s.left + held_up(static_cast<double>(n)), leave, new Message{from, to, s.sent++, what, n, &s, arrived}, 0);
+  at(s.left + beside + held_up(static_cast<double>(n)), leave, new Message{from, to, s.sent++, what, n, &s, arrived},
+     0);
 }
 
 void begin_apart()

@@ -1,5 +1,6 @@
 /*
- * wires.h - simulates the network that carries messages from PE to PE. Each node has its own link to one switch.
+ * wires.h - simulates the network that carries messages from PE to PE. Each node has its own link to a switch. There is
+ * one switch, or SimGrid has a topology of several.
  *
  * There are two models, by a message's size. A short message (up to SHORT_BYTES) waits for earlier ones on its sender's
  * link, takes the time of its bytes and the latency, and then waits for earlier ones on its receiver's link. This costs
@@ -29,10 +30,15 @@ struct Network {
   double latency, bandwidth, operation; /* s; B/s; s: of a card, for a transfer */
   double packet;                        /* B: cards take and store each packet of so many bytes whole */
   size_t node_pes;                      /* consecutive PEs that share a host, its link and its card */
+  size_t least_links;                   /* between two nodes of a topology; 0: there is one switch */
+  double beside_links;                  /* s: the part of `latency` that no link of the topology has */
   std::vector<simgrid::s4u::Host *> hosts;
   void (*deliver)(int to, void *what);   /* called when a message has arrived */
   void (*carried)(int pe, size_t bytes); /* called when a transfer has arrived */
 };
+
+/* Returns the latency in s between two PEs of different nodes, without waiting for other messages. */
+double latency(int from, int to);
 
 /* Returns the time in s that the two cards hold a message up. Its first packet is in the sender's card before it
  * leaves, and its last one in the receiver's card before it is stored. */

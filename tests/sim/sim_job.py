@@ -37,7 +37,7 @@ def free_cluster(folder: Path, cards: bool = False, **costs: float) -> Path:
     """A machine on which nothing takes time but what a program says it computes, and `costs`. `cards`: its network
     moves bytes by itself.
     """
-    units = {"bandwidth": "B/s", "byte": "s/B", "eager": "B"} | clusters.ANY_OF_CORE
+    units = {"bandwidth": "B/s", "link": "B/s", "byte": "s/B", "eager": "B"} | clusters.ANY_OF_CORE
     network = {"latency": 1e-12, "bandwidth": 1e15, "message": 0, "byte": 0}
     if cards:
         network |= dict.fromkeys(clusters.OF_CARDS, 0.0)

@@ -14,16 +14,19 @@ from pathlib import Path
 from wattle.base.checked import Checked, read_toml, shown
 from wattle.base.errors import WattleError
 from wattle.machine import paths
+from wattle.sim import topology as topologies
+from wattle.sim.topology import Topology
 
 TAGS = ("measured", "cited", "derived", "assumed")
 OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
 # Optional numbers of a network. The first two default to `message`, the others to 0.
 ALSO = {"receive": "s", "leaves": "s", "acknowledge": "s", "record": "s", "segment": "B", "packet": "B"}
+OF_TOPOLOGY = {"hop": "s", "link": "B/s"}  # of a network of several switches; `link` is `bandwidth` by default
 # Of a network whose cards move bytes by themselves: all of them, or none.
 OF_CARDS = {"post": "s", "operation": "s", "fetch": "s", "register": "s", "register_page": "s"}
 OF_MPI = {"eager": "B"}  # optional as well, and never fitted
 EAGER = 65536  # bytes: SimGrid's default size from which an MPI sender waits for its receiver
-ANY_OF_NETWORK = OF_NETWORK | ALSO | OF_CARDS | OF_MPI
+ANY_OF_NETWORK = OF_NETWORK | ALSO | OF_TOPOLOGY | OF_CARDS | OF_MPI
 OF_CORE = {
     "wake": "s",
     "clock_change": "s",
@@ -87,6 +90,7 @@ class Cluster:
     machine: str
     network: str
     numbers: dict[str, Number]
+    topology: Topology | None = None  # None: one switch
 
     def value(self, key: str) -> float:
         return self.numbers[key].value
@@ -127,9 +131,11 @@ def in_force(cluster: Cluster) -> Cluster:
     bandwidth, and a larger share of a copy that follows the clock.
     """
     sign = ENDS.get(_end.get(), 0.0)
-    varied = (OF_NETWORK | ALSO | OF_CARDS).keys() - {"segment", "packet"} | set(VARIED_OF_CORE)
+    varied = (OF_NETWORK | ALSO | OF_TOPOLOGY | OF_CARDS).keys() - {"segment", "packet"} | set(VARIED_OF_CORE)
     moved = {
-        key: replace(n, value=max(LEAST * n.value, n.value + (-sign if key == "bandwidth" else sign) * n.plus_minus))
+        key: replace(
+            n, value=max(LEAST * n.value, n.value + (-sign if key in ("bandwidth", "link") else sign) * n.plus_minus)
+        )
         for key, n in cluster.numbers.items()
         if key in varied
     }
@@ -151,7 +157,23 @@ def read(name: str) -> Cluster:
         raise WattleError(f"{path}: agent_core: {own_core:g}: expected 1, a core of its own, or 0, the core of its PE")
     eager = Number(EAGER, 0.0, "B", "assumed", "", "SimGrid 3.32's default.")
     numbers = {"eager": eager} | network(words["network"], own) | numbers
-    return Cluster(path.stem, words["title"], words["machine"], words["network"], numbers)
+    table = read_toml(path)
+    shape = topologies.read(table.get("topology")) if table.has("topology") else None
+    _check_hops(path, shape, numbers)
+    return Cluster(path.stem, words["title"], words["machine"], words["network"], numbers, shape)
+
+
+def _check_hops(path: Path, shape: Topology | None, numbers: Mapping[str, Number]) -> None:
+    if not shape:
+        return
+    if "hop" not in numbers:
+        raise WattleError(f"{path}: hop: expected with a topology, here or in the network's file")
+    hop, latency = numbers["hop"].value, numbers["latency"].value
+    if hop * shape.least_links > latency:
+        raise WattleError(
+            f"{path}: hop: {hop:g} s: expected at most {latency / shape.least_links:g} s, because `latency` has the "
+            f"links between the nearest nodes, {shape.least_links} of them"
+        )
 
 
 def network(name: str, own: Mapping[str, Number] | None = None) -> dict[str, Number]:
@@ -187,7 +209,7 @@ def _find(kind: str, name: str) -> Path:
 def _read(path: Path, words: tuple[str, ...], units: dict[str, str]) -> tuple[dict[str, str], dict[str, Number]]:
     table = read_toml(path)
     for key in table.object():
-        if key not in words and key not in units:
+        if key not in words and key not in units and not (key == "topology" and "machine" in words):
             raise table.wrong(f"{shown(key)}: expected one of {', '.join([*words, *units])}")
     found = {key: _number(table.get(key), units[key]) for key in units if table.has(key)}
     return {key: table.text(key) for key in words if table.has(key) or key not in OPTIONAL}, found

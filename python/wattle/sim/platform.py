@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wattle.sim import topology
 from wattle.sim.cluster import OF_CARDS, OF_RUNTIME, Cluster
 from wattle.sim.node import Clock, Node
 
@@ -39,6 +40,8 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "base_clock": str(node.base),
         **{f"{key}_s": repr(cluster.value(key)) for key in IN_SECONDS},
         "rma": str(int(cluster.has_cards)),
+        "topology": str(cluster.topology.least_links if cluster.topology else 0),
+        "beside_links_s": repr(_beside_links(cluster)),
         **{f"{key}_s": repr(cluster.value(key) if cluster.has_cards else 0.0) for key in OF_CARDS},
         "bandwidth_Bps": repr(cluster.value("bandwidth")),
         "eager_B": str(round(min(EAGER_MOST, cluster.value("eager")))),
@@ -52,7 +55,6 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "domain_pes": str(max(1, round(min(pes, cluster.value("domain"))))),
         **_draws(cluster, node),
     }
-    half = cluster.value("latency") / 2  # a message crosses two links
     nodes = -(-pes // node.per_node)
     # For MPI, whose messages within a node SimGrid sends as well. The cores copy them (src/sim/simulator.cc).
     own = f' loopback_bw="{1 / cluster.value("copy")!r}Bps" loopback_lat="{cluster.value("near")!r}s"'
@@ -61,8 +63,8 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "<?xml version='1.0'?>",
         '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
         '<platform version="4.1">',
-        f'  <cluster id="job" prefix="node-" suffix="" radical="0-{nodes - 1}" speed="{speeds}"',
-        f'           bw="{cluster.value("bandwidth")!r}Bps" lat="{half!r}s" sharing_policy="SPLITDUPLEX"{loopback}>',
+        f'  <cluster id="job" prefix="node-" suffix="" speed="{speeds}" sharing_policy="SPLITDUPLEX"{loopback}',
+        f"           {_links(cluster, nodes)}>",
         *(f'    <prop id="{name}" value="{value}"/>' for name, value in properties.items()),
         "  </cluster>",
         "</platform>",
@@ -89,6 +91,22 @@ def _levels(cluster: Cluster, node: Node) -> dict[str, str]:
         for number, level in enumerate(levels)
         for name, value in zip(names, level, strict=True)
     }
+
+
+def _links(cluster: Cluster, nodes: int) -> str:
+    """SimGrid's topology. By default a message crosses two links, to and from a switch."""
+    bandwidth, shape = cluster.value("bandwidth"), cluster.topology
+    if shape is None:
+        return f'radical="0-{nodes - 1}" bw="{bandwidth!r}Bps" lat="{cluster.value("latency") / 2!r}s"'
+    link = cluster.numbers.get("link", cluster.numbers["bandwidth"]).value
+    kind = f'topology="{topology.OF_SIMGRID[shape.kind]}" topo_parameters="{shape.parameters}"'
+    return f'radical="0-{shape.places - 1}" bw="{link!r}Bps" lat="{cluster.value("hop")!r}s" {kind}'
+
+
+def _beside_links(cluster: Cluster) -> float:
+    """The part of the latency that no link has, in s."""
+    shape = cluster.topology
+    return cluster.value("latency") - shape.least_links * cluster.value("hop") if shape else 0.0
 
 
 def speed_ghz(cluster: Cluster, node: Node, clock: Clock) -> float:

@@ -155,6 +155,12 @@ def _planned(
     if (knob := known.values.get("WATTLE_KNOB")) in REAL_KNOBS:
         raise WattleError(f"WATTLE_KNOB={knob} is for real machines; a simulation has auto, record and none")
     node = nodes.shared(nodes.read(known.machine), per_node, 1 + round(described.value("agent_core")))
+    shape = described.topology
+    if shape and pes > shape.places * per_node:
+        raise WattleError(
+            f"-n {pes}: the {shape.kind} of {described.name} has {shape.places} places, each a node of {per_node} PEs: "
+            f"expected at most {shape.places * per_node}"
+        )
     core = nodes.with_steps(node, described.value("step") * 1e-9)
     return Simulation(described, pes, chosen, profile, known, core)
 
@@ -180,4 +186,5 @@ def as_dict(cluster: Cluster, per_node: int = 1) -> dict[str, Any]:
     """The cluster of a result, with all numbers and their tags, for the manifest."""
     numbers = {key: vars(number) for key, number in cluster.numbers.items()}
     described = {"cluster": cluster.name, "title": cluster.title, "network": cluster.network}
-    return {**described, "numbers": numbers, "per_node": per_node}
+    shape = {"topology": vars(cluster.topology)} if cluster.topology else {}
+    return {**described, "numbers": numbers, **shape, "per_node": per_node}
