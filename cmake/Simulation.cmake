@@ -67,7 +67,7 @@ add_custom_command(OUTPUT ${SIM_MPI_GENERATED}
   COMMAND ${CMAKE_COMMAND} -E touch ${SIM_MPI_GENERATED}
   DEPENDS mpi/generate_sim.py ${MPI_GENERATORS} COMMENT "Generating the MPI front end of simulated programs")
 set_source_files_properties(${SIM_MPI_GENERATED} PROPERTIES COMPILE_OPTIONS "${WTL_AS_GENERATED}")
-add_library(wattle-sim-mpi STATIC mpi/message_bytes.c mpi/request_wait.c mpi/mpi_governed.c mpi/program_tests.c mpi/rank.c
+add_library(wattle-sim-mpi STATIC mpi/message_bytes.c mpi/world_ranks.c mpi/request_wait.c mpi/mpi_governed.c mpi/program_tests.c mpi/rank.c
   mpi/simulated.c ${SIM_MPI_GENERATED})
 add_dependencies(wattle-sim-mpi mpi_generated)
 target_compile_definitions(wattle-sim-mpi PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_DEFINITIONS>)

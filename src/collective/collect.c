@@ -49,7 +49,9 @@ size_t wtl_collect_size(const wtl_collective *c)
 {
   int n = c->team->n;
   uint64_t *starts = (uint64_t *)(void *)wtl_collective_scratch(c->team);
+  bool entered = wtl_team_enter(c->self, c->team);
   exchange_words(c, wtl_collective_bytes(c), starts + 1);
+  wtl_team_leave(c->self, c->site, entered);
   starts[0] = 0;
   for (int i = 0; i < n; i++) starts[i + 1] += starts[i];
   return starts[n];
@@ -82,10 +84,12 @@ void wtl_collect(const wtl_collective *call)
 {
   wtl_collective c = *call;
   c.starts = (const uint64_t *)(const void *)wtl_collective_scratch(c.team);
+  bool entered = wtl_team_enter(c.self, c.team);
   if (!wtl_gather_two_level(&c) && !wtl_gather_push(&c) && !wtl_gather_doubling(&c)) {
     c.source = source_of_all(&c);
     wtl_gather_direct(&c);
   }
+  wtl_team_leave(c.self, c.site, entered);
   if (c.team->sync) *size_word_of(&c, c.self->me) = 0; /* the words of an active set are 0 between calls */
   wtl_scratch_back(c.team);
 }

@@ -37,7 +37,7 @@ void wtl_leader_send(const wtl_collective *c, int node, int slot, const void *da
   size_t at = turn * WTL_FAR_SLOTS + (size_t)slot;
   wtl_far_entry_put_signal(c->self, t->leader[node], entry + offsetof(wtl_team_entry, far_bytes) + at * WTL_FAR_BYTES,
                            data, bytes, entry + offsetof(wtl_team_entry, far_epochs) + at * sizeof(uint32_t),
-                           t->stage_epoch);
+                           wtl_team_word(t, t->stage_epoch));
 }
 
 enum { LONGEST = WTL_NET_LARGE - WTL_CACHE_LINE }; /* bytes of a message that no other overtakes */
@@ -57,15 +57,15 @@ void wtl_leader_notify(const wtl_collective *c, int node, int slot)
   const wtl_team *t = c->team;
   size_t at = (t->stage_epoch & 1) * WTL_FAR_SLOTS + (size_t)slot;
   size_t epochs = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, far_epochs);
-  wtl_far_entry_signal(c->self, t->leader[node], epochs + at * sizeof(uint32_t), t->stage_epoch);
+  wtl_far_entry_signal(c->self, t->leader[node], epochs + at * sizeof(uint32_t), wtl_team_word(t, t->stage_epoch));
 }
 
 const char *wtl_leader_receive(const wtl_collective *c, int slot)
 {
   wtl_pe *self = c->self;
-  const wtl_team *t = c->team;
-  wtl_wait_word(self, c->site, &wtl_entry_of(self, self->me, t->entry)->far_epochs[t->stage_epoch & 1][slot],
-                t->stage_epoch);
+  wtl_team *t = c->team;
+  _Atomic uint32_t *word = &wtl_entry_of(self, self->me, t->entry)->far_epochs[t->stage_epoch & 1][slot];
+  wtl_team_wait_for_leader(self, c->site, t, word, t->stage_epoch);
   return wtl_leader_received(c, self->me, slot);
 }
 

@@ -23,6 +23,7 @@ typedef struct wtl_clocks_node {
   const wtl_settings *settings;
   bool governs;                   /* all processes of the node want a governor and may have one */
   int me, slot, n_local, n_all;   /* PE or rank, local rank, processes of the node and of the job */
+  bool exchanges;                 /* nodes exchange their states in barriers (sync_group.h) */
   wtl_votes *votes;               /* in memory that the processes share, zeroes at first; only with a governor */
   const cpu_set_t *cpus;          /* by local rank: where each may run */
   const pid_t *pids;              /* by local rank */

@@ -2,9 +2,17 @@
  * governor.h - decides which clock a PE wants, and when.
  *
  * DESIGN. The terms are those of the papers (docs/governor.md). A power management region (PMR) lies between two
- * barriers, or between two marks of the program. The governor learns at hint points (PHP): the end of a wait or of a
- * region. It changes a clock at control points (PCP): when slack begins (scaling reactive) or when a region begins
- * (scaling proactive).
+ * synchronizations of this PE: barriers and collectives of any group, long waits for single PEs, or two marks of the
+ * program. The governor learns at hint points (PHP): the end of a wait or of a region. It changes a clock at control
+ * points (PCP): when slack begins (scaling reactive) or when a region begins (scaling proactive).
+ *
+ * Groups (sync_group.h). A PE that arrives at a barrier no later than the last PE of its group delays no other PE. So
+ * its computing may take all of its slack. PEs of one group compare their waits with each other only.
+ *
+ * Waits for single PEs. A PE that waits for a signal may itself be awaited by others, who do not appear in its waits.
+ * So computing before such a wait is stretched in steps: the first one is as long as the budget can pay, and each
+ * doubles if the instance has not become longer. While steps are too short for a change, the wait itself runs at the
+ * lowest clock.
  *
  * A clock changes only if the predicted wait (slack.h) exceeds two changes, down and up, at their measured cost.
  * Without a prediction it changes the clock after a wait of two changes. The loss is then at most those two changes.
@@ -38,6 +46,7 @@
 #include "base/settings.h"
 #include "govern/clock_watts.h"
 #include "govern/extent.h"
+#include "govern/sync_group.h"
 #include "govern/intensity.h"
 #include "govern/slack.h"
 #include "govern/usual.h"
@@ -46,9 +55,6 @@
 #include "profile/profile.h"
 
 enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL_FIRST = 16, WTL_CONTROL = 64 };
-/* How long a PE waited at the end of its last region: too short for a change of clock; long enough; or also for more
- * than an eighth of the region. */
-enum { WTL_WAITS_NOT, WTL_WAITS_LONG, WTL_WAITS_MUCH, WTL_WAITS_CLASSES = 4, WTL_WAITS_SHARE = 8 };
 enum { WTL_REGIONS = 64, WTL_UNSEEN = 15, WTL_MOMENT_NS = 1000 };
 
 /* A suspicion: an instance with a changed clock took longer than is allowed. The cause is the clock or a new phase of
@@ -78,6 +84,12 @@ typedef struct wtl_region {
   wtl_extent extent;               /* of its lengths */
   uint32_t acts;                   /* bits: whether the last ones of the latter did, the last one first */
   uint32_t late;                   /* bits: whether its lower clock may have kept others waiting in those */
+  uint64_t meets;                  /* the group whose barrier followed it, if it began at a barrier */
+  uint64_t waited_at;              /* tick at which the last long wait of its call ended */
+  double step;                     /* before a wait for single PEs: its computing may be longer by so many ticks ... */
+  uint32_t rest, last_rest;        /* ... but not in so many instances: still to come, in all */
+  bool is_single;                  /* it ended by a wait for single PEs */
+  bool was_empty;                  /* its last instance had hardly any computing */
   wtl_intensity intensity;         /* how much of its computing follows the clock */
   bool repeats;                    /* its last instance followed another one of it */
   wtl_suspicion suspicion;
@@ -98,7 +110,8 @@ typedef struct wtl_governor {
   double allowed; /* share of the time that may be lost */
   wtl_vote vote;
   wtl_vote uncore;                           /* without domains if the uncore is not governed */
-  double nodes;                              /* of the job, as if all had as many PEs as this one; 0: this one alone */
+  double pes;                                /* of the job; 0: this one alone */
+  double unheard;                            /* nodes that exchange no state, with this one; 0: all others do */
   const _Atomic uint64_t *waited;            /* ticks that this PE has waited so far, by stage; the door counts them */
   uint64_t unrecorded;                       /* ticks of waits that the door did not see */
   uint64_t moment;                           /* ticks: shorter waits do not reach the governor */
@@ -112,7 +125,11 @@ typedef struct wtl_governor {
   uint32_t price_stays;  /* rounds of control instances after which the former shrinks towards the latter */
   uint32_t level;        /* the vote while it computes */
   bool is_slow;          /* it is in slack and has voted for the lowest clock */
+  wtl_sync_group group;  /* of the present or last barrier */
+  wtl_region *origin;    /* the region that began at the last barrier */
   bool in_barrier;
+  bool moves;       /* ... in which bytes may move: another collective */
+  bool is_marked;   /* the program marks the present region, so no wait ends it */
   bool holds;       /* a transfer keeps it at the lowest clock, even when waits end */
   bool skips;       /* regions like this one are too short for any change */
   bool is_unseen;   /* ... and the present barrier is only counted */
@@ -141,7 +158,8 @@ typedef struct wtl_governor {
   uint64_t started;
   double longest;                  /* the longest computing of all regions so far, as at the normal clock; ticks */
   double lost;                     /* ticks */
-  uint64_t caused;                 /* the part of it that this PE's own clock has caused */
+  double late;                     /* the part of it that this PE's own clock has caused in the present instance ... */
+  uint64_t caused;                 /* ... and what of that is in wtl_votes.caused, in all */
   uint64_t slow_ticks, slow_since; /* at the lowest clock, in slack: a sum for the profile */
   uint64_t bound_ticks;            /* computed at a lower clock because memory set the pace: also a sum */
   wtl_off_clock off;
@@ -149,8 +167,8 @@ typedef struct wtl_governor {
 } wtl_governor;
 
 /* `price`: the cost of a change; `settle`: its part after the write. g->vote, g->uncore and g->waited are set before,
- * and g->nodes, g->count and g->watts may be. The caller stops the votes, and `waited` outlives the governor. `clock`:
- * a planned share of the normal clock, or 0 for none. */
+ * and g->pes, g->unheard, g->count and g->watts may be. The caller stops the votes, and `waited` outlives the governor.
+ * `clock`: a planned share of the normal clock, or 0 for none. */
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now);
 
@@ -163,6 +181,12 @@ uint64_t wtl_governor_wait(wtl_governor *g, const wtl_site *site, uint64_t since
 
 /* The wait goes on: it is slack. */
 void wtl_governor_slack(wtl_governor *g, uint64_t now);
+
+/* The slack goes on at `now`. Returns after how many ticks of the wait wtl_governor_ready is to be called, because the
+ * wait for a single PE will soon end: UINT64_MAX for never. The clock then rises, so that the change back delays no
+ * other PE. */
+uint64_t wtl_governor_rise(const wtl_governor *g, uint64_t since, uint64_t now);
+void wtl_governor_ready(wtl_governor *g, uint64_t now);
 
 /* Records the time of a wait that was spent in a stage. To be called before the clock changes at the end of the
  * wait. */
@@ -188,38 +212,48 @@ void wtl_governor_release(wtl_governor *g, uint64_t now);
 /* The cost of two changes of clock, in ticks. A shorter wait is worth none. */
 uint64_t wtl_governor_worth(const wtl_governor *g);
 
-/* This PE arrives at a barrier, which ends its region; it leaves the barrier, and the next region begins. */
+/* This PE arrives at a barrier of g->group, which ends its region. It leaves the barrier, and the region `key`
+ * begins. */
 void wtl_governor_arrive(wtl_governor *g, uint64_t now);
-void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now);
+void wtl_governor_depart(wtl_governor *g, uint64_t key, uint64_t now);
 
 /* Leaves a barrier that was only counted and that is the last of its row or leads into another region. */
-void wtl_governor_leave_counted(wtl_governor *g, uint64_t site);
+void wtl_governor_leave_counted(wtl_governor *g, uint64_t key);
 
-/* The short paths of arriving and leaving for barriers that are only counted. */
-static inline void wtl_governor_enter_barrier(wtl_governor *g)
+/* The short paths of arriving and leaving for barriers that are only counted. False: this PE is in a barrier already,
+ * which is a part of another collective, and must not call leave. `moves`: bytes may move until it leaves. */
+static inline bool wtl_governor_enter(wtl_governor *g, const wtl_sync_group *group, bool moves)
 {
+  if (g->in_barrier) return false;
+  g->moves = moves;
+  g->group = *group;
   if (g->unseen)
     g->is_unseen = g->in_barrier = true;
   else
     wtl_governor_arrive(g, g->clock());
+  return true;
 }
 
-static inline void wtl_governor_leave_barrier(wtl_governor *g, uint64_t site)
+/* `site`: the address of the call. */
+static inline void wtl_governor_leave(wtl_governor *g, uint64_t site)
 {
+  uint64_t key = site ^ g->group.key;
   if (!g->is_unseen) {
-    wtl_governor_depart(g, site, g->clock());
-  } else if (g->unseen > 1 && site == g->region->key) {
+    wtl_governor_depart(g, key, g->clock());
+  } else if (g->unseen > 1 && key == g->region->key) {
     g->is_unseen = g->in_barrier = false;
     g->unseen--;
     g->skipped++;
   } else {
-    wtl_governor_leave_counted(g, site);
+    wtl_governor_leave_counted(g, key);
   }
 }
 
-/* The greatest WTL_WAITS_* of this node's PEs at the end of their last region. The nodes exchange it in a barrier and
- * store the greatest of all in wtl_votes.far_waits. */
-unsigned wtl_governor_node_waits(const wtl_governor *g);
+/* The state of this node's PEs of the group in their last region, which the nodes exchange in a barrier. */
+unsigned wtl_governor_state(const wtl_governor *g);
+
+/* Receives the merged state of all nodes. One PE of the node calls it, before the others leave the barrier. */
+void wtl_governor_hear(wtl_governor *g, unsigned state);
 
 /* Begins or ends a region that the program marks. `key`: a hash of its name. */
 void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now);

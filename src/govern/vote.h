@@ -36,8 +36,10 @@ typedef struct wtl_ballot {
   _Atomic uint32_t boost;                         /* the share that other PEs want for it while it computes ... */
   _Atomic uint32_t boost_in;                      /* ... in this phase only */
   _Atomic uint32_t phase;                         /* twice the number of its region, plus one after its arrival */
-  _Atomic uint32_t late;                          /* it expects that others will wait for it */
-  _Atomic uint64_t slack;                         /* ticks that it waited at the end of its last region */
+  _Atomic uint32_t late;                          /* it expects that others of its group will wait for it */
+  _Atomic uint64_t slack;                         /* ticks that it waited at the end of its last region ... */
+  _Atomic uint64_t met;                           /* ... which ended at a barrier of this group (sync_group.h) */
+  _Atomic uint64_t meets;                         /* the group at whose barrier it is expected next */
   double planned_ghz; /* in WATTLE_CLOCKS; 0: not named. Written before the governors start, like `pe` */
   int pe;             /* its number in the job */
 } wtl_ballot;
@@ -51,12 +53,15 @@ typedef struct wtl_poll {
   bool claimed;                                   /* by the node's first PE, before the governors start */
 } wtl_poll;
 
+enum { WTL_WORST_BITS = 40 };
+
 /* The votes of a node, in the arena, zeroes at the start. */
 typedef struct wtl_votes {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t ready; /* the first PE has claimed its domains */
   _Atomic uint32_t arrivals;                       /* a counter for the barrier in wtl_clocks_node */
-  _Atomic uint32_t far_waits; /* WTL_WAITS_*: the greatest of all nodes' PEs in their last region */
-  _Atomic uint64_t caused;    /* ticks that the clocks of this node's PEs have cost */
+  _Atomic uint32_t far_waits; /* WTL_WAITS_*: the greatest of all nodes' PEs in their last region, of the world */
+  _Atomic uint64_t caused;    /* ticks that clocks have cost: of each instance the greatest loss */
+  _Atomic uint64_t worst;     /* the number of the last instance with a loss << WTL_WORST_BITS | its greatest loss */
   double write_s, settle_s;   /* measured: the write, and the time until the core follows */
   wtl_poll poll[WTL_MAX_CLOCK_DOMAINS];
   wtl_poll uncore[WTL_MAX_PACKAGES];

@@ -81,6 +81,7 @@ static int start_clocks(wtl_pe *self, bool governs, char *error, size_t size)
                           .slot = self->slot,
                           .n_local = self->n_local,
                           .n_all = self->n,
+                          .exchanges = true,
                           .votes = self->votes,
                           .cpus = cpus,
                           .pids = pids,

@@ -96,6 +96,9 @@ typedef struct wtl_mpi_thread {
   wtl_test_wait polling;              /* the wait that the program's own tests form */
   uint64_t polled;                    /* tick at which the last of these tests ended */
   wtl_mpi_test_loop loop;
+  MPI_Comm translated;               /* the last communicator whose ranks were translated (world_ranks.c) ... */
+  const struct wtl_mpi_ranks *ranks; /* ... and its ranks; NULL: none */
+  uint32_t freed;                    /* communicators that had been freed by then */
 } wtl_mpi_thread;
 
 WTL_OS_THREAD_LOCAL(wtl_mpi_thread, wtl_mpi_of_thread, 1)
@@ -107,11 +110,14 @@ typedef struct wtl_mpi_frame {
   wtl_site *site;
   uint64_t bytes, start, waited;
   bool timed;
-  bool synchronizes; /* all processes take part, and the governor or a timeline records it */
-  uint64_t arrived;  /* tick at which this process arrived */
-  int awaited;       /* the rank in MPI_COMM_WORLD that it waits for; -1: not known */
-  MPI_Comm comm;     /* its handler gets an error; MPI_COMM_NULL: MPI has called the handler */
-  const void *self;  /* its own address, as long as the call lasts */
+  bool
+      synchronizes; /* the processes of a communicator wait for each other, and the governor or a timeline records it */
+  bool of_all;      /* ... all of the program */
+  bool entered;     /* ... and the governor knows */
+  uint64_t arrived; /* tick at which this process arrived */
+  int awaited;      /* the rank in MPI_COMM_WORLD that it waits for; -1: not known */
+  MPI_Comm comm;    /* its handler gets an error; MPI_COMM_NULL: MPI has called the handler */
+  const void *self; /* its own address, as long as the call lasts */
 } wtl_mpi_frame;
 
 extern const wtl_call_info wtl_mpi_calls[];
@@ -136,6 +142,9 @@ void wtl_mpi_end_polling(void);
 /* Returns the rank in MPI_COMM_WORLD of rank `rank` of a communicator; -1 if it has none (MPI_PROC_NULL,
  * MPI_ANY_SOURCE, a process of another MPI_COMM_WORLD). The second function is for all other communicators. */
 int wtl_mpi_world_rank(MPI_Comm comm, int rank);
+
+/* A number for the processes of a communicator, the same in all of them. 0: there is no memory. */
+uint64_t wtl_mpi_group_key(MPI_Comm comm);
 static inline int wtl_mpi_partner(MPI_Comm comm, int rank)
 {
   return rank < 0 ? -1 : comm == MPI_COMM_WORLD ? rank : wtl_mpi_world_rank(comm, rank);
@@ -176,8 +185,8 @@ static inline void wtl_mpi_awaits(wtl_mpi_frame *f, int partner)
   if (!f->timed) f->waited = wtl_site_waited(f->site);
 }
 
-/* Begins the part of a collective call that no process leaves before all have arrived. If all processes of the
- * program take part, a region of the governor ends and another begins (mpi_governed.c). A timeline records it, too. */
+/* Begins the part of a collective call that no process leaves before all of the communicator have arrived. A region of
+ * the governor ends, and another begins at its end (mpi_governed.c). A timeline records the calls of all processes. */
 void wtl_mpi_arrive(wtl_mpi_frame *f, MPI_Comm comm);
 void wtl_mpi_depart(wtl_mpi_frame *f);
 static inline void wtl_mpi_synchronize(wtl_mpi_frame *f, MPI_Comm comm)

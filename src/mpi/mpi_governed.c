@@ -149,29 +149,34 @@ void wtl_mpi_clocks_back(wtl_mpi_rank *self)
 
 /* --- regions --- */
 
-/* Returns whether the communicator has all processes of the program. */
-static bool is_of_all(MPI_Comm comm)
+/* Finds the group of a communicator. False: its processes do not wait for each other. */
+static bool find_group(MPI_Comm comm, wtl_sync_group *group)
 {
   int inter = 0, n = 0;
-  if (comm == MPI_COMM_WORLD) return true;
+  *group = (wtl_sync_group){0};
+  if (comm == MPI_COMM_WORLD) return wtl_mpi_self->record.n > 1;
   if (comm == MPI_COMM_NULL || !comm) return false;
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_size(comm, &n);
-  return !inter && n == wtl_mpi_self->record.n;
+  if (inter || n < 2) return false;
+  if (n == wtl_mpi_self->record.n) return true;
+  return (group->key = wtl_mpi_group_key(comm)) != 0;
 }
 
 void wtl_mpi_arrive(wtl_mpi_frame *f, MPI_Comm comm)
 {
   wtl_governor *governor = wtl_mpi_self->door.governor;
-  f->synchronizes = wtl_mpi_self->record.n > 1 && is_of_all(comm);
+  wtl_sync_group group;
+  f->synchronizes = find_group(comm, &group);
   if (!f->synchronizes) return;
   f->arrived = wtl_ticks();
-  if (governor) wtl_governor_enter_barrier(governor);
+  f->of_all = group.key == 0;
+  f->entered = governor && wtl_governor_enter(governor, &group, false);
 }
 
 void wtl_mpi_depart(wtl_mpi_frame *f)
 {
   wtl_governor *governor = wtl_mpi_self->door.governor;
-  if (governor) wtl_governor_leave_barrier(governor, f->site->addr);
-  wtl_profile_note(&wtl_mpi_self->profile, WTL_SPAN_COLLECTIVE, f->arrived, wtl_ticks(), f->site);
+  if (f->entered && governor) wtl_governor_leave(governor, f->site->addr);
+  if (f->of_all) wtl_profile_note(&wtl_mpi_self->profile, WTL_SPAN_COLLECTIVE, f->arrived, wtl_ticks(), f->site);
 }

@@ -1,23 +1,19 @@
-/* world_ranks.c - translates ranks of communicators to ranks of MPI_COMM_WORLD, for the counts by partner. */
+/* world_ranks.c - translates ranks of communicators to ranks of MPI_COMM_WORLD, for the counts by partner and for the
+ * governor's groups. */
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "mpi/mpi_front.h"
 
-#ifndef WTL_SIM
 /* The ranks of a communicator's processes in MPI_COMM_WORLD; of an intercommunicator, those of the other group. It is
  * an attribute of the communicator, so MPI frees it with that. */
-typedef struct ranks {
+typedef struct wtl_mpi_ranks {
+  uint64_t key; /* their hash */
   int n;
   int world[]; /* -1: of another MPI_COMM_WORLD */
 } ranks;
 
-/* The last communicator that a thread has used, until one is freed: its handle may then come again. */
-static _Thread_local struct {
-  MPI_Comm comm;
-  const ranks *ranks; /* NULL: none */
-  uint32_t freed;
-} last;
-static _Atomic uint32_t freed;
+static _Atomic uint32_t freed; /* communicators so far */
 
 static int free_ranks(MPI_Comm comm, int keyval, void *value, void *state)
 {
@@ -42,6 +38,7 @@ static ranks *translate(MPI_Comm comm)
     found->n = n;
     for (int i = 0; i < n; i++)
       if (found->world[i] == MPI_UNDEFINED) found->world[i] = -1;
+    found->key = wtl_hash(WTL_HASH_NONE, found->world, (size_t)n * sizeof(int));
   } else {
     free(found);
     found = NULL;
@@ -68,21 +65,22 @@ static const ranks *ranks_of(MPI_Comm comm)
   return NULL;
 }
 
+uint64_t wtl_mpi_group_key(MPI_Comm comm)
+{
+  const ranks *all = ranks_of(comm);
+  return all ? all->key : 0;
+}
+
+/* Another communicator may get the handle of one that was freed. */
 int wtl_mpi_world_rank(MPI_Comm comm, int rank)
 {
+  wtl_mpi_thread *t = &wtl_mpi_here;
   uint32_t now = atomic_load_explicit(&freed, memory_order_relaxed);
   if (comm == MPI_COMM_NULL || !comm) return -1;
-  if (last.comm != comm || last.freed != now || !last.ranks) {
-    last.comm = comm;
-    last.freed = now;
-    last.ranks = ranks_of(comm);
+  if (t->translated != comm || t->freed != now || !t->ranks) {
+    t->translated = comm;
+    t->freed = now;
+    t->ranks = ranks_of(comm);
   }
-  return last.ranks && rank < last.ranks->n ? last.ranks->world[rank] : -1;
+  return t->ranks && rank < t->ranks->n ? t->ranks->world[rank] : -1;
 }
-#else
-int wtl_mpi_world_rank(MPI_Comm comm, int rank)
-{
-  (void)comm, (void)rank;
-  return -1; /* variables of a thread are shared by the simulated processes */
-}
-#endif

@@ -60,29 +60,27 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
   }
 }
 
-/*
- * The barrier among the leaders of the nodes, over the network. The words of the world carry two more bits beside the
- * epoch, for the governor: the longest wait, in the last region, of a PE of the nodes known so far (WTL_WAITS_*).
- */
+void wtl_team_wait_for_leader(wtl_pe *self, wtl_site *site, wtl_team *t, _Atomic uint32_t *word, uint32_t epoch)
+{
+  wait_for_arrival(self, site, t, word, epoch * WTL_STATES);
+  t->state = wtl_state_merge(t->state, atomic_load_explicit(word, memory_order_relaxed) % WTL_STATES);
+}
+
+/* The barrier among the leaders of the nodes, over the network. */
 static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *none)
 {
   bool of_world = t == self->world;
   wtl_team_entry *entry = wtl_entry_of(self, self->me, t->entry);
   _Atomic uint32_t *mine = of_world ? wtl_control_of(self, self->me)->node_barrier : entry->node_round;
   size_t offset = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, node_round);
-  const wtl_governor *g = of_world ? self->door.governor : NULL;
-  uint32_t waits = g ? wtl_governor_node_waits(g) : 0, step = of_world ? WTL_WAITS_CLASSES : 1;
   for (int k = 0; 1 << k < t->n_nodes; k++) {
     int to = t->leader[(t->node + (1 << k)) % t->n_nodes];
     if (of_world)
-      wtl_far_signal(self, to, k, step * epoch + waits);
+      wtl_far_signal(self, to, k, wtl_team_word(t, epoch));
     else
-      wtl_far_entry_signal(self, to, offset + (size_t)k * sizeof epoch, epoch);
-    wait_for_arrival(self, site, t, &mine[k], step * epoch);
-    uint32_t received = atomic_load_explicit(&mine[k], memory_order_relaxed) % step;
-    if (received > waits) waits = received;
+      wtl_far_entry_signal(self, to, offset + (size_t)k * sizeof epoch, wtl_team_word(t, epoch));
+    wtl_team_wait_for_leader(self, site, t, &mine[k], epoch);
   }
-  if (g) atomic_store_explicit(&self->votes->far_waits, waits, memory_order_relaxed);
 }
 
 static void release(wtl_pe *self, wtl_team *t, uint32_t epoch)
@@ -115,8 +113,27 @@ static void count_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
     return;
   }
   wait_for_arrival(self, site, t, t->arrived, all);
+  wtl_governor *g = self->door.governor;
+  t->state = g ? wtl_governor_state(g) : 0;
   if (lead) lead(self, site, t, epoch, arg);
+  if (g && lead) wtl_governor_hear(g, t->state);
   release(self, t, epoch);
+}
+
+static bool enter(wtl_pe *self, const wtl_team *t, bool moves)
+{
+  wtl_governor *g = self->door.governor;
+  return WTL_UNLIKELY(g != NULL) && wtl_governor_enter(g, &t->group, moves);
+}
+
+bool wtl_team_enter(wtl_pe *self, const wtl_team *t)
+{
+  return t->n > 1 && enter(self, t, true);
+}
+
+void wtl_team_leave(wtl_pe *self, const wtl_site *site, bool entered)
+{
+  if (WTL_UNLIKELY(entered) && self->door.governor) wtl_governor_leave(self->door.governor, site->addr);
 }
 
 void wtl_team_part(wtl_pe *self, wtl_site *site, wtl_team *t)
@@ -134,11 +151,9 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
 {
   uint32_t epoch = ++t->epoch;
   t->small_read = t->small_epoch;
-  /* The governor learns from collective calls of all PEs. */
-  wtl_governor *governor = t == self->world ? self->door.governor : NULL;
   if (t->n == 1) return;
   uint64_t began = wtl_barrier_span_begins(self, t);
-  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_enter_barrier(governor);
+  bool entered = enter(self, t, false);
   if (WTL_UNLIKELY(t->sync != NULL))
     wtl_active_barrier(self, site, t);
   else if (t->n_nodes > 1)
@@ -147,7 +162,7 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
     count(self, site, t, epoch);
   else
     disseminate(self, site, t, epoch);
-  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_leave_barrier(governor, site->addr);
+  wtl_team_leave(self, site, entered);
   wtl_barrier_span_ends(self, site, began);
 }
 

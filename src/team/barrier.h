@@ -34,6 +34,20 @@ static inline void wtl_barrier_span_ends(const wtl_pe *self, const wtl_site *sit
   if (WTL_UNLIKELY(began != 0)) wtl_profile_note(&self->profile, WTL_SPAN_COLLECTIVE, began, wtl_ticks(), site);
 }
 
+/* A collective of all PEs of `t` begins and ends, in which they wait for each other; the governor learns from that. It
+ * may consist of barriers. Returns what its end is to be called with. */
+bool wtl_team_enter(wtl_pe *self, const wtl_team *t);
+void wtl_team_leave(wtl_pe *self, const wtl_site *site, bool entered);
+
+/* The leaders of the nodes send their state with each epoch (govern/sync_group.h): the word for `epoch`, and the wait
+ * for a word that a leader sends. */
+static inline uint32_t wtl_team_word(const wtl_team *t, uint32_t epoch)
+{
+  return epoch * WTL_STATES + t->state;
+}
+
+void wtl_team_wait_for_leader(wtl_pe *self, wtl_site *site, wtl_team *t, _Atomic uint32_t *word, uint32_t epoch);
+
 /* Waits until a word of control data, which other PEs count up, has reached `epoch`. */
 void wtl_wait_word(wtl_pe *self, wtl_site *site, _Atomic uint32_t *word, uint32_t epoch);
 

@@ -5,11 +5,25 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
+#include "govern/vote.h"
 #include "team/barrier.h"
 
 static void need_memory(const void *p)
 {
   if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a team");
+}
+
+/* The governor compares PEs of equal teams. */
+static void name_group(const wtl_pe *self, wtl_team *t)
+{
+  int pes[] = {t->start, t->stride, t->n, t->of_node};
+  bool is_all = t->n == self->n && !t->of_node;
+  t->group.key = is_all ? 0 : wtl_hash(WTL_HASH_NONE, pes, sizeof pes);
+  if (t == self->world)
+    t->group.far = &self->votes->far_waits;
+  else if (t->entry >= 0)
+    t->group.far = &wtl_entry_of(self, t->local[0], t->entry)->far_waits;
 }
 
 /* Points a team to its entry. */
@@ -43,6 +57,7 @@ static void start_world(wtl_pe *self)
   t->arrived = &self->shared->arrived;
   t->released = &self->shared->epoch;
   t->handle = 1;
+  name_group(self, t);
 }
 
 static void start_node(wtl_pe *self)
@@ -55,6 +70,7 @@ static void start_node(wtl_pe *self)
   t->local = t->leader = self->boot.local_pe;
   t->handle = 2;
   point_to_entry(self, t, WTL_ENTRY_OF_NODE);
+  name_group(self, t);
 }
 
 void wtl_teams_start(wtl_pe *self)
@@ -127,6 +143,7 @@ wtl_team *wtl_team_make(wtl_pe *self, const wtl_split *s, const wtl_range *pes, 
   t->me = wtl_team_number(self, t, self->me);
   find_places(self, t, s, pes);
   point_to_entry(self, t, entry);
+  name_group(self, t);
   memset(wtl_entry_of(self, self->me, entry), 0, offsetof(wtl_team_entry, stage));
   t->handle = (uintptr_t)generation << GENERATION_SHIFT | (uintptr_t)entry;
   return t;
@@ -159,4 +176,5 @@ void wtl_active_set(wtl_pe *self, wtl_team *t, int start, int stride, int n, lon
 {
   *t = (wtl_team){.n = n, .start = start, .stride = stride, .entry = -1, .sync = sync};
   t->me = wtl_team_number(self, t, self->me);
+  name_group(self, t);
 }

@@ -5,6 +5,7 @@
 #ifndef WTL_TEAM_TEAM_ENTRY_H
 #define WTL_TEAM_TEAM_ENTRY_H
 
+#include "govern/sync_group.h"
 #include "pgas/pe.h"
 
 /* A team entry. Each PE of the team has its own copy in the arena, beside the control data (team.h). */
@@ -16,6 +17,7 @@ typedef struct wtl_team_entry {
   /* The counters of the central barrier, used in the copy of the team's first PE of the node. */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived;
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
+  _Atomic uint32_t far_waits; /* as wtl_votes.far_waits, in the copy of the team's first PE of the node */
   wtl_line small[WTL_SMALL_LINES];
   _Alignas(WTL_CACHE_LINE) uint64_t exchange[4]; /* words published during a split; byte counts of collect */
   /* The call and its arguments (check/arguments.c). Other PEs may read the first word at any time. */
@@ -74,6 +76,8 @@ struct wtl_team {
   size_t rounds_stride, lines_stride; /* bytes from one local rank to the next */
   _Atomic uint32_t *arrived, *released;
   uint32_t epoch, stage_epoch;
+  wtl_sync_group group; /* for the governor (govern/sync_group.h) ... */
+  uint32_t state; /* ... and of a leader: the merged state of the nodes that it knows, in a barrier or a collective */
   /* Small collectives (flat_tree.c, broadcast_binomial.c): the number begun so far, and how many of them all PEs
    * have read. */
   uint32_t small_epoch, small_read;

@@ -447,6 +447,11 @@ static bool poll_governed(wait *w, uint64_t limit)
   if (slack < limit || slack == 0) {
     if (poll_until(w, slack)) return true;
     wtl_governor_slack(g, wtl_ticks());
+    uint64_t rise = wtl_governor_rise(g, w->began, wtl_ticks());
+    if (rise < limit) {
+      if (poll_until(w, rise)) return true;
+      wtl_governor_ready(g, wtl_ticks());
+    }
   }
   return poll_until(w, limit);
 }

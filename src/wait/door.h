@@ -193,6 +193,7 @@ typedef struct wtl_test_wait {
   bool reports_idle;      /* idle tests are reported as such, so a test without a report made progress */
   bool is_shown;          /* it is shown on the live page */
   bool governed;          /* the governor knows of the wait */
+  bool ends;              /* ... and of its slack, and was asked for its expected end */
   bool is_read;           /* door->no_core was read when the wait turned out to be long */
   bool may_have_progressed; /* it may have made progress for others since it last woke them */
   bool can_be_woken;        /* its last sleep was one that a wake-up could end */

@@ -142,14 +142,21 @@ static void sleep_step(wtl_door *d, wtl_site *site, wtl_test_wait *t)
   t->slept = true;
 }
 
-/* Notifies the governor of a wait that is longer than a moment, and later of slack. */
+/* Notifies the governor of a wait that is longer than a moment, later of slack, and then of its expected end. */
 static void notify_governor(const wtl_door *d, const wtl_site *site, wtl_test_wait *t)
 {
   uint64_t after = t->governed ? 0 : wtl_governor_wait(d->governor, site, t->began);
   bool is_slack = t->governed || after <= t->recorded - t->began;
   t->governed = true;
-  if (is_slack) wtl_governor_slack(d->governor, t->recorded);
-  t->slack_at = is_slack || after == UINT64_MAX ? UINT64_MAX : t->began + after;
+  if (t->ends) {
+    wtl_governor_ready(d->governor, t->recorded);
+    after = UINT64_MAX;
+  } else if (is_slack) {
+    wtl_governor_slack(d->governor, t->recorded);
+    after = wtl_governor_rise(d->governor, t->began, t->recorded);
+    t->ends = true;
+  }
+  t->slack_at = after == UINT64_MAX ? UINT64_MAX : t->began + after;
 }
 
 void wtl_door_test_wait_begin(wtl_door *d, wtl_site *site, wtl_test_wait *t, uint64_t at)

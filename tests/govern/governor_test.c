@@ -762,14 +762,14 @@ static void a_little_wait_of_its_own_makes_a_late_pe_no_early_one(void)
 static void a_node_says_whether_one_of_its_pes_waits_long(void)
 {
   timeline *l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_PROACTIVE, unequal);
-  for (int i = 0; i < 2; i++) CHECK(wtl_governor_node_waits(&l->governor[i]) == WTL_WAITS_MUCH);
+  for (int i = 0; i < 2; i++) CHECK(wtl_state_waits(wtl_governor_state(&l->governor[i])) == WTL_WAITS_MUCH);
   timeline_free(l);
   l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_PROACTIVE, nearly_equal);
-  CHECK(wtl_governor_node_waits(&l->governor[0]) == WTL_WAITS_NOT);
+  CHECK(wtl_state_waits(wtl_governor_state(&l->governor[0])) == WTL_WAITS_NOT);
   timeline_free(l);
   static const uint64_t somewhat_unequal[] = {37 * MS, 40 * MS};
   l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_PROACTIVE, somewhat_unequal);
-  CHECK(wtl_governor_node_waits(&l->governor[0]) == WTL_WAITS_LONG);
+  CHECK(wtl_state_waits(wtl_governor_state(&l->governor[0])) == WTL_WAITS_LONG);
   timeline_free(l);
 }
 

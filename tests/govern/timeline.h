@@ -214,7 +214,7 @@ static inline void timeline_arrive(timeline *l, int i)
   wtl_governor *g = &l->governor[i];
   l->is_there[i] = true;
   l->arrived[i] = l->now;
-  wtl_governor_enter_barrier(g);
+  wtl_governor_enter(g, &(wtl_sync_group){0, &l->votes->far_waits}, false);
   timeline_note(l);
   if (timeline_all_there(l)) return;
   uint64_t ticks = wtl_governor_wait(g, &l->site[i], l->now);
@@ -246,7 +246,7 @@ static inline uint64_t timeline_run(timeline *l, const uint64_t work[])
   for (int i = 0; i < l->n; i++) {
     l->is_there[i] = false;
     l->left[i] = (double)work[i];
-    wtl_governor_leave_barrier(&l->governor[i], l->site_of_region); /* the one before */
+    wtl_governor_leave(&l->governor[i], l->site_of_region); /* the one before */
     if (l->on_the_way) l->on_the_way(l, i);
     timeline_note(l);
   }

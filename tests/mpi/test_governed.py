@@ -83,7 +83,6 @@ def test_each_mode_is_had(mpi: Mpi, mode: str, machine: Machine, tmp_path: Path)
 def test_a_call_that_cannot_be_turned_is_clocked_too(mpi: Mpi, machine: Machine, tmp_path: Path) -> None:
     early, _ = run(mpi, machine, tmp_path, ROUNDS, "fence", WATTLE_GOVERN="energy")
     assert early["changes"] > 0 and early["slow_s"] > 0, early
-    assert sum(r["instances"] for r in early["regions"]) < ROUNDS, "fences are no regions"
 
 
 @EITHER

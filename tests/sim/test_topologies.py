@@ -1,4 +1,4 @@
-"""Networks of several switches: what shares a link waits for it, what is farther takes longer, and errors are clear."""
+"""Networks of several switches: messages on a shared link take longer, farther nodes too, and errors are clear."""
 
 from __future__ import annotations
 
