@@ -4,33 +4,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this many rows a search would become long. */
-enum { MOST = WTL_SERVED_ROWS / 4 * 3 };
+enum { INDEX = 1024 }; /* so many more than rows that a search is short */
+
+/* Returns the new row at *at of the index; NULL if there is no room or no memory. */
+static wtl_served_row *add_row(wtl_served *s, uint16_t *at, int pe, uint16_t mark)
+{
+  if (s->used == WTL_SERVED_ROWS) return NULL;
+  wtl_served_row **chunk = &s->chunk[s->used / WTL_SERVED_CHUNK];
+  if (!*chunk && !(*chunk = calloc(WTL_SERVED_CHUNK, sizeof **chunk))) return NULL;
+  wtl_served_row *row = wtl_served_row_at(s, s->used);
+  row->used = true;
+  row->pe = pe;
+  row->mark = mark;
+  *at = (uint16_t)++s->used;
+  return row;
+}
 
 wtl_served_row *wtl_served_find(wtl_served *s, int pe, uint16_t mark)
 {
   uint32_t i = (uint32_t)((((uint64_t)(uint32_t)pe << 16 | mark) * 0x9e3779b97f4a7c15ull) >> 32);
   s->common.used = true;
   s->common.pe = -1;
-  if (!s->row && !(s->row = calloc(WTL_SERVED_ROWS, sizeof *s->row))) return &s->common;
+  if (!s->index && !(s->index = calloc(INDEX, sizeof *s->index))) return &s->common;
   for (;; i++) {
-    wtl_served_row *row = &s->row[i % WTL_SERVED_ROWS];
-    if (row->used && (row->pe != pe || row->mark != mark)) continue;
-    if (!row->used && s->used == MOST) return &s->common;
-    if (!row->used) {
-      row->used = true;
-      row->pe = pe;
-      row->mark = mark;
-      s->used++;
-    }
-    return s->last = row;
+    uint16_t *at = &s->index[i % INDEX];
+    wtl_served_row *row = *at ? wtl_served_row_at(s, *at - 1u) : add_row(s, at, pe, mark);
+    if (!row) return &s->common;
+    if (row->pe == pe && row->mark == mark) return s->last = row;
   }
 }
 
 double wtl_served_sum(const wtl_served *s, enum wtl_server server)
 {
   double sum = wtl_served_ticks(&s->common.by[server]);
-  for (int i = 0; s->row && i < WTL_SERVED_ROWS; i++) sum += wtl_served_ticks(&s->row[i].by[server]);
+  for (uint32_t i = 0; i < s->used; i++) sum += wtl_served_ticks(&wtl_served_row_at(s, i)->by[server]);
   return sum;
 }
 
@@ -47,10 +54,9 @@ static void add(wtl_served_row *to, const wtl_served_row *from)
 
 void wtl_served_add(wtl_served *to, const wtl_served *from)
 {
-  if (!from->row) return;
-  for (int i = 0; i < WTL_SERVED_ROWS; i++) {
-    const wtl_served_row *row = &from->row[i];
-    if (row->used) add(wtl_served_find(to, row->pe, row->mark), row);
+  for (uint32_t i = 0; i < from->used; i++) {
+    const wtl_served_row *row = wtl_served_row_at(from, i);
+    add(wtl_served_find(to, row->pe, row->mark), row);
   }
   if (from->common.requests) add(&to->common, &from->common);
   to->common.pe = -1;
@@ -58,6 +64,7 @@ void wtl_served_add(wtl_served *to, const wtl_served *from)
 
 void wtl_served_free(wtl_served *s)
 {
-  free(s->row);
+  free(s->index);
+  for (int i = 0; i < WTL_SERVED_ROWS / WTL_SERVED_CHUNK; i++) free(s->chunk[i]);
   memset(s, 0, sizeof *s);
 }

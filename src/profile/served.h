@@ -3,8 +3,8 @@
  * call site.
  *
  * DESIGN. A request carries the mark of the call site that made it (wtl_site_mark). The PE that serves it counts into a
- * table of fixed size, with one writer at a time. Requests that find no row are counted in a common one, so that the
- * sums are complete.
+ * table of limited size, with one writer at a time. Requests that find no row are counted in a common one, so that the
+ * sums are complete. Memory is used for the rows that occur, and a row stays where it is.
  */
 #ifndef WTL_PROFILE_SERVED_H
 #define WTL_PROFILE_SERVED_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { WTL_SERVED_ROWS = 1024 };
+enum { WTL_SERVED_ROWS = 768, WTL_SERVED_CHUNK = 32 };
 
 /* Instead of a site's mark: the message answers a request of its receiver, whose own work it is. */
 #define WTL_SERVED_ANSWER UINT16_MAX
@@ -37,10 +37,18 @@ typedef struct wtl_served_row {
 
 /* All zeroes: nothing was served yet. */
 typedef struct wtl_served {
-  wtl_served_row *row, *last; /* WTL_SERVED_ROWS of them, by hash; the row that was used last */
-  uint32_t used;
+  uint16_t *index; /* by hash: the number of a row, from 1; NULL: there is no row yet */
+  wtl_served_row *chunk[WTL_SERVED_ROWS / WTL_SERVED_CHUNK];
+  wtl_served_row *last; /* the row that was used last */
+  uint32_t used;        /* rows so far */
   wtl_served_row common;
 } wtl_served;
+
+/* Row number `i`, from 0, in the order of their first requests. */
+static inline wtl_served_row *wtl_served_row_at(const wtl_served *s, uint32_t i)
+{
+  return &s->chunk[i / WTL_SERVED_CHUNK][i % WTL_SERVED_CHUNK];
+}
 
 /* Returns the row, a new one if need be; the common one if there is no room or no memory. */
 wtl_served_row *wtl_served_find(wtl_served *s, int pe, uint16_t mark);

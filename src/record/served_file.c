@@ -20,9 +20,9 @@ void wtl_record_write_served(FILE *out, const wtl_served *s, const wtl_served_pr
            "{'agents_s':%g,'columns':['pe','mark','requests','bytes','agents_s','handlers_s','waits_s','cpu','dram']"
            ",'rows':[",
            prices->agents_s);
-  for (int i = 0; i <= WTL_SERVED_ROWS; i++) {
-    const wtl_served_row *row = i == WTL_SERVED_ROWS ? &s->common : s->row ? &s->row[i] : NULL;
-    if (!row || !row->used || (row->pe < 0 && !row->requests)) continue;
+  for (uint32_t i = 0; i <= s->used; i++) {
+    const wtl_served_row *row = i == s->used ? &s->common : wtl_served_row_at(s, i);
+    if (!row->used || (row->pe < 0 && !row->requests)) continue;
     fputs(comma, out);
     write_row(out, row, wtl_served_ticks(&row->by[WTL_SERVED_BY_AGENT]) * price, prices);
     comma = ",\n";
