@@ -369,7 +369,8 @@ bool wtl_net_rma_take_key(wtl_net *net, int from, uint64_t token, const void *da
 
 void wtl_net_rma_close(wtl_net *net)
 {
-  for (int pe = 0; pe < net->boot->n_pes; pe++) free(net->peers[pe].pieces);
+  /* Otherwise no peer has pieces, and the kernel has given no memory to most of them. */
+  for (int pe = 0; net->rma_used && pe < net->boot->n_pes; pe++) free(net->peers[pe].pieces);
   free(net->offers);
   free(net->unasked);
   free(net->owed);

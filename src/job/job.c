@@ -99,7 +99,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   self->constants = statics.constants;
   self->constants_bytes = statics.constants_length;
   wtl_heap_start(&self->mem, self->heap, shape.heap_bytes);
-  size_t offset = (size_t)(self->slices - self->arena.base) + (size_t)self->slot * self->stride;
+  size_t offset = self->arena.place + (size_t)(self->slices - self->arena.base) + (size_t)self->slot * self->stride;
   return wtl_statics_share(&statics, self->arena.fd, offset, error, size);
 }
 

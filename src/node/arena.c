@@ -150,6 +150,27 @@ static int create(wtl_arena *a, char *error, size_t size)
   return WTL_EXIT_OSERR;
 }
 
+/* Takes the arena from memory that the job owns. All nodes of a simulation then share one descriptor and one mapping,
+ * and a process may have 65,530 mappings. */
+static bool borrow(wtl_arena *a, wtl_boot *b)
+{
+  struct stat st;
+  void *base = b->ops->memory ? b->ops->memory(b, a->length, &a->fd, &a->place) : NULL;
+  if (!base || fstat(a->fd, &st) != 0) return false;
+  a->device = st.st_dev;
+  a->inode = st.st_ino;
+  a->lent = true;
+  place_mapping(a, base);
+  return true;
+}
+
+static int make(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, char *error, size_t size)
+{
+  if (borrow(a, b)) return 0;
+  int rc = create(a, error, size);
+  return rc ? rc : map_as_asked(a, b, shape, error, size);
+}
+
 /* The creator's socket, for PEs that may not open /proc/PID/fd. Its abstract address leaves no file. The address is
  * random, so no other user can have taken it, and is published with the handle. */
 typedef struct fd_server {
@@ -257,8 +278,8 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
   long pid;
   int fd;
   uint64_t name[2], device, inode;
-  if (sscanf(handle, "%ld %d %p %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %127[^\n]", &pid, &fd, at, &name[0],
-             &name[1], &device, &inode, theirs) != 8 ||
+  if (sscanf(handle, "%ld %d %zu %p %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %127[^\n]", &pid, &fd, &a->place,
+             at, &name[0], &name[1], &device, &inode, theirs) != 9 ||
       strcmp(theirs, shape_text) != 0) {
     snprintf(error, size,
              "PE %d and PE %d do not agree on the symmetric memory: %s on PE %d, %s on PE %d; give all PEs the same "
@@ -293,13 +314,12 @@ static int start_as_creator(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *sh
 {
   char handle[256], key[64];
   fd_server d = {.listener = -1, .arena = -1};
-  int rc = create(a, error, size);
-  if (rc == 0) rc = map_as_asked(a, b, shape, error, size);
+  int rc = make(a, b, shape, error, size);
   if (rc) return rc;
   key_of(shape->name, key, sizeof key);
   if (WTL_OS_PES_ARE_PROCESSES) open_server(&d, a->fd); /* if it fails, PEs use /proc alone */
-  snprintf(handle, sizeof handle, "%ld %d %p %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %s", (long)getpid(), a->fd,
-           (void *)a->base, d.name[0], d.name[1], (uint64_t)a->device, (uint64_t)a->inode, shape_text);
+  snprintf(handle, sizeof handle, "%ld %d %zu %p %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %s", (long)getpid(),
+           a->fd, a->place, (void *)a->base, d.name[0], d.name[1], (uint64_t)a->device, (uint64_t)a->inode, shape_text);
   if (b->ops->publish(b, key, handle) != 0 || b->ops->fence(b) != 0) rc = WTL_EXIT_UNAVAILABLE;
   /* The creator may end soon after this, so all processes must have opened the arena. A PE that cannot open it ends the
    * job. */
@@ -344,9 +364,12 @@ int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, cha
 
 void wtl_arena_stop(wtl_arena *a)
 {
-  if (a->owned) munmap(a->base, a->length);
+  if (a->owned && a->lent)
+    madvise(a->base, a->length, MADV_REMOVE); /* the mapping stays whole */
+  else if (a->owned)
+    munmap(a->base, a->length);
   /* The program may have closed the descriptor, and its number may belong to another file. */
-  if (is_arena(a, a->fd)) close(a->fd);
+  if (!a->lent && is_arena(a, a->fd)) close(a->fd);
   memset(a, 0, sizeof *a);
   a->fd = -1;
 }

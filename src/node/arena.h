@@ -43,9 +43,11 @@ typedef struct wtl_arena {
   size_t stride; /* bytes from one slice to the next */
   const char *setting;
   int fd;
+  size_t place; /* of the arena in the file */
   dev_t device; /* of the arena's file: its identity, also where the PEs' process numbers mean nothing to each other */
   ino_t inode;
   bool owned; /* this PE made the mapping and must unmap it */
+  bool lent;  /* file and mapping belong to the job (boot.h); `owned`: this PE clears the memory */
 } wtl_arena;
 
 typedef struct wtl_arena_shape {

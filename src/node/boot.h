@@ -52,6 +52,9 @@ typedef struct wtl_boot_ops {
   bool (*is_selected)(void);
   /* Returns the reason why this kind did not serve, for a message; "" if there is none. */
   const char *(*note)(void);
+  /* Returns `bytes` of zeroed memory for the node, which all its PEs reach, and its place in a file: the job owns both.
+   * NULL: the node makes its own. */
+  void *(*memory)(wtl_boot *b, size_t bytes, int *fd, size_t *place);
 } wtl_boot_ops;
 
 struct wtl_boot {

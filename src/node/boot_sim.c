@@ -20,10 +20,9 @@ static int start(wtl_boot *b, char *error, size_t size)
   b->local_rank = b->pe % each;
   b->n_local = b->n_pes - b->node * each < each ? b->n_pes - b->node * each : each;
   b->local_pe = calloc((size_t)b->n_local, sizeof *b->local_pe);
-  b->leader_pe = calloc((size_t)b->n_nodes, sizeof *b->leader_pe);
-  if (!b->local_pe || !b->leader_pe) return snprintf(error, size, "no memory to join the job"), -1;
+  b->leader_pe = wtl_sim_first_pes();
+  if (!b->local_pe) return snprintf(error, size, "no memory to join the job"), -1;
   for (int slot = 0; slot < b->n_local; slot++) b->local_pe[slot] = b->node * each + slot;
-  for (int node = 0; node < b->n_nodes; node++) b->leader_pe[node] = node * each;
   return 0;
 }
 
@@ -44,11 +43,16 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size
   return wtl_sim_lookup(pe, key, value, size) ? 0 : -1;
 }
 
+static void *memory(wtl_boot *b, size_t bytes, int *fd, size_t *place)
+{
+  (void)b;
+  return wtl_sim_node_memory(bytes, fd, place);
+}
+
 static void stop(wtl_boot *b)
 {
   wtl_sim_barrier();
   free(b->local_pe);
-  free(b->leader_pe);
 }
 
 static const wtl_boot_ops boot_sim = {.name = "sim",
@@ -57,6 +61,7 @@ static const wtl_boot_ops boot_sim = {.name = "sim",
                                       .publish = publish,
                                       .fence = fence,
                                       .lookup = lookup,
+                                      .memory = memory,
                                       .stop = stop};
 
 const wtl_boot_ops *const wtl_boot_kinds[] = {&boot_sim, NULL};

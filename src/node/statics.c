@@ -94,7 +94,7 @@ void wtl_statics_find(wtl_statics *s)
 {
   memset(s, 0, sizeof *s);
   if (WTL_OS_PES_ARE_THREADS) return; /* PEs share their globals */
-  dl_iterate_phdr(inspect_executable, &(search){s, 0});
+  wtl_os_each_object(inspect_executable, &(search){s, 0});
 }
 
 /* --- identity of the executable --- */

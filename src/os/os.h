@@ -197,7 +197,9 @@ bool wtl_os_random(void *to, size_t n);
 bool wtl_os_program(char *path, size_t size);
 
 struct dl_phdr_info;
-/* True if this object is the calling PE's program. `index` is its position in dl_iterate_phdr's order. */
+/* Does the same as dl_iterate_phdr, but begins with the calling PE's program in simulation, too. */
+int wtl_os_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, void *arg), void *arg);
+/* True if this object is the calling PE's program. `index` is its position in the order of wtl_os_each_object. */
 bool wtl_os_is_program(const struct dl_phdr_info *info, int index);
 
 /* The number of neighbouring cores that share a clock, and of those in a package, in simulation; elsewhere the files in

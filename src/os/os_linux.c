@@ -234,6 +234,11 @@ bool wtl_os_program(char *path, size_t size)
   return n > 0;
 }
 
+int wtl_os_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, void *arg), void *arg)
+{
+  return dl_iterate_phdr(visit, arg);
+}
+
 bool wtl_os_is_program(const struct dl_phdr_info *info, int index)
 {
   (void)info;

@@ -125,6 +125,21 @@ bool wtl_os_program(char *path, size_t size)
   return snprintf(path, size, "%s", wtl_sim_program()) > 0;
 }
 
+/* The linker's name for the start of the object that contains this code: the calling PE's copy of the program. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+/* dl_iterate_phdr would visit the copies of all PEs before that of the last one. */
+int wtl_os_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, void *arg), void *arg)
+{
+  const char *base = (const char *)&__ehdr_start;
+  struct dl_phdr_info own = {.dlpi_addr = (ElfW(Addr))(uintptr_t)base,
+                             .dlpi_name = "",
+                             .dlpi_phdr = (const ElfW(Phdr) *)(const void *)(base + __ehdr_start.e_phoff),
+                             .dlpi_phnum = __ehdr_start.e_phnum};
+  int result = visit(&own, sizeof own, arg);
+  return result ? result : dl_iterate_phdr(visit, arg);
+}
+
 /* The simulator has loaded a copy of the program for each PE. The caller's is the object that contains this code. */
 bool wtl_os_is_program(const struct dl_phdr_info *info, int index)
 {

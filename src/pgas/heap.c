@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "base/align.h"
+#include "os/os.h"
 
 struct wtl_block {
   void *start;
@@ -42,13 +43,14 @@ static struct wtl_block *find(const wtl_heap *h, const void *p)
   return b;
 }
 
-/* Other threads read `reach` without a lock. A core file holds the heap up to there (node/arena.h). */
+/* Other threads read `reach` without a lock. A core file holds the heap up to there (node/arena.h); not in simulation,
+ * where this would divide the mapping of all nodes. */
 static void reach(wtl_heap *h, const struct wtl_block *b)
 {
   size_t end = (size_t)((const char *)b->start - (const char *)h->engine) + b->bytes;
   size_t shown = wtl_page_up(h->reach), more = wtl_page_up(end) - shown;
   if (end <= h->reach) return;
-  if (more) madvise((char *)h->engine + shown, more, MADV_DODUMP);
+  if (more && !WTL_OS_IS_SIMULATED) madvise((char *)h->engine + shown, more, MADV_DODUMP);
   __atomic_store_n(&h->reach, end, __ATOMIC_RELAXED);
 }
 

@@ -79,6 +79,6 @@ int wtl_module_of(uintptr_t addr, wtl_module **known, size_t *n)
   if (!(grown = realloc(*known, (*n + 1) * sizeof **known))) return -1;
   *known = grown;
   s.found = &grown[*n];
-  dl_iterate_phdr(inspect, &s);
+  wtl_os_each_object(inspect, &s);
   return s.hit ? (int)(*n)++ : -1;
 }

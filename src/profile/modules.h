@@ -13,7 +13,7 @@ typedef struct wtl_module {
 
 struct dl_phdr_info;
 
-/* Fills *m for a loaded object. `order`: its position in dl_iterate_phdr's order. */
+/* Fills *m for a loaded object. `order`: its position in the order of wtl_os_each_object. */
 void wtl_module_read(const struct dl_phdr_info *info, int order, wtl_module *m);
 
 /* Returns the index in *known of the module that contains `addr`. Adds it to *known, a malloc'd array of `n`, if it is

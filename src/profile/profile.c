@@ -12,7 +12,8 @@
 #include "profile/python_frames.h"
 #include "profile/user_region.h"
 
-enum { FIRST_SLOTS = 256, MOST_SEEN = 32 };
+/* Of a thread's sites. In simulation less, because the threads of all PEs are in one process. */
+enum { FIRST_SLOTS = WTL_OS_IS_SIMULATED ? 32 : 256, MOST_SEEN = 32 };
 
 WTL_OS_DEFINE_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread);
 WTL_OS_SHOW_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread);

@@ -34,6 +34,7 @@
 #include "sim/companions.h"
 #include "sim/core.h"
 #include "sim/exit_message.h"
+#include "sim/node_memory.h"
 #include "sim/program_copies.h"
 #include "sim/schedule.h"
 #include "sim/wires.h"
@@ -548,6 +549,18 @@ int wtl_sim_pes(void)
 int wtl_sim_pes_a_node(void)
 {
   return static_cast<int>(node_pes);
+}
+
+int *wtl_sim_first_pes(void)
+{
+  static std::vector<int> first;
+  for (size_t pe = first.size() * node_pes; pe < pes.size(); pe += node_pes) first.push_back(static_cast<int>(pe));
+  return first.data();
+}
+
+void *wtl_sim_node_memory(size_t n, int *file, size_t *place)
+{
+  return sim::node_memory(n, WTL_SIM_ALIGN, (pes.size() + node_pes - 1) / node_pes, file, place);
 }
 
 double wtl_sim_now(void)

@@ -26,6 +26,7 @@ int wtl_sim_pe(void);
 int wtl_sim_pes(void);
 /* The number of consecutive PEs on one node. The last node may have fewer. */
 int wtl_sim_pes_a_node(void);
+int *wtl_sim_first_pes(void); /* the first PE of each node; one array for all PEs, which do not change it */
 double wtl_sim_now(void);
 /* Returns the calling thread's local memory, WTL_SIM_LOCAL_BYTES, which is zero at first. */
 enum { WTL_SIM_LOCAL_BYTES = 768 };
@@ -196,6 +197,11 @@ void wtl_sim_stored(int pe);
 void wtl_sim_poll(bool memory, bool network);
 
 /* --- memory that the PEs of a node share --- */
+
+/* Returns `bytes`, a multiple of WTL_SIM_ALIGN, of zeroed memory for a node at such an address, and their place in a
+ * file. Nodes that take as much have one mapping and one file together. NULL: there is no space. No turn. */
+enum { WTL_SIM_ALIGN = 16 << 20 };
+void *wtl_sim_node_memory(size_t bytes, int *file, size_t *place);
 
 /* The caller's program has the address of memory of PE `pe`: whenever it passes time, threads of that PE that poll
  * memory look, because stores through the address wake no thread that blocks. No turn. */
