@@ -116,11 +116,17 @@ void wtl_governor_stop(wtl_governor *g, uint64_t now)
   cast(g, WTL_CLOCK_NORMAL, now);
 }
 
+/* The vote for the lowest clock ends. The clock may have stayed up: by the vote of another PE, or if it cannot be set. */
+static void end_slack(wtl_governor *g, uint64_t now)
+{
+  g->is_slow = false;
+  if (!wtl_vote_is_normal(&g->vote)) g->slow_ticks += now - g->slow_since;
+}
+
 static void speed_up(wtl_governor *g, uint64_t now)
 {
   if (!g->is_slow) return;
-  g->is_slow = false;
-  g->slow_ticks += now - g->slow_since;
+  end_slack(g, now);
   cast(g, g->level, now);
 }
 
@@ -424,10 +430,7 @@ static void leave_barrier(wtl_governor *g, wtl_region *next, uint64_t now)
   g->origin = next;
   atomic_store(&wtl_governor_ballot(g, g->vote.slot)->meets, next ? next->meets : 0);
   wtl_vote_phase(&g->vote, g->phase, now);
-  if (g->is_slow) { /* the region's level is cast below, once */
-    g->is_slow = false;
-    g->slow_ticks += now - g->slow_since;
-  }
+  if (g->is_slow) end_slack(g, now); /* the region's level is cast below, once */
   if (!g->is_fixed) g->level = WTL_CLOCK_NORMAL;
   begin_region(g, next, now);
   if (g->is_fixed) cast(g, g->level, now);
@@ -503,8 +506,7 @@ static bool end_by_wait(wtl_governor *g, const wtl_site *site, uint64_t since, u
   g->unseen = 0;
   g->skips = false;
   if (g->is_slow) { /* the change back delays it, and those that wait for it */
-    g->is_slow = false;
-    g->slow_ticks += now - g->slow_since;
+    end_slack(g, now);
     wtl_budget_charge(g, (double)g->price, now);
   }
   begin_region(g, next, now);

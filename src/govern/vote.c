@@ -121,17 +121,20 @@ static bool follow(wtl_vote *v, size_t d, uint64_t now)
   while (!atomic_load(&p->error) && outcome(v, d) != atomic_load(&p->share)) {
     if (atomic_exchange(&p->busy, 1)) break;
     uint32_t share = outcome(v, d), was = atomic_load(&p->share);
+    int error = 0;
     if (share != was && wtl_vote_khz(v, d, share) != wtl_vote_khz(v, d, was)) {
       pthread_mutex_lock(v->setting);
-      int error = wtl_knob_set(v->knob, d, wtl_vote_khz(v, d, share));
+      error = wtl_knob_set(v->knob, d, wtl_vote_khz(v, d, share));
       pthread_mutex_unlock(v->setting);
       if (error) atomic_store(&p->error, error);
       v->changes += !error;
       changed = !error;
       if (changed && v->changed) v->changed(v->changed_arg, d, wtl_vote_khz(v, d, share));
     }
-    atomic_store(&p->since, now);
-    atomic_store(&p->share, share);
+    if (!error) { /* else the clock is what it was */
+      atomic_store(&p->since, now);
+      atomic_store(&p->share, share);
+    }
     atomic_store(&p->busy, 0);
   }
   return changed;

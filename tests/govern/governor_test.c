@@ -611,6 +611,31 @@ static void a_domain_that_fails_is_left_alone_and_the_rest_goes_on(void)
   timeline_free(l);
 }
 
+static void a_clock_that_cannot_be_set_makes_no_slow_time(void)
+{
+  timeline *l = timeline_new((shape){.n = 2, .mode = WTL_GOVERN_ENERGY, .price = PRICE});
+  cpu_set_t all = clock_cpus(2);
+  char path[256];
+  learn(l, unequal);
+  for (int i = 0; i < 2; i++) {
+    wtl_knob_close(l->knob[i]); /* as if they had not opened the files yet */
+    l->governor[i].vote.knob = l->knob[i] = wtl_knob_open(&l->settings, &all, NULL);
+  }
+  snprintf(path, sizeof path, "%s/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", l->t->root);
+  unlink(path);
+  for (int i = 0; i < 8; i++) {
+    wtl_governor_leave(&l->governor[0], SITE);
+    wtl_governor_enter(&l->governor[0], &(wtl_sync_group){0}, false);
+    wtl_governor_slack(&l->governor[0], l->now += 10 * MS);
+    l->now += 30 * MS;
+  }
+  wtl_governor_leave(&l->governor[0], SITE);
+  CHECK(atomic_load(&l->votes->poll[0].error) != 0 && wtl_vote_is_normal(&l->governor[0].vote));
+  CHECK(l->governor[0].slow_ticks == 0 && l->governor[0].vote.changes == 0);
+  clock_put(l->t->root, 0, "cpufreq/scaling_max_freq", "2400000");
+  timeline_free(l);
+}
+
 /* Regions shorter than a change pass by; one among them that is long is seen at once, by all PEs in the same phase. */
 static void brief_regions_pass_by_and_long_ones_among_them_are_seen(void)
 {
@@ -888,7 +913,7 @@ TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(a_region_that_has_become_regular_computes_at_a_lower_clock_again), TEST(profitable_clocks_stay),
       TEST(a_steady_region_is_compared_ever_less_often), TEST(a_change_is_no_computing_and_has_its_time),
       TEST(a_plan_is_a_fixed_clock), TEST(a_plan_s_clock_is_the_one_that_it_names),
-      TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on),
+      TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on), TEST(a_clock_that_cannot_be_set_makes_no_slow_time),
       TEST(brief_regions_pass_by_and_long_ones_among_them_are_seen), TEST(most_barriers_of_a_row_are_only_counted),
       TEST(a_long_wait_ends_a_row), TEST(the_programs_own_regions_end_a_row), TEST(time_at_another_clock_is_known),
       TEST(which_clock_comes_of_a_hint_is_not_known), TEST(a_pe_is_late_for_those_of_other_nodes),
