@@ -116,7 +116,8 @@ void wtl_governor_stop(wtl_governor *g, uint64_t now)
   cast(g, WTL_CLOCK_NORMAL, now);
 }
 
-/* The vote for the lowest clock ends. The clock may have stayed up: by the vote of another PE, or if it cannot be set. */
+/* The vote for the lowest clock ends. The clock may have stayed up by the vote of another PE, or because it cannot be
+ * set. */
 static void end_slack(wtl_governor *g, uint64_t now)
 {
   g->is_slow = false;

@@ -1,5 +1,6 @@
 /* os_linux.c - implements the port to Linux, also for the threads build: the functions that need not be inline. */
 #include <fcntl.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <math.h>
