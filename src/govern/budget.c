@@ -78,18 +78,24 @@ void wtl_budget_cause(wtl_governor *g, double ticks, uint64_t now)
   wtl_budget_charge(g, wtl_governor_raises(g) ? ticks : (double)more, now);
 }
 
+/* The state with the greatest loss of this node's PEs in their last region. */
+static unsigned state_with(const wtl_governor *g, unsigned waits)
+{
+  uint64_t loss = worst_in(atomic_load(&g->vote.votes->worst), number_of(g, 1));
+  return wtl_state_make(waits, (double)loss * wtl_clock_ns_per_tick());
+}
+
 unsigned wtl_governor_state(const wtl_governor *g)
 {
   WTL_FLOATS_APART;
-  uint64_t loss = worst_in(atomic_load(&g->vote.votes->worst), number_of(g, 1));
-  return wtl_state_make(wtl_governor_most_waits(g, -1), (double)loss * wtl_clock_ns_per_tick());
+  return state_with(g, wtl_governor_most_waits(g, -1));
 }
 
 /* Rounding must not make a loss of this node one of another node. */
 void wtl_governor_hear(wtl_governor *g, unsigned state)
 {
   WTL_FLOATS_APART;
-  double mine = wtl_state_loss_ns(wtl_governor_state(g)), worst = wtl_state_loss_ns(state);
+  double mine = wtl_state_loss_ns(state_with(g, WTL_WAITS_NOT)), worst = wtl_state_loss_ns(state);
   if (worst > mine) atomic_fetch_add(&g->vote.votes->caused, (uint64_t)((worst - mine) / wtl_clock_ns_per_tick()));
   if (g->group.far) atomic_store_explicit(g->group.far, wtl_state_waits(state), memory_order_relaxed);
 }

@@ -110,14 +110,13 @@ typedef struct wtl_mpi_frame {
   wtl_site *site;
   uint64_t bytes, start, waited;
   bool timed;
-  bool
-      synchronizes; /* the processes of a communicator wait for each other, and the governor or a timeline records it */
-  bool of_all;      /* ... all of the program */
-  bool entered;     /* ... and the governor knows */
-  uint64_t arrived; /* tick at which this process arrived */
-  int awaited;      /* the rank in MPI_COMM_WORLD that it waits for; -1: not known */
-  MPI_Comm comm;    /* its handler gets an error; MPI_COMM_NULL: MPI has called the handler */
-  const void *self; /* its own address, as long as the call lasts */
+  bool synchronizes; /* its processes wait for each other, and the governor or a timeline records it */
+  bool of_all;       /* ... all of the program */
+  bool entered;      /* ... and the governor knows */
+  uint64_t arrived;  /* tick at which this process arrived */
+  int awaited;       /* the rank in MPI_COMM_WORLD that it waits for; -1: not known */
+  MPI_Comm comm;     /* its handler gets an error; MPI_COMM_NULL: MPI has called the handler */
+  const void *self;  /* its own address, as long as the call lasts */
 } wtl_mpi_frame;
 
 extern const wtl_call_info wtl_mpi_calls[];

@@ -160,7 +160,7 @@ static bool find_group(MPI_Comm comm, wtl_sync_group *group)
   PMPI_Comm_size(comm, &n);
   if (inter || n < 2) return false;
   if (n == wtl_mpi_self->record.n) return true;
-  return (group->key = wtl_mpi_group_key(comm)) != 0;
+  return wtl_mpi_self->door.governor && (group->key = wtl_mpi_group_key(comm)) != 0; /* timelines have no groups */
 }
 
 void wtl_mpi_arrive(wtl_mpi_frame *f, MPI_Comm comm)

@@ -65,22 +65,28 @@ static const ranks *ranks_of(MPI_Comm comm)
   return NULL;
 }
 
-uint64_t wtl_mpi_group_key(MPI_Comm comm)
-{
-  const ranks *all = ranks_of(comm);
-  return all ? all->key : 0;
-}
-
-/* Another communicator may get the handle of one that was freed. */
-int wtl_mpi_world_rank(MPI_Comm comm, int rank)
+/* The thread keeps the last ones. Another communicator may get the handle of one that was freed. */
+static const ranks *last_ranks(MPI_Comm comm)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   uint32_t now = atomic_load_explicit(&freed, memory_order_relaxed);
-  if (comm == MPI_COMM_NULL || !comm) return -1;
   if (t->translated != comm || t->freed != now || !t->ranks) {
     t->translated = comm;
     t->freed = now;
     t->ranks = ranks_of(comm);
   }
-  return t->ranks && rank < t->ranks->n ? t->ranks->world[rank] : -1;
+  return t->ranks;
+}
+
+uint64_t wtl_mpi_group_key(MPI_Comm comm)
+{
+  const ranks *all = last_ranks(comm);
+  return all ? all->key : 0;
+}
+
+int wtl_mpi_world_rank(MPI_Comm comm, int rank)
+{
+  if (comm == MPI_COMM_NULL || !comm) return -1;
+  const ranks *all = last_ranks(comm);
+  return all && rank < all->n ? all->world[rank] : -1;
 }

@@ -113,10 +113,12 @@ static void count_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
     return;
   }
   wait_for_arrival(self, site, t, t->arrived, all);
-  wtl_governor *g = self->door.governor;
-  t->state = g ? wtl_governor_state(g) : 0;
-  if (lead) lead(self, site, t, epoch, arg);
-  if (g && lead) wtl_governor_hear(g, t->state);
+  if (lead) {
+    wtl_governor *g = self->door.governor;
+    t->state = g ? wtl_governor_state(g) : 0;
+    lead(self, site, t, epoch, arg);
+    if (g) wtl_governor_hear(g, t->state);
+  }
   release(self, t, epoch);
 }
 
