@@ -145,7 +145,7 @@ function(pe_profile_test name program n script)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${script} ${T_CHECK} --launcher ${launch} --pes ${n} -- $<TARGET_FILE:${program}> ${T_ARGS})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}" SKIP_RETURN_CODE 77 PROCESSORS 2)
   pe_environment(${name} ${n} ${T_ENV})
-  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support PYTHONDONTWRITEBYTECODE=1)
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support PYTHONPYCACHEPREFIX=${CMAKE_SOURCE_DIR}/build/pycache)
 endfunction()
 
 # node_profile_test(NAME program ON 2x1 ... CHECK words... [ARGS ...] [ENV ...]): the same on nodes, as node_test makes them.
@@ -168,7 +168,7 @@ function(node_profile_test name program)
     add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} ${T_CHECK} --launcher ${launch} --pes ${n} -- $<TARGET_FILE:${program}> ${T_ARGS})
     set_tests_properties(${test} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${labels}" SKIP_RETURN_CODE 77 PROCESSORS 2)
     pe_environment(${test} ${n} WTL_TEST_NODES=${nodes} WATTLE_HOME=${CMAKE_BINARY_DIR} ${T_ENV})
-    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support PYTHONDONTWRITEBYTECODE=1)
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support PYTHONPYCACHEPREFIX=${CMAKE_SOURCE_DIR}/build/pycache)
   endforeach()
 endfunction()
 

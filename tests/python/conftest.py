@@ -37,8 +37,8 @@ def python_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, st
     the sources, so that each module is compiled once."""
     unwanted = ("WATTLE_", "SHMEM_", "FAKE_", "COLUMNS", "PYTHONDONTWRITEBYTECODE")
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
-    cache = tmp_path_factory.getbasetemp() / "bytecode"
-    return {**inherited, "PYTHONPATH": str(PACKAGE), "PYTHONPYCACHEPREFIX": str(cache)}
+    cache = {"PYTHONPYCACHEPREFIX": str(tmp_path_factory.getbasetemp() / "bytecode")}
+    return {**cache, **inherited, "PYTHONPATH": str(PACKAGE)}
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from scipy.stats import mannwhitneyu
 from wattle.compare.rank_test import p_value
 
 
@@ -15,6 +14,8 @@ def test_complete_separation_of_four_and_four_is_two_of_seventy_orders() -> None
 
 @pytest.mark.parametrize("most", [3, 10**9], ids=["with equal values", "without equal values"])
 def test_it_agrees_with_scipy(most: int) -> None:
+    from scipy.stats import mannwhitneyu  # slow to load
+
     for seed in range(40):
         draw = random.Random(seed)
         first, second = (

@@ -7,7 +7,6 @@ import random
 import statistics
 
 import pytest
-from scipy.stats import linregress, spearmanr
 from wattle.study.stats import center, line, rank_interval, savings, trend
 
 
@@ -84,6 +83,8 @@ def test_what_does_not_change_has_no_trend():
 
 
 def test_trends_and_lines_are_those_of_scipy_where_values_are_equal_too():
+    from scipy.stats import linregress, spearmanr  # slow to load
+
     for seed in range(20):
         rng = random.Random(seed)
         x = [rng.choice((rng.uniform(1, 1e9), 2.0, 3.0)) for _ in range(rng.randrange(5, 60))] + [0.0, 1.0, 4.0]
