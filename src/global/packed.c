@@ -105,8 +105,8 @@ typedef struct message {
   char bytes[MOST];
 } message;
 
-/* Sends a message. `more`: the call will send further ones. The reply to a get completes it, so no other completion
- * is requested. */
+/* Sends a message. `more`: the call will send further ones, so no completion is requested yet. A get requests none,
+ * because its reply completes it. */
 static void send(const wtl_global_op *op, message *m, bool more)
 {
   bool is_get = op->kind == WTL_GLOBAL_GET;

@@ -8,10 +8,10 @@
  * MOST prices, because it may be endless. */
 enum { MEMORY = 128, FEW = 4, SOON = 8, SETTLED = 64, LATER = 32, MOST = 4 };
 
-/* In prices: the excess over ski rental from which ski rental takes over, and the greatest saving that is
- * remembered. */
+/* Ski rental spins for the price of one wake-up, then sleeps. The excess is what the sketch's limits have cost more
+ * than ski rental. Above most_excess prices, ski rental is used. A saving above most_lead prices is not remembered. */
 static const float most_excess = 4, most_lead = 8;
-/* The share of ski rental's cost that earns the next trial of the sketch's limit. */
+/* Each wait under ski rental lowers the excess by this share of its cost, until the sketch's limit is tried again. */
 static const float set_aside = 1.0f / 16;
 
 /* Buckets hold half octaves: [1, 1.5) and [1.5, 2) times a power of two. The first also holds all shorter waits, the

@@ -32,7 +32,7 @@
 #include "os/locale.h"
 #include "os/os.h"
 #include "power/meter.h"
-#include "record/file.h"
+#include "record/profile_file.h"
 #include "record/node_split.h"
 #include "record/recall.h"
 

@@ -14,7 +14,7 @@
 #include "job/pe_governor.h"
 #include "os/floats.h"
 #include "os/os.h"
-#include "record/file.h"
+#include "record/profile_file.h"
 #include "record/node_split.h"
 #include "team/barrier.h"
 #include "team/team_entry.h"

@@ -15,7 +15,7 @@
 #include "node/process.h"
 #include "os/floats.h"
 #include "os/guest.h"
-#include "record/file.h"
+#include "record/profile_file.h"
 #include "record/job_folder.h"
 #include "record/node_split.h"
 

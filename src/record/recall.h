@@ -2,9 +2,10 @@
  * recall.h - keeps the facts about a process in its profile's file (profile/kept.h), and reads such a file again: after
  * the process was killed, or while it runs.
  *
- * DESIGN. A recalled process is a wtl_record like that of a running one, so that one writer serves both (file.h). Its
- * call sites are those of the file. Its states are those of the wait door, and the wait in progress lasts until the
- * end. Figures that are only known at a normal end (network, clocks of the governor, counters) are left out.
+ * DESIGN. A recalled process is a wtl_record like that of a running one, so that one writer serves both
+ * (profile_file.h). Its call sites are those of the file. Its states are those of the wait door, and the wait in
+ * progress lasts until the end. Figures that are only known at a normal end (network, clocks of the governor,
+ * counters) are left out.
  */
 #ifndef WTL_RECORD_RECALL_H
 #define WTL_RECORD_RECALL_H

@@ -138,8 +138,8 @@ static void moved(enum wtl_sim_level level, size_t n)
     from_memory += (double)n;
 }
 
-/* `from`: NULL if the bytes are not copied but set. Then each is read, too, because a cache fetches a line to change
- * it. */
+/* `from`: NULL if the bytes are set (memset). Each byte is charged as a read and a write, because a cache fetches a
+ * line to change it. */
 static void copied(const void *to, const void *from, size_t n)
 {
   WTL_FLOATS_APART;

@@ -8,7 +8,7 @@
  * and entry 1 for the rest. Entry 0 belongs to the team of the node's PEs. Both teams exist from the start. An active
  * set has no entry: its PEs use the program's pSync (active_set.c).
  *
- * A split (team_split.c) finds an entry that all PEs of the new team have free:
+ * A split (team_agree.c) finds an entry that all PEs of the new team have free:
  *
  *   each PE of the parent writes its free entries, its request and its node into its own copy of the parent's entry
  *   a barrier of the parent

@@ -16,7 +16,8 @@ enum { LOWPOWER_FROM_NS = 8000 };
 /* A spin reads the clock once in this many polls. In simulation each poll_once blocks. */
 enum { POLLS_A_CLOCK = WTL_OS_IS_SIMULATED ? 1 : 32 };
 
-/* Polls of a wait that look at the condition alone. One in READS_CLOCK of the waits that they end reads the clock. */
+/* The first polls of a wait look at the condition alone. Of the waits that end in them, one in READS_CLOCK reads the
+ * clock. */
 enum { FIRST_POLLS = 64, READS_CLOCK = 16 };
 
 /* A wait is shown on the live page after this many polls, or when yields have made it long. */

@@ -120,7 +120,7 @@ class Link:
 
     @property
     def mean_burst(self) -> float | None:
-        """Transfers between two calls that are none. None where too few were noted."""
+        """Transfers in a row, without another call between them. None where too few were noted."""
         return self.counts["burst_calls"] / self.counts["bursts"] if self.counts["bursts"] >= FEWEST else None
 
 

@@ -1,7 +1,8 @@
 """The fields of the file that a PE writes at its end, profile/pe-00000.json, with their types and limits.
 
-docs/profile.md has their meaning. A test holds that page, the writer (src/record/file.c) and this table to the same
-fields. Any number that the runtime could not determine is None, never 0. A field with a default is not in every file.
+docs/profile.md has their meaning. A test holds that page, the writer (src/record/profile_file.c) and this table to the
+same fields. Any number that the runtime could not determine is None, never 0. A field with a default is not in every
+file.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Site(msgspec.Struct, frozen=True, gc=False):
     module: Index  # index into the PE's modules; -1 where no module holds the address
     offset: Address
     path: Index  # index of the node above the call; -1: it has no caller, or the paths are not known
-    mark: Count  # by which other PEs count what they do for it; 0: none
+    mark: Count  # the number under which other PEs count their work for this site; 0: none
     call: str
     kind: CallKind
     calls: Count
@@ -359,8 +360,9 @@ class Sequence(msgspec.Struct, frozen=True):
 
 
 class Served(NamedTuple):
-    """The requests of one PE from the call sites of one mark, as the PE that served them counted. `pe` -1: those that
-    found no row. Its own row has the answers to its own requests. Joules, cpu and dram: of agents and handlers.
+    """The requests of one PE from the call sites of one mark, as the PE that served them counted. `pe` -1: requests for
+    which the table had no space. Its own row has the answers to its own requests. Joules, cpu and dram: of agents and
+    handlers.
     """
 
     pe: Index

@@ -2,11 +2,11 @@
 reasons.
 
 No verdict is stored. Each figure names a function, its judge, which computes from the samples whether the figure is the
-same here. An agreement that the model brings with it is no evidence and gets a verdict of its own: `fit` where a number
-of the machine profile was derived from the figure, `by construction` where the form of the model gives it. A figure
-that is not the same is `papers differ`, `other machine` or `better` where published.toml says so by `against`, `rests`
-or `good`; else `worse`. A figure from modelled joules is judged only where the verdict is the same for all numbers of
-the profile within their half-widths.
+same here. An agreement that follows from the model itself is no evidence and gets a verdict of its own: `fit` where a
+number of the machine profile was derived from the figure, `by construction` where the form of the model gives it. A
+figure that is not the same is `papers differ`, `other machine` or `better` where published.toml says so by `against`,
+`rests` or `good`; else `worse`. A figure from modelled joules is judged only where the verdict is the same for all
+numbers of the profile within their half-widths.
 """
 
 from __future__ import annotations

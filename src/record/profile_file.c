@@ -1,5 +1,5 @@
-/* file.c - writes a process's profile as JSON. */
-#include "record/file.h"
+/* profile_file.c - writes a process's profile as JSON. */
+#include "record/profile_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,7 +24,7 @@
 #include "profile/user_region.h"
 #include "record/caller_list.h"
 #include "record/job_folder.h"
-#include "record/recorded.h"
+#include "record/dry_run.h"
 #include "record/power_file.h"
 #include "record/sequence_file.h"
 #include "record/served_file.h"
@@ -422,7 +422,7 @@ static void write_recorded(const writer *w)
   wtl_activity ran;
   wattle_joules_t would, saved;
   if (!w->share || w->self->settings->meter.number == WTL_METER_NONE || !wtl_record_noted(w->self, &ran)) return;
-  bool known = wtl_recorded_joules(w->self->noted_prices, &ran, &would, &saved);
+  bool known = wtl_dry_run_joules(w->self->noted_prices, &ran, &would, &saved);
   fputs(",\"recorded\":{\"joules\":", w->f);
   wtl_figures_json(w->f, &would, 1);
   fputs(",\"saved\":", w->f);

@@ -1,5 +1,5 @@
-/* recorded.c - models the joules of a dry run at its recorded clocks. */
-#include "record/recorded.h"
+/* dry_run.c - models the joules of a dry run at its recorded clocks. */
+#include "record/dry_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void leave_differences(wtl_activity *was, wtl_activity *then)
   was->wake_s = was->second_s = then->wake_s = then->second_s = 0; /* taken as the same at any clock */
 }
 
-bool wtl_recorded_joules(const wtl_machine *m, const wtl_activity *ran, wattle_joules_t *would, wattle_joules_t *saved)
+bool wtl_dry_run_joules(const wtl_machine *m, const wtl_activity *ran, wattle_joules_t *would, wattle_joules_t *saved)
 {
   wtl_figure_none(would, "cpu", WATTLE_SCOPE_PROCESS, ran->wall_s);
   *saved = *would;

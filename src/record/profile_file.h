@@ -1,6 +1,6 @@
-/* file.h - writes a process's record to the file WATTLE_PROFILE_DIR/pe-NNNNN.json. */
-#ifndef WTL_RECORD_FILE_H
-#define WTL_RECORD_FILE_H
+/* profile_file.h - writes a process's record to the file WATTLE_PROFILE_DIR/pe-NNNNN.json. */
+#ifndef WTL_RECORD_PROFILE_FILE_H
+#define WTL_RECORD_PROFILE_FILE_H
 
 #include "record/record.h"
 

@@ -1,4 +1,4 @@
-/* team_split.c - the agreement of the PEs of a team on entries for the new teams of a split (team.h has the
+/* team_agree.c - the agreement of the PEs of a team on entries for the new teams of a split (team.h has the
  * protocol). */
 #include <string.h>
 
