@@ -33,8 +33,8 @@ force. `oshrun` passes them on to the PEs of all nodes.
 The same happens if the name of a variable begins with `WATTLE_` but is not a setting. The error then names the most
 similar setting.
 
-**Not in the table.** `WATTLE_HOME` is for the command `wattle` alone: the folder of the installation, or the build
-tree, whose tools it uses.
+**Not in the table.** Two variables are for the command `wattle` alone. `WATTLE_HOME` is the folder of the installation,
+or the build tree, whose tools it uses. `WATTLE_OWN_CODE` says which files hold [the program's own code](lab/report.md).
 
 The table is generated from `src/base/settings.def` by `make docs`.
 

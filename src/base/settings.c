@@ -232,7 +232,7 @@ static size_t edit_distance(const char *a, const char *b)
 /* Variables of other programs of the project, which are no settings of the runtime. */
 static bool belongs_to_tools(const char *name, size_t length)
 {
-  static const char *const tools[] = {"WATTLE_HOME"};
+  static const char *const tools[] = {"WATTLE_HOME", "WATTLE_OWN_CODE"};
   for (size_t i = 0; i < sizeof tools / sizeof tools[0]; i++)
     if (strlen(tools[i]) == length && strncmp(tools[i], name, length) == 0) return true;
   return false;

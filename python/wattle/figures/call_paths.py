@@ -4,16 +4,15 @@ flame graph programs.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from wattle.base.errors import WattleError
 from wattle.figures.sites import MergedSite
+from wattle.machine import own_code
 from wattle.machine.symbols import Place
 from wattle.record.pe import add
 from wattle.text.provenance import total
@@ -22,7 +21,6 @@ BY = ("path", "function", "library", "call", "region")
 OUTSIDE = "(outside regions)"
 WEIGHTS = ("waiting", "time", "joules")
 UNIT = 1e-6  # of a weight in folded lines, which are whole numbers: a microsecond or a microjoule
-INTERPRETERS = ("python", "perl", "R", "Rscript", "julia", "ruby", "octave", "node")
 
 
 @dataclass(frozen=True)
@@ -35,33 +33,28 @@ class Row:
 
 
 def is_own(place: Place, program: str) -> bool:
-    """Whether a place is in the program itself, not in an interpreter or an installed package of Python."""
+    """Whether a place is in the program's own code, not in an interpreter or an installed package of Python."""
     if place.is_python:
-        return not place.file.startswith("<frozen ") and not _INSTALLED.search(place.file)
-    return place.module == program and not _is_interpreter(program)
-
-
-_INSTALLED = re.compile(r"/(site|dist)-packages/|/lib(64)?/python3\.\d+/")
-
-
-@cache
-def _is_interpreter(program: str) -> bool:
-    name = Path(program).name
-    return any(name == i or name.startswith(f"{i}3") for i in INTERPRETERS)
+        return not place.file.startswith("<frozen ") and not own_code.INSTALLED.search(place.file)
+    return own_code.is_own(place.module, program)
 
 
 def nearest(site: MergedSite, program: str) -> tuple[Place, tuple[Place, ...]]:
-    """The nearest frame in the program, else the nearest of Python, else that of the call; and its callers."""
+    """The nearest frame in the program's own code, else the nearest of Python, else that of the call; and its callers.
+    A frame without a name gives way to a caller with one, and one without a line to a caller of the same file with one.
+    """
     return nearest_of(site.frames, program)
 
 
 def nearest_of(frames: tuple[Place, ...], program: str) -> tuple[Place, tuple[Place, ...]]:
     """The same of frames, the call first."""
-    for is_it in (lambda frame: is_own(frame, program), lambda frame: frame.is_python):
-        for i, frame in enumerate(frames):
-            if is_it(frame):
-                return frame, frames[i + 1 :]
-    return frames[0], frames[1:]
+    own = [i for i, frame in enumerate(frames) if is_own(frame, program)]
+    named = next((i for i in own if frames[i].file or frames[i].function), None)
+    if named is not None:
+        at = next((i for i in own if frames[i].file and frames[i].module == frames[named].module), named)
+    else:
+        at = next(iter(own), next((i for i, frame in enumerate(frames) if frame.is_python), 0))
+    return frames[at], frames[at + 1 :]
 
 
 def rows(sites: Sequence[MergedSite], program: str, depth: int | None = None, by: str = "path") -> list[Row]:

@@ -43,9 +43,13 @@ class Place:
 
     @property
     def words(self) -> str:
-        """`halo.c:112 exchange()`; of a Python module's own code `train.py:60 <module>`."""
+        """`halo.c:112 exchange()`; of a Python module's own code `train.py:60 <module>`; without a line `exchange() in
+        libhalo.so`.
+        """
         if not self.function or self.is_name:
             return self.label
+        if not self.file:
+            return f"{self.function}() in {Path(self.module).name or '?'}"
         return f"{self.label} {self.function}" + ("" if self.function.endswith(">") else "()")
 
     @property

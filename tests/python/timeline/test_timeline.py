@@ -185,7 +185,7 @@ def test_a_region_that_the_profile_lacks_is_left_out(run):
 
 def test_a_span_has_the_path_of_its_call(tmp_path, monkeypatch):
     """Two paths lead to the call in the library; the line is that of the program's own frame."""
-    files = [{"path": p, "base": "0x0", "build_id": ""} for p in ("/opt/halo", "/opt/lib.so")]
+    files = [{"path": p, "base": "0x0", "build_id": ""} for p in ("/opt/halo", "/usr/lib/libga.so")]
     site = {"addr": hex(BARRIER_AT), "module": 1, "offset": "0x1201", "call": "shmem_barrier_all", "kind": "wait"}
     counts = {"calls": 1, "bytes": 0, "timed_calls": 1, "time_s": 0.1, "waits": 1}
     waits = {"wait_s": {"spin": 0.0, "yield": 0.0, "asleep": 0.1}, "joules": {}}
