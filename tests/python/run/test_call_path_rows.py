@@ -14,6 +14,7 @@ from wattle.figures import call_paths
 from wattle.figures.sites import MergedSite
 from wattle.machine import symbols
 from wattle.machine.symbols import Place
+from wattle.text import tables
 
 PROGRAM, LIBRARY = "/home/user/solve", "/usr/lib/libpetsc.so"
 
@@ -64,6 +65,52 @@ def test_sites_are_added_up_by_function_library_or_call(by: str, names: list[str
     found = call_paths.rows([*PHASES, IN_LIBRARY], PROGRAM, by=by)
     assert [row.place.label for row in found] == names
     assert sum(row.site.time_s or 0 for row in found) == 10.0
+
+
+OWN = "/home/user/libsolver.so"  # a library of the program's own
+
+
+def test_a_place_in_a_library_of_the_program_is_named_before_one_in_its_executable():
+    found = call_paths.nearest_of((place("VecDot", 5, LIBRARY), place("exchange", 6, OWN), place("main", 7)), PROGRAM)
+    assert (found[0].label, [frame.label for frame in found[1]]) == ("exchange.c:6", ["main.c:7"])
+
+
+def test_a_frame_without_a_name_or_line_gives_way_to_its_caller():
+    nameless, stripped, lined = Place(OWN, 1), Place(OWN, 2, function="helper"), place("exchange", 3, OWN)
+    main = place("main", 4)
+    for frames, label in (
+        ([nameless, lined, main], "exchange.c:3"),
+        ([stripped, lined, main], "exchange.c:3"),
+        ([stripped, main], "libsolver.so+0x2"),
+        ([nameless, main], "main.c:4"),
+        ([nameless, Place(PROGRAM, 5)], "libsolver.so+0x1"),
+    ):
+        assert call_paths.nearest_of(tuple(frames), PROGRAM)[0].label == label
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "lines"),
+    [
+        ("LAMMPS_NS::Comm::reverse()", 30, ["LAMMPS_NS::Comm::reverse()"]),
+        ("LAMMPS_NS::Comm::reverse()", 20, ["LAMMPS_NS::Comm::", "reverse()"]),
+        ("shmem_uint64_wait_until", 20, ["shmem_uint64_wait_", "until"]),
+        ("a_long_name_of_a_file.cpp:512 f()", 20, ["a_long_name_of_a_", "file.cpp:512 f()"]),
+        ("averylongnameofafile.cpp:512", 20, ["averylongnameofafile.cpp:512"]),
+        ("  < main.c:4 main()", 12, ["  < main.c:4", "    main()"]),
+    ],
+)
+def test_a_long_name_is_broken_at_its_separators_and_a_file_keeps_its_line(name: str, width: int, lines: list[str]):
+    assert tables.folded(name, width, "    " if name.startswith(" ") else "").split("\n") == lines
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_the_table_of_call_sites_shows_names_and_whole_numbers_at_any_width(tmp_path: Path, wattle, width: int):
+    """Columns of figures are left out rather than cut."""
+    run = fakes.make_run(tmp_path / "run", [fakes.pe_profile(0, 1)])
+    text = wattle("report", "--text", run, env={"COLUMNS": str(width)}).stdout
+    shown = text.partition("Costliest call sites")[2].partition("compute")[0]
+    assert "…" not in shown and "call site" in shown and ("asleep" if width == 120 else "waiting") in shown
+    assert ("bytes" in shown) == (width >= 80)
 
 
 def test_an_interpreter_is_not_the_users_program():
