@@ -246,14 +246,14 @@ static bool progress(void *agent)
   return wtl_net_progress(((wtl_agent *)agent)->net);
 }
 
-static bool is_silent(void *agent)
+static void post(void *agent)
 {
-  return wtl_net_is_silent(((wtl_agent *)agent)->net);
+  wtl_net_post_notice(((wtl_agent *)agent)->net);
 }
 
-static void ask_for_rings(void *agent)
+static bool is_posted(void *agent)
 {
-  wtl_net_ask_for_rings(((wtl_agent *)agent)->net);
+  return wtl_net_notice_is_posted(((wtl_agent *)agent)->net);
 }
 
 static void stand_by(void *agent)
@@ -329,8 +329,8 @@ wtl_progress_driver wtl_agent_driver(wtl_agent *a)
 {
   return (wtl_progress_driver){.agent = a,
                                .progress = progress,
-                               .silent = is_silent,
-                               .ask_for_rings = WTL_OS_IS_SIMULATED ? NULL : ask_for_rings, /* there it naps */
+                               .post = post,
+                               .is_posted = is_posted,
                                .stand_by = stand_by,
                                .take_over = take_over,
                                .relieved = relieved,

@@ -216,7 +216,7 @@ void wtl_net_lock(wtl_net *net)
 
 void wtl_net_unlock(wtl_net *net)
 {
-  if (WTL_UNLIKELY(net->ring_due)) wtl_net_rma_send_rings(net);
+  while (WTL_UNLIKELY(net->ring_due)) wtl_net_rma_send_rings(net);
   bool completed = net->completed;
   net->completed = false;
   wtl_guest guest = net->guest;
@@ -254,9 +254,9 @@ bool wtl_net_progress_by_agent(wtl_net *net)
   return progress_by(net, WTL_SERVED_BY_AGENT);
 }
 
-bool wtl_net_is_silent(const wtl_net *net)
+bool wtl_net_notice_is_posted(const wtl_net *net)
 {
-  return net->n_unasked > 0;
+  return net->n_unaware == 0;
 }
 
 bool wtl_net_owes_rings(const wtl_net *net)

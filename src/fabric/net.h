@@ -8,8 +8,8 @@
  *
  * Operations. A put, a get or an atomic operation is a message (wire.h) that the target's CPU executes. If hardware can
  * move bytes, puts and gets of segment WTL_NET_OPEN_SEGMENT use it, piece by piece, once the target has sent the key of
- * a piece. Such puts ring no doorbell, so a PE that
- * sleeps for long asks the PEs that have its keys for a ring (wtl_net_ask_for_rings).
+ * a piece. Such puts ring no doorbell. So a PE whose threads may sleep posts a notice at the PEs that have its keys
+ * (wtl_net_post_notice). They ring it, and send puts of up to WTL_NET_MERGED bytes by messages.
  *
  * Order. Messages from one PE to another arrive in order. Exceptions are puts of WTL_NET_LARGE bytes or more and
  * operations by hardware: they may overtake and be overtaken (wtl_net_in_order).
@@ -101,6 +101,8 @@ typedef struct wtl_net_callbacks {
    * there. */
   void *(*buffer)(void *owner, int from, wtl_net_tag tag, size_t n);
   void (*landed)(void *owner, int from, wtl_net_tag tag, void *buffer, size_t n);
+  /* Does a thread sleep that a store to the open segment may wake? NULL: none does. */
+  bool (*sleeps)(void *owner);
   /* Called without the lock when the program is about to end the library under the network. The PE must end first. */
   void (*closing)(void *owner);
 } wtl_net_callbacks;
@@ -206,8 +208,14 @@ void wtl_net_push(wtl_net *net);
 /* The PE begins to wait: operations before and after a wait are not in a row (WTL_NET_NOW). Any thread may call it. */
 void wtl_net_caller_waits(wtl_net *net);
 
-/* True if no later operation can reach a PE before an earlier one to the same PE. */
+/* True if no later operation can reach a PE before an earlier one to the same PE, except a put for which
+ * wtl_net_put_overtakes is true. The caller notes a fence that relies on this (wtl_net_note_fence). */
 bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow);
+void wtl_net_note_fence(wtl_net *net);
+
+/* Could this put of `n` bytes overtake an earlier operation behind which a fence was noted? The caller then waits for
+ * the earlier ones first. */
+bool wtl_net_put_overtakes(wtl_net *net, const wtl_net_op *o, size_t n);
 
 /* Requests completion of all operations that any thread has begun, from all PEs concerned. Returns the argument of
  * wtl_net_flushed. */
@@ -218,14 +226,13 @@ bool wtl_net_flushed(const wtl_net *net, uint64_t flush);
 bool wtl_net_progress(wtl_net *net);
 bool wtl_net_progress_by_agent(wtl_net *net);
 
-/* True if puts may arrive that ring no doorbell. A thread that waits for one must poll from time to time, or ask. */
-bool wtl_net_is_silent(const wtl_net *net);
+/* A thread will sleep until a store wakes it. So PEs with a key to this PE's memory ring after their puts by hardware.
+ * wtl_net_notice_is_posted must be true when the thread is registered at its doorbell and a full barrier has followed.
+ * Otherwise it posts the notice again. */
+void wtl_net_post_notice(wtl_net *net);
+bool wtl_net_notice_is_posted(const wtl_net *net);
 
-/* Asks each PE that has a key to this PE's memory, and was not asked since its last ring, for one message after its
- * next puts by hardware. Then wtl_net_is_silent is false until such a message arrives. */
-void wtl_net_ask_for_rings(wtl_net *net);
-
-/* True if this PE has to send such a message as soon as its puts are stored. The caller ensures progress. */
+/* True if this PE has to ring another one as soon as its puts are stored. The caller ensures progress. */
 bool wtl_net_owes_rings(const wtl_net *net);
 
 const char *wtl_net_name(const wtl_net *net);

@@ -135,8 +135,9 @@ static bool take_record(wtl_net *net, int from, const wire_record *r, const void
   case WIRE_WANT_KEY: return wtl_net_rma_want_key(net, from, (wtl_place){r->offset, r->segment}, r->token);
   case WIRE_KEY: return wtl_net_rma_take_key(net, from, r->token, data, r->n);
   case WIRE_AM: return take_message(net, from, r, data);
-  case WIRE_WANT_RING: return wtl_net_rma_want_ring(net, from);
-  case WIRE_RING: return wtl_net_rma_take_ring(net, from);
+  case WIRE_NOTICE: return wtl_net_rma_take_notice(net, from);
+  case WIRE_WITHDRAWAL: return wtl_net_rma_take_withdrawal(net, from);
+  case WIRE_RING: return wtl_net_rma_take_ring(net, from, (wtl_place){r->offset, r->segment}, r->token);
   case WIRE_END:
     if (r->token != ~net->cookie) return false;
     wtl_net_received_end(net);
@@ -150,12 +151,14 @@ static bool take_batch(wtl_net *net, const wire_head *h, const char *at, size_t 
   wire_record r;
   const void *data;
   serving s = {NULL, wtl_ticks()};
-  bool good = true;
+  bool good = true, for_notice = false;
   for (uint32_t i = 0; good && i < h->records; i++) {
     if (!(good = wtl_wire_next(&at, end, &r, &data))) break;
     serve_record(net, &s, (int)h->from, &r);
     good = take_record(net, (int)h->from, &r, data);
+    for_notice |= good && (r.rings || r.kind == WIRE_RING);
   }
+  if (for_notice) wtl_net_rma_took_for_notice(net, (int)h->from);
   wtl_net_send_in_turn(net, (int)h->from); /* the answers, if there are any */
   end_serving(net, &s);
   return good;

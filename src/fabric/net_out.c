@@ -390,7 +390,12 @@ static waiter waiter_of(wtl_net *net, const wtl_net_op *o)
   return o->left ? wtl_net_wait_alone(o->left) : wtl_net_wait_together(net, o->flow, o->pe);
 }
 
-/* Something was sent whose completion was not requested. */
+bool wtl_net_is_pending(const peer *p)
+{
+  return p->dirty || p->bins.left[0] || p->bins.left[1];
+}
+
+/* Something was sent whose completion was not requested. Hardware does not overtake it while the PE may sleep. */
 static void mark_dirty(wtl_net *net, const wtl_net_op *o)
 {
   wtl_net_flow *flow = o->flow;
@@ -404,7 +409,8 @@ static void mark_dirty(wtl_net *net, const wtl_net_op *o)
     flow->dirty[flow->n_dirty++] = pe;
     return;
   }
-  net->last_sent = net->epochs.now + 1;
+  if (p->has_key && !p->may_sleep) net->last_sent = net->epochs.now + 1;
+  if (!wtl_net_is_pending(p)) p->fences = atomic_load_explicit(&net->fences, memory_order_relaxed);
   p->dirty = true;
   if (p->in_dirty) return;
   p->in_dirty = true;
@@ -429,6 +435,12 @@ static void add_flush(wtl_net *net, wtl_net_flow *flow, int pe, bool early)
 {
   uint16_t mark = net->peers[pe].mark;
   marked(wtl_net_add_record(net, pe, WIRE_FLUSH, (wtl_place){0}, ask(net, flow, pe, early), 0, 0), mark);
+}
+
+void wtl_net_drain(wtl_net *net, int pe)
+{
+  uint64_t token = await(net, NULL, 0, -1, wtl_net_wait_alone(&net->peers[pe].draining));
+  wtl_net_add_record(net, pe, WIRE_FLUSH, (wtl_place){0}, token, 0, 0);
 }
 
 /*
@@ -518,6 +530,13 @@ static void put_alone(wtl_net *net, const wtl_net_op *o, const void *from, size_
   send_large(l, from, n);
 }
 
+/* Is it a message because threads of the target may sleep? */
+static bool is_for_sleepers(const wtl_net *net, const wtl_net_op *o, size_t n)
+{
+  return net->peers[o->pe].may_sleep && n <= WTL_NET_MERGED && o->mode < WTL_NET_SIGNAL &&
+         o->at.segment == WTL_NET_OPEN_SEGMENT;
+}
+
 /* Sends a put as a message. */
 static bool put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
@@ -530,7 +549,9 @@ static bool put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
     put_alone(net, o, from, n);
     return false;
   }
-  memcpy(marked(wtl_net_add_record(net, o->pe, WIRE_STORE, o->at, 0, n, n), o->mark), from, n);
+  void *data = marked(wtl_net_add_record(net, o->pe, WIRE_STORE, o->at, 0, n, n), o->mark);
+  ((wire_record *)data - 1)->rings = is_for_sleepers(net, o, n);
+  memcpy(data, from, n);
   return dispatch(net, o);
 }
 
@@ -543,7 +564,23 @@ static void count_by_hardware(wtl_net *net, wtl_net_flow *flow, int pe)
 /* Where operations are batched, short puts share messages although hardware could take each. */
 static bool prefers_messages(wtl_net *net, const wtl_net_op *o, size_t n)
 {
-  return o->mode >= WTL_NET_SIGNAL || (net->merges && n <= WTL_NET_BATCHED && *batching_of(net, o->flow));
+  return o->mode >= WTL_NET_SIGNAL || is_for_sleepers(net, o, n) || (!o->flow && net->peers[o->pe].draining) ||
+         (net->merges && n <= WTL_NET_BATCHED && *batching_of(net, o->flow));
+}
+
+bool wtl_net_put_overtakes(wtl_net *net, const wtl_net_op *o, size_t n)
+{
+  const peer *p = &net->peers[o->pe];
+  if (!net->rma_used || o->flow || n <= WTL_NET_MERGED || o->mode >= WTL_NET_SIGNAL) return false;
+  wtl_net_lock(net);
+  bool overtakes = p->may_sleep && p->fences != net->fences && wtl_net_is_pending(p);
+  wtl_net_unlock(net);
+  return overtakes;
+}
+
+void wtl_net_note_fence(wtl_net *net)
+{
+  atomic_fetch_add_explicit(&net->fences, 1, memory_order_relaxed);
 }
 
 bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)

@@ -3,11 +3,24 @@
  * registered, and its key sent, when another PE first needs it, so that a sparse heap is not pinned whole. Until the
  * key has arrived, messages are used.
  *
- * RINGS. Hardware rings no doorbell. A PE that sleeps for long sends each PE that has its keys a WIRE_WANT_RING, once.
- * That PE answers with one WIRE_RING when a flush has ended that covers its next put. If it has put already since its
- * last WIRE_RING, it starts the flush at once. So a put is never missed: it came after the request, and is answered;
- * or before it, and is answered, too. A PE that never puts again gets no second request, so the messages do not grow
- * with the square of the PEs.
+ * THE NOTICE. Hardware rings no doorbell. So a PE whose threads may sleep has a notice at the PEs that have its keys.
+ *
+ *   sleeper                                        a PE with its keys
+ *   registers at its doorbell                      puts by hardware
+ *   full barrier                                   if it has the notice
+ *   if a PE with its keys has no notice              flush, then WIRE_RING: rings the doorbell
+ *     WIRE_NOTICE to that PE                       when the notice comes, if it has put since its last ring
+ *   if the condition still does not hold             flush, then WIRE_RING
+ *     sleep
+ *
+ * No put is missed: it came before the notice or after it, and either way a ring follows a flush that covers it. A PE
+ * that has the notice sends short puts by messages. These ring the doorbell themselves, and are quicker than a put, a
+ * flush and a ring.
+ *
+ * The notice comes with the first key. It is withdrawn from a PE after IN_VAIN messages in a row that came because of
+ * it although no thread slept. A thread that registers meanwhile is woken, and posts the notice anew: the withdrawal is
+ * a store, after which a barrier and the look at the doorbell follow. So messages grow with the pairs that communicate,
+ * not with the square of the PEs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +29,9 @@
 #include "os/atomic.h"
 
 enum { LEAST_PIECE_BYTES = 4 << 20, MOST_PIECES = 256, KEY_BYTES = 1024 };
+
+/* A message in vain wakes a PE that computes. So do a withdrawal and the next posting, at the other PE. */
+enum { IN_VAIN = 2 };
 
 /* A piece of the open segment of another PE. */
 typedef struct piece {
@@ -127,7 +143,7 @@ static void each_piece(wtl_net *net, const wtl_net_op *o, char *here, size_t n, 
   }
 }
 
-static void owe_ring(wtl_net *net, int pe);
+static void note_put(wtl_net *net, int pe, uint64_t offset, size_t n);
 
 bool wtl_net_rma_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
@@ -135,8 +151,7 @@ bool wtl_net_rma_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t
   net->rma_dirty = true;
   wtl_net_disorder(net);
   each_piece(net, o, (char *)(uintptr_t)from, n, net->transport->ops->put, true);
-  net->peers[o->pe].unrung = true;
-  if (WTL_UNLIKELY(net->peers[o->pe].ring_wanted)) owe_ring(net, o->pe);
+  note_put(net, o->pe, o->at.offset, n);
   return true;
 }
 
@@ -157,7 +172,7 @@ static bool advance_rings(wtl_net *net, int from, int to)
     peer *p = &net->peers[net->owed[i]];
     if ((int)p->ring != from) continue;
     p->ring = to;
-    if (to == RING_IN_FLUSH) p->unrung = false;
+    if (to == RING_IN_FLUSH) p->covered = p->unrung, p->unrung = (wtl_net_span){0};
     any = true;
   }
   return any;
@@ -217,7 +232,7 @@ static int *list_of_pes(const wtl_net *net)
 static void owe_ring(wtl_net *net, int pe)
 {
   peer *p = &net->peers[pe];
-  p->ring_wanted = false;
+  if (p->ring != NO_RING) return;
   p->ring = RING_IN_NEXT_FLUSH;
   if (!net->owed) net->owed = list_of_pes(net);
   net->owed[net->n_owed] = pe;
@@ -225,22 +240,28 @@ static void owe_ring(wtl_net *net, int pe)
   if (!net->rma_flushing) start_flush(net);
 }
 
-bool wtl_net_rma_want_ring(wtl_net *net, int from)
+static void note_put(wtl_net *net, int pe, uint64_t offset, size_t n)
+{
+  peer *p = &net->peers[pe];
+  wtl_net_span *s = &p->unrung;
+  if (!s->end || offset < s->from) s->from = offset;
+  if (offset + n > s->end) s->end = offset + n;
+  if (WTL_UNLIKELY(p->may_sleep)) owe_ring(net, pe);
+}
+
+bool wtl_net_rma_take_notice(wtl_net *net, int from)
 {
   peer *p = &net->peers[from];
-  if (!p->pieces || p->ring_wanted || p->ring != NO_RING) return false;
-  if (net->ending) return true;
-  if (p->unrung)
-    owe_ring(net, from);
-  else
-    p->ring_wanted = true;
+  if (!p->has_key) return false;
+  p->may_sleep = true;
+  if (p->unrung.end && !net->ending) owe_ring(net, from);
   return true;
 }
 
 static void send_ring(wtl_net *net, int pe)
 {
-  net->peers[pe].ring = NO_RING;
-  wtl_net_add_record(net, pe, WIRE_RING, (wtl_place){0}, 0, 0, 0);
+  wtl_net_span s = net->peers[pe].covered;
+  wtl_net_add_record(net, pe, WIRE_RING, (wtl_place){s.from, WTL_NET_OPEN_SEGMENT}, s.end - s.from, 0, 0);
   wtl_net_send_batch(net, pe);
 }
 
@@ -250,48 +271,75 @@ void wtl_net_rma_send_rings(wtl_net *net)
   net->ring_due = false;
   for (int i = 0; i < n; i++) {
     int pe = net->owed[i];
-    if (net->peers[pe].ring == RING_DUE)
+    peer *p = &net->peers[pe];
+    if (p->ring == RING_DUE) {
       send_ring(net, pe);
-    else
-      net->owed[kept++] = pe;
+      p->ring = p->may_sleep && p->unrung.end ? RING_IN_NEXT_FLUSH : NO_RING; /* there were puts during the flush */
+    }
+    if (p->ring != NO_RING) net->owed[kept++] = pe;
   }
   net->n_owed = kept;
+  if (!net->rma_flushing && awaits_next_flush(net)) start_flush(net);
 }
 
-/* Wakes the threads that wait for `n` bytes at `offset`. They sleep in naps from now on, until they ask for rings. */
+/* Wakes the threads that wait for `n` bytes at `offset`. */
 static void wake_sleepers(wtl_net *net, uint64_t offset, uint64_t n)
 {
   wtl_fence();
   net->callbacks.changed(net->callbacks.owner, (wtl_place){offset, WTL_NET_OPEN_SEGMENT}, n);
 }
 
-/* PE `pe` may put by hardware and will send no ring. */
-static void begin_silence(wtl_net *net, int pe)
+bool wtl_net_rma_take_ring(wtl_net *net, int from, wtl_place at, uint64_t n)
 {
-  if (!net->unasked) net->unasked = list_of_pes(net);
-  net->unasked[net->n_unasked] = pe;
-  net->n_unasked++;
-}
-
-bool wtl_net_rma_take_ring(wtl_net *net, int from)
-{
-  peer *p = &net->peers[from];
-  if (!p->will_ring) return false;
-  p->will_ring = false;
-  begin_silence(net, from);
-  wake_sleepers(net, 0, net->callbacks.open_bytes);
+  if (!net->peers[from].puts_here || at.segment != WTL_NET_OPEN_SEGMENT || n == 0) return false;
+  wake_sleepers(net, at.offset, n);
   return true;
 }
 
-void wtl_net_ask_for_rings(wtl_net *net)
+static void withdraw(wtl_net *net, int pe)
 {
+  net->peers[pe].has_notice = false;
+  if (!net->unaware) net->unaware = list_of_pes(net);
+  net->unaware[net->n_unaware] = pe;
+  net->n_unaware++;
+  wtl_net_add_record(net, pe, WIRE_WITHDRAWAL, (wtl_place){0}, 0, 0, 0);
+  wake_sleepers(net, 0, net->callbacks.open_bytes);
+}
+
+void wtl_net_rma_took_for_notice(wtl_net *net, int from)
+{
+  peer *p = &net->peers[from];
+  uint32_t sleeps = atomic_load_explicit(&net->sleeps, memory_order_relaxed);
+  bool in_vain = p->sleeps == sleeps && !(net->callbacks.sleeps && net->callbacks.sleeps(net->callbacks.owner));
+  p->sleeps = sleeps;
+  p->in_vain = in_vain ? p->in_vain + 1 : 0;
+  if (p->in_vain >= IN_VAIN && p->has_notice) withdraw(net, from);
+}
+
+/* The next fence waits for the messages that are under way. Hardware is not used before those are complete for which a
+ * fence has not waited. */
+bool wtl_net_rma_take_withdrawal(wtl_net *net, int from)
+{
+  peer *p = &net->peers[from];
+  if (!p->has_key) return false;
+  p->may_sleep = false;
+  if (!wtl_net_is_pending(p)) return true;
+  net->last_sent = net->epochs.now + 1;
+  if (p->fences != net->fences) wtl_net_drain(net, from);
+  return true;
+}
+
+void wtl_net_post_notice(wtl_net *net)
+{
+  atomic_fetch_add_explicit(&net->sleeps, 1, memory_order_relaxed);
+  if (wtl_net_notice_is_posted(net)) return;
   wtl_net_lock(net);
-  for (int i = 0; i < net->n_unasked; i++) {
-    net->peers[net->unasked[i]].will_ring = true;
-    wtl_net_add_record(net, net->unasked[i], WIRE_WANT_RING, (wtl_place){0}, 0, 0, 0);
-    wtl_net_send_batch(net, net->unasked[i]);
+  for (int i = 0; i < net->n_unaware; i++) {
+    net->peers[net->unaware[i]].has_notice = true;
+    wtl_net_add_record(net, net->unaware[i], WIRE_NOTICE, (wtl_place){0}, 0, 0, 0);
+    wtl_net_send_batch(net, net->unaware[i]);
   }
-  net->n_unasked = 0;
+  net->n_unaware = 0;
   wtl_net_unlock(net);
 }
 
@@ -307,15 +355,6 @@ static void make_offer(wtl_net *net, offer *o, uint64_t offset)
   if (net->transport->ops->offer(net->transport, start, n, o->key + sizeof key, &length) != 0) return;
   memcpy(o->key, &key, sizeof key);
   o->length = sizeof key + length;
-}
-
-/* PE `pe` gets a key to `n` bytes at `offset`. A thread that sleeps already relies on its doorbell. */
-static void give_key(wtl_net *net, int pe, uint64_t offset, uint64_t n)
-{
-  peer *p = &net->peers[pe];
-  if (!p->puts_here) begin_silence(net, pe);
-  p->puts_here = true;
-  if (!p->will_ring) wake_sleepers(net, offset, n);
 }
 
 static offer *find_offer(wtl_net *net, int pe, size_t i)
@@ -343,8 +382,7 @@ bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token)
   if (at.segment != WTL_NET_OPEN_SEGMENT || at.offset % piece_bytes(net) || i >= n_pieces(net)) return false;
   offer *o = find_offer(net, from, i);
   if (!o->tried && may(net, from)) make_offer(net, o, at.offset);
-  if (o->length)
-    give_key(net, from, at.offset, within(net, at.offset, (size_t)(net->callbacks.open_bytes - at.offset)));
+  if (o->length && !net->peers[from].puts_here) net->peers[from].puts_here = net->peers[from].has_notice = true;
   memcpy(wtl_net_add_record(net, from, WIRE_KEY, (wtl_place){0}, token, o->length, o->length), o->key, o->length);
   return true;
 }
@@ -357,6 +395,7 @@ bool wtl_net_rma_take_key(wtl_net *net, int from, uint64_t token, const void *da
   piece *found = &p->pieces[token];
   found->state = CLOSED;
   if (n <= sizeof key) return true;
+  if (!p->has_key) p->has_key = p->may_sleep = true;
   memcpy(&key, data, sizeof key);
   char *copy = malloc(n - sizeof key); /* makes it aligned */
   if (!copy) return true;
@@ -372,6 +411,6 @@ void wtl_net_rma_close(wtl_net *net)
   /* Otherwise no peer has pieces, and the kernel has given no memory to most of them. */
   for (int pe = 0; net->rma_used && pe < net->boot->n_pes; pe++) free(net->peers[pe].pieces);
   free(net->offers);
-  free(net->unasked);
+  free(net->unaware);
   free(net->owed);
 }

@@ -63,6 +63,11 @@ typedef struct large {
   waiter waiter; /* for the source */
 } large;
 
+/* The bytes from `from` to `end` of the open segment; `end` 0: none. */
+typedef struct wtl_net_span {
+  uint64_t from, end;
+} wtl_net_span;
+
 typedef struct peer {
   batch *open;               /* records not yet sent */
   uint32_t leaving;          /* batches that the transport has not completed */
@@ -78,11 +83,17 @@ typedef struct peer {
   bool listed;          /* it is listed in net->unsent */
   wtl_net_bins bins;    /* of the operations there that belong to no flow */
   struct piece *pieces; /* of its open segment; NULL before the first use of hardware */
-  /* Rings after puts by hardware (net_rma.c). Its puts here: it may make them; it will send a ring after the next. */
-  bool puts_here, will_ring;
-  /* This PE's puts there: a ring is requested; there were puts since the last; and where a ring under way stands. */
-  bool ring_wanted, unrung;
+  /* The notice of sleepers (net_rma.c). It has keys of this PE and the notice; its messages because of the notice, in a
+   * row, during which no thread slept; net->sleeps at the last of them. */
+  bool puts_here, has_notice;
+  uint32_t in_vain, sleeps;
+  /* This PE has keys of it, and its notice; where a ring under way stands; the puts by hardware since, and those that
+   * the ring covers. */
+  bool has_key, may_sleep;
   enum { NO_RING, RING_IN_NEXT_FLUSH, RING_IN_FLUSH, RING_DUE } ring;
+  wtl_net_span unrung, covered;
+  uint32_t fences;           /* net->fences at the first message to it that may be under way */
+  _Atomic uint32_t draining; /* 0, or a message is under way that hardware could overtake against a fence */
 } peer;
 
 /* An operation that waits for an answer. */
@@ -147,10 +158,12 @@ struct wtl_net {
   bool merges;           /* small operations may share messages */
   bool batches;          /* wtl_net_batch, of operations without a flow */
   _Atomic bool rma_used; /* keys were requested: hardware may overtake messages */
-  int *unasked;          /* PEs with a key to this PE's memory that have not promised a ring */
-  int *owed;             /* PEs to which this PE has promised a ring after a flush */
-  _Atomic int n_unasked, n_owed;
-  bool ring_due; /* one of them can be sent */
+  int *unaware;          /* PEs with a key to this PE's memory and without its notice of sleepers */
+  int *owed;             /* PEs that get a ring after a flush */
+  _Atomic int n_unaware, n_owed;
+  _Atomic uint32_t sleeps; /* how often a thread posted the notice or found it posted */
+  _Atomic uint32_t fences; /* that did not wait */
+  bool ring_due;           /* one of them can be sent */
   bool rma_dirty, rma_flushing;
   uint32_t flush_now[2], flush_next[2]; /* waits for the hardware's flush that runs, and for the next, by epoch */
   struct offer *offers;                 /* this PE's own pieces; NULL before a key is requested */
@@ -194,6 +207,8 @@ void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size
 bool wtl_net_send_answers(wtl_net *net); /* true if it sent any */
 pending *wtl_net_find_pending(wtl_net *net, uint64_t token, uint64_t n);
 void wtl_net_end_pending(wtl_net *net, pending *p);
+bool wtl_net_is_pending(const peer *p);   /* a message to it of no flow may be under way */
+void wtl_net_drain(wtl_net *net, int pe); /* `draining` until those messages are complete */
 
 /* net_in.c: the transport's callback for messages. */
 void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t header_bytes, void *data, size_t n,
@@ -205,8 +220,10 @@ bool wtl_net_rma_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n);
 void wtl_net_rma_flush(wtl_net *net);
 bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token);
 bool wtl_net_rma_take_key(wtl_net *net, int from, uint64_t token, const void *data, size_t n);
-bool wtl_net_rma_want_ring(wtl_net *net, int from);
-bool wtl_net_rma_take_ring(wtl_net *net, int from);
+bool wtl_net_rma_take_notice(wtl_net *net, int from);
+bool wtl_net_rma_take_withdrawal(wtl_net *net, int from);
+bool wtl_net_rma_take_ring(wtl_net *net, int from, wtl_place at, uint64_t n);
+void wtl_net_rma_took_for_notice(wtl_net *net, int from); /* a message that came because `from` has the notice */
 void wtl_net_rma_send_rings(wtl_net *net);
 void wtl_net_rma_close(wtl_net *net);
 

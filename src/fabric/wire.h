@@ -29,9 +29,10 @@ enum wire_kind {
   WIRE_KEY,       /* data: a wire_key, then the transport's key; none: that piece stays closed */
   /* The job ends, because a node is lost; token: the cookie's complement, so that chance cannot produce it. */
   WIRE_END,
-  WIRE_AM,        /* data: a message, and `more` further ones of its length; segment, offset and token: their tag */
-  WIRE_WANT_RING, /* requests a WIRE_RING after the next put by hardware, also after those since the last WIRE_RING */
-  WIRE_RING,      /* puts by hardware have been stored: the target wakes its threads that wait for data */
+  WIRE_AM,         /* data: a message, and `more` further ones of its length; segment, offset and token: their tag */
+  WIRE_NOTICE,     /* threads of the sender may sleep: it needs a ring after each put by hardware */
+  WIRE_WITHDRAWAL, /* ends that */
+  WIRE_RING, /* hardware has stored in these `token` bytes at the place: the target wakes threads that wait for them */
 };
 
 typedef struct wire_head {
@@ -48,7 +49,7 @@ typedef struct wire_record {
   uint64_t token; /* of the sender; the answer carries it */
   uint32_t n;     /* bytes of data that follow (WIRE_AM: of each message, padded), or that are requested */
   uint16_t mark;  /* of the call site that asked (profile/served.h) */
-  uint16_t spare;
+  uint16_t rings; /* WIRE_STORE: 1 if hardware would have stored the bytes, but for the notice of the target */
 } wire_record;
 
 typedef struct wire_key {

@@ -57,6 +57,11 @@ static void completed(void *owner)
   wtl_touch_control(owner, ((wtl_pe *)owner)->me);
 }
 
+static bool sleeps(void *owner)
+{
+  return wtl_bell_awaits_stores(&wtl_control_of(owner, ((wtl_pe *)owner)->me)->bell);
+}
+
 /* Only MPI can be ended by the program. MPI_Finalize is a call of all processes of the job. */
 static void closing(void *owner)
 {
@@ -74,6 +79,7 @@ int wtl_network_start(wtl_pe *self, char *error, size_t size)
                                  wtl_am_far_message,
                                  wtl_am_far_buffer,
                                  wtl_am_far_landed,
+                                 sleeps,
                                  closing};
   static const char *const networks[] = {
       [WTL_NETWORK_AUTO] = "auto", [WTL_NETWORK_UCX] = "ucx", [WTL_NETWORK_OFI] = "ofi", [WTL_NETWORK_MPI] = "mpi"};

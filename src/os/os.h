@@ -132,13 +132,19 @@ bool wtl_os_barrier_of_all(void);
 static inline enum wtl_os_idle_mode wtl_os_set_idle_mode(enum wtl_os_idle_mode how);
 
 /* The calling thread polls memory or the network while it sleeps on a futex, or no longer: in simulation, where each
- * poll would be an event. So a store by a network card, or a message, ends the sleep. */
+ * poll would be an event. A store through shmem_ptr or a message ends the sleep, and with both a store by a network
+ * card. */
 static inline void wtl_os_poll(bool memory, bool network);
 
-/* Notes that the thread has passed `slept` seconds in naps, each twice as long as the one before: from `first` to
- * `most` seconds. In simulation each nap that has ended counts as a wake-up. With `to_the_end` the present nap first
- * goes on to its end. */
-void wtl_os_count_naps(double slept, double first, double most, bool to_the_end);
+/* Returns the time limit of a sleep that checks its condition after `seconds`. In simulation it is INFINITY: a limit
+ * would hide a deadlock, and a store without a doorbell ends the sleep instead. */
+static inline double wtl_os_check_after(double seconds);
+
+/* Did such a store end the thread's last sleep? In simulation only. */
+static inline bool wtl_os_has_seen_store(void);
+
+/* The thread sleeps on for `seconds`, at the end of which it finds the store, and wakes up. In simulation only. */
+static inline void wtl_os_sleep_on(double seconds);
 
 /* Notes that the calling thread waits in the routine `call`, called at `site` of the program. 0, 0: it waits no longer.
  * The report of a deadlock names both. */

@@ -274,8 +274,3 @@ void wtl_os_machine_id(char *id, size_t size)
   for (char *c = id; *c; c++)
     if (*c == '\n') *c = '\0';
 }
-
-void wtl_os_count_naps(double slept, double first, double most, bool to_the_end)
-{
-  (void)slept, (void)first, (void)most, (void)to_the_end;
-}

@@ -69,6 +69,21 @@ static inline void wtl_os_poll(bool memory, bool network)
   (void)memory, (void)network;
 }
 
+static inline double wtl_os_check_after(double seconds)
+{
+  return seconds;
+}
+
+static inline bool wtl_os_has_seen_store(void)
+{
+  return false;
+}
+
+static inline void wtl_os_sleep_on(double seconds)
+{
+  (void)seconds;
+}
+
 static inline void wtl_os_note_wait(uint32_t call, uintptr_t site)
 {
   (void)call, (void)site;

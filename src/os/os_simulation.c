@@ -46,7 +46,7 @@ bool wtl_os_barrier_of_all(void)
 }
 
 /* Charges a wake-up only if the core slept. A core that polls needs none. The agent, which wakes threads of its own PE,
- * has charged its own, and naps are charged by their number (wtl_os_count_naps). */
+ * has charged its own, and a sleep that a store without a doorbell ended goes on (wtl_os_sleep_on). */
 int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum wtl_futex_reach reach)
 {
   (void)reach;
@@ -65,17 +65,6 @@ void wtl_futex_wake(_Atomic uint32_t *word, int n, enum wtl_futex_reach reach)
   if (!wtl_sim_is_awaited(word)) return;
   wtl_sim_catch_up();
   wtl_sim_wake(word, n);
-}
-
-void wtl_os_count_naps(double slept, double first, double most, bool to_the_end)
-{
-  double wake = wtl_sim_price()->wake, nap = first, end = 0; /* end: of the last nap with its wake-up */
-  unsigned naps = 0;
-  for (; end + nap <= slept; nap = fmin(2 * nap, most)) end += nap + wake, naps++;
-  bool wakes = end > slept; /* from the last nap, at this moment */
-  if (to_the_end) wtl_sim_pause(wakes ? end - slept : end + nap - slept);
-  wtl_sim_was_awake(naps * wake);
-  if (to_the_end && !wakes) wtl_sim_wake_up();
 }
 
 int wtl_os_event_open(void)

@@ -5,6 +5,8 @@
 #ifndef WTL_OS_OS_SIMULATION_H
 #define WTL_OS_OS_SIMULATION_H
 
+#include <math.h>
+
 #include "sim/libc_calls.h"
 #include "sim/simulator.h"
 
@@ -48,6 +50,23 @@ static inline enum wtl_os_idle_mode wtl_os_set_idle_mode(enum wtl_os_idle_mode h
 static inline void wtl_os_poll(bool memory, bool network)
 {
   wtl_sim_poll(memory, network);
+}
+
+static inline double wtl_os_check_after(double seconds)
+{
+  (void)seconds;
+  return INFINITY;
+}
+
+static inline bool wtl_os_has_seen_store(void)
+{
+  return wtl_sim_was_roused();
+}
+
+static inline void wtl_os_sleep_on(double seconds)
+{
+  wtl_sim_pause(seconds);
+  wtl_sim_wake_up();
 }
 
 static inline void wtl_os_note_wait(uint32_t call, uintptr_t site)

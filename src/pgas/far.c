@@ -100,6 +100,7 @@ static void send_put(sending *s, const char *from, size_t n, enum wtl_net_send_m
     step = step_of(n);
     s->to.mode = step < n && last <= WTL_NET_HELD ? WTL_NET_MORE : last;
     wait_for_space(s->op);
+    if (WTL_UNLIKELY(wtl_net_put_overtakes(self->net, &s->to, step))) wtl_far_quiet(self, NULL, s->op->site);
     if (wtl_net_put(self->net, &s->to, from, step)) wtl_agent_attend(self->agent);
   }
 }
@@ -244,7 +245,10 @@ void wtl_far_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
 
 void wtl_far_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
 {
-  if (!wtl_net_in_order(self->net, flow)) wtl_far_quiet(self, flow, site);
+  if (wtl_net_in_order(self->net, flow))
+    wtl_net_note_fence(self->net);
+  else
+    wtl_far_quiet(self, flow, site);
 }
 
 /* --- control data ------------------------------------------------------------------------------------------------- */

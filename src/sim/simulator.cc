@@ -197,6 +197,13 @@ void show(Thread *t)
   t->has_seen = !sim::rouse(t);
 }
 
+void show_direct_stores(const Pe *of)
+{
+  for (int pe : of->addresses)
+    for (auto &t : pes[static_cast<size_t>(pe)]->threads)
+      if (t->polls_memory) show(t.get());
+}
+
 void deliver(int to, void *what)
 {
   Pe *pe = pes[static_cast<size_t>(to)].get();
@@ -599,7 +606,7 @@ void wtl_sim_compute(double seconds)
   WTL_FLOATS_APART;
   Pe *pe = here()->pe;
   core_of(here()).compute(seconds);
-  for (int other : pe->addresses) wtl_sim_stored(other);
+  show_direct_stores(pe);
 }
 
 void wtl_sim_move(double bytes, double meanwhile)
@@ -607,7 +614,7 @@ void wtl_sim_move(double bytes, double meanwhile)
   WTL_FLOATS_APART;
   Pe *pe = here()->pe;
   core_of(here()).copy(bytes / 2, meanwhile);
-  for (int other : pe->addresses) wtl_sim_stored(other);
+  show_direct_stores(pe);
 }
 
 enum wtl_sim_idle_mode wtl_sim_set_idle_mode(enum wtl_sim_idle_mode how)
@@ -839,7 +846,7 @@ void wtl_sim_later(double seconds, wtl_sim_step *step, void *what)
 void wtl_sim_stored(int pe)
 {
   for (auto &t : pes[static_cast<size_t>(pe)]->threads)
-    if (t->polls_memory) show(t.get());
+    if (t->polls_memory && t->polls_network) show(t.get());
 }
 
 void wtl_sim_poll(bool memory, bool network)

@@ -189,11 +189,12 @@ typedef void wtl_sim_step(void *what, uint64_t zero);
 void wtl_sim_transfer(int from, int to, size_t bytes, double after, wtl_sim_step *step, void *what);
 /* Calls step(what, 0) `seconds` from now. No turn. */
 void wtl_sim_later(double seconds, wtl_sim_step *step, void *what);
-/* A card has stored into the memory of PE `pe`. Wakes its threads that block and poll memory. No turn. */
+/* A card has stored into the memory of PE `pe`. Wakes its threads that block and poll memory and network. No turn. */
 void wtl_sim_stored(int pe);
-/* The calling thread polls memory or the network, or no longer. While it polls memory, a store by a card ends
- * wtl_sim_block as wtl_sim_wake would, or the next one if the thread does not block. While it polls the network, so
- * does a message if no thread waits in wtl_sim_await. No turn. */
+/* The calling thread polls memory or the network, or no longer. While it polls memory, a store through an address
+ * (wtl_sim_has_address) ends wtl_sim_block as wtl_sim_wake would, or the next one if the thread does not block. While
+ * it polls the network, so does a message if no thread waits in wtl_sim_await, and while it polls both, a store by a
+ * card. No turn. */
 void wtl_sim_poll(bool memory, bool network);
 
 /* --- memory that the PEs of a node share --- */

@@ -60,7 +60,6 @@ typedef struct wait {
   bool on_network;            /* it sleeps on the network */
   bool on_other_core;         /* the event comes from another core */
   bool for_signal;            /* only stores with a doorbell end it */
-  bool naps;                  /* its present sleep is a nap, for some stores ring no doorbell */
 } wait;
 
 static void record(wait *w, enum wtl_stage stage)
@@ -175,16 +174,10 @@ static void publish(wait *w)
   if (!w->published && w->door->live && !wtl_door_is_in_agent()) w->published = wtl_door_publish(w->door, w->site);
 }
 
-/* The first and the longest sleep where some stores ring no doorbell. Each sleep is twice as long as the one before.
- * When the longest would be next, the thread asks for rings instead, if it can. */
-#define SILENT_FIRST_S 50e-6
-#define SILENT_MOST_S 1e-3
-
-static bool is_silent(const wait *w)
+/* Can a plain store of another PE end the wait? */
+static bool awaits_stores(const wait *w)
 {
-  const wtl_progress_driver *p = &w->door->driver;
-  if (w->watch == WTL_WATCH_CONTROL || w->for_signal) return false;
-  return (p->silent && p->silent(p->agent)) || wtl_os_is_stored_directly();
+  return w->watch != WTL_WATCH_CONTROL && !w->for_signal;
 }
 
 /* Blocks a simulated PE between two polls until its doorbell rings, something arrives, or until tick `until`
@@ -195,7 +188,7 @@ static void await_ring(wait *w, uint64_t until)
   WTL_FLOATS_APART;
   uint64_t now = wtl_ticks(), left = until > now ? until - now : 0;
   enum wtl_os_idle_mode before = wtl_os_set_idle_mode(w->door->stages.yields ? WTL_OS_YIELDS : WTL_OS_SPINS);
-  wtl_os_poll(is_silent(w), true);
+  wtl_os_poll(awaits_stores(w), true);
   wtl_bell_sleep(w->door->bell, NULL, w->watch, is_called, w,
                  until == UINT64_MAX ? INFINITY : (double)left * w->door->stages.ns_per_tick * 1e-9);
   wtl_os_poll(false, false);
@@ -260,27 +253,30 @@ static bool yield(wait *w, uint64_t limit)
   return true;
 }
 
-/* Ends a sleep if true; called when the thread is registered at its bell. If stores may begin to come without a
- * doorbell, the next sleep is a nap. */
+/* Ends a sleep if true; called when the thread is registered at its bell, after a full barrier. */
 static bool is_over(void *arg)
 {
   const wait *w = arg;
+  const wtl_progress_driver *p = &w->door->driver;
   if (w->door->notice && w->watch != WTL_WATCH_CONTROL) wtl_notice_post(w->door->notice, w->door->notice_ticks);
-  return is_called(arg) || (!w->naps && is_silent(w));
+  return is_called(arg) || (awaits_stores(w) && p->is_posted && !p->is_posted(p->agent));
 }
 
-/* The time limit of a sleep, in seconds. It finds stores through shmem_ptr, which ring no doorbell. Each check costs
- * a wake-up of the core, so a long wait checks less often: this prolongs it by a quarter at most. */
+/* The time limit of a sleep, in seconds, in a wait that has slept so long. It finds stores through shmem_ptr, which
+ * ring no doorbell. Each check costs a wake-up of the core, so a long wait checks less often: this prolongs it by a
+ * quarter at most. */
 #define LONGEST_SLEEP_S 1.0
+
+static double next_check(const wtl_door *d, double slept_s)
+{
+  return fmax(d->sleep_max_s, fmin(slept_s / 4, LONGEST_SLEEP_S));
+}
 
 static double longest_sleep(const wait *w)
 {
   const wtl_door *d = w->door;
-  /* In simulation every other store rings the doorbell. A time limit would hide a deadlock there. */
-  if (WTL_OS_IS_SIMULATED) return INFINITY;
   uint64_t now = wtl_ticks();
-  double slept_s = (double)(now - w->since) * d->stages.ns_per_tick * 1e-9;
-  double longest = fmax(d->sleep_max_s, fmin(slept_s / 4, LONGEST_SLEEP_S));
+  double longest = wtl_os_check_after(next_check(d, (double)(now - w->since) * d->stages.ns_per_tick * 1e-9));
   if (!w->until) return longest;
   return fmin(longest, now < w->until ? (double)(w->until - now) * d->stages.ns_per_tick * 1e-9 : 0);
 }
@@ -327,74 +323,58 @@ static void take_what_came(wait *w)
   w->over = w->since;
 }
 
-/*
- * Sleeps in naps in simulation, where a time limit would hide a deadlock and each nap would be an event. So the PE
- * blocks until its doorbell rings or a network card has stored what it waits for. In the second case the nap then
- * goes on to its end.
- */
-static enum wtl_sleep sleep_in_naps(wait *w, const wtl_sleeper *sleeper, double first)
+/* Sleeps until the doorbell rings. In simulation a store through shmem_ptr ends the block, and the sleep then goes on
+ * to the check that finds it. */
+static enum wtl_sleep sleep_until_rung(wait *w, const wtl_sleeper *sleeper)
 {
-  wtl_door *d = w->door;
+  const wtl_door *d = w->door;
   uint64_t began = wtl_ticks();
-  uint32_t rung = atomic_load_explicit(&d->bell->rung, memory_order_relaxed);
   enum wtl_sleep how;
-  bool unrung;
-  wtl_os_poll(true, false);
+  bool found;
   do {
-    how = wtl_bell_sleep(d->bell, sleeper, w->watch, is_called, w, INFINITY);
-    unrung = how == WTL_SLEPT_WOKEN && atomic_load_explicit(&d->bell->rung, memory_order_relaxed) == rung;
-  } while (unrung && !is_called(w));
+    wtl_os_poll(awaits_stores(w) && wtl_os_is_stored_directly(), false);
+    how = wtl_bell_sleep(w->door->bell, sleeper, w->watch, is_over, w, longest_sleep(w));
+    found = how == WTL_SLEPT_WOKEN && wtl_os_has_seen_store();
+  } while (found && !is_over(w));
   wtl_os_poll(false, false);
-  wtl_os_count_naps((double)(wtl_ticks() - began) * d->stages.ns_per_tick * 1e-9, fmin(first, d->sleep_max_s),
-                    fmin(SILENT_MOST_S, d->sleep_max_s), unrung);
-  return unrung ? WTL_SLEPT_OUT : how;
+  if (!found || !w->ready(w->arg)) return how;
+  double slept = (double)(wtl_ticks() - began) * d->stages.ns_per_tick * 1e-9, check = 0;
+  do check += next_check(d, check);
+  while (check < slept);
+  wtl_os_sleep_on(check - slept);
+  return WTL_SLEPT_OUT;
 }
 
-/* Whether the next sleep is a nap. `is_longest`: it would be as long as a nap may be. */
-static bool must_nap(const wait *w, bool is_longest)
-{
-  const wtl_progress_driver *p = &w->door->driver;
-  if (!is_silent(w)) return false;
-  if (!p->ask_for_rings || !is_longest) return true;
-  p->ask_for_rings(p->agent);
-  return is_silent(w);
-}
-
-/* Sleeps once. `longest`: of a nap, in seconds; set for the next one. */
-static void sleep_once(wait *w, const wtl_sleeper *sleeper, double *longest)
+static void sleep_once(wait *w, const wtl_sleeper *sleeper)
 {
   WTL_FLOATS_APART;
   wtl_door *d = w->door;
   uint64_t asleep_at = wtl_ticks();
   wtl_door_keep_sleep(d);
   wtl_os_set_idle_mode(WTL_OS_SLEEPS);
-  enum wtl_sleep how = w->naps && WTL_OS_IS_SIMULATED
-                           ? sleep_in_naps(w, sleeper, *longest)
-                           : wtl_bell_sleep(d->bell, sleeper, w->watch, is_over, w,
-                                            w->naps ? fmin(*longest, d->sleep_max_s) : longest_sleep(w));
+  enum wtl_sleep how = sleep_until_rung(w, sleeper);
   wtl_os_set_idle_mode(WTL_OS_SPINS);
   uint64_t now = wtl_ticks(), rung_at = atomic_load_explicit(&d->bell->rung_at, memory_order_relaxed);
   if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
-  if (how == WTL_SLEPT_OUT && !w->naps && is_called(w)) atomic_fetch_add_explicit(&d->rescues, 1, memory_order_relaxed);
+  if (how == WTL_SLEPT_OUT && is_called(w)) atomic_fetch_add_explicit(&d->rescues, 1, memory_order_relaxed);
   bool rung =
       how != WTL_SLEPT_OUT && rung_at > asleep_at && rung_at < now; /* it may have rung before the sleep began */
   if (rung && how == WTL_SLEPT_WOKEN) wtl_stages_learn(&d->stages, now - rung_at);
   w->over = rung ? rung_at : now;
-  *longest = how == WTL_SLEPT_WOKEN ? SILENT_FIRST_S : fmin(2 * *longest, SILENT_MOST_S);
 }
 
 static void sleep_until_ready(wait *w)
 {
-  const wtl_sleeper *sleeper = w->on_network ? &w->door->driver.sleeper : w->sleeper;
-  double longest = SILENT_FIRST_S;
+  const wtl_progress_driver *p = &w->door->driver;
+  const wtl_sleeper *sleeper = w->on_network ? &p->sleeper : w->sleeper;
   while (!w->ready(w->arg) && !is_given_up(w)) {
-    w->naps = must_nap(w, longest >= SILENT_MOST_S);
+    if (p->post && awaits_stores(w)) p->post(p->agent);
     if (take_messages(w, WTL_STAGE_ASLEEP)) {
       poll_for_more(w);
       w->over = w->since;
       continue;
     }
-    sleep_once(w, sleeper, &longest);
+    sleep_once(w, sleeper);
     if (w->on_network) take_what_came(w);
   }
 }

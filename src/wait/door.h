@@ -37,9 +37,10 @@
  *
  * The wait calls `stand_by` when it begins and `progress` between its checks; the agent is idle meanwhile. When the
  * wait sleeps it calls `take_over`, and the agent makes progress. `relieved` ends that. It returns the longest time, in
- * ticks up to tick `until`, in which nothing arrived. `resume` ends the wait. `silent`: stores may come from hardware,
- * which rings no doorbell, so a sleep is short. `ask_for_rings` makes `silent` false until one of them rings. NULL:
- * only naps find such stores.
+ * ticks up to tick `until`, in which nothing arrived. `resume` ends the wait.
+ *
+ * Network cards store without a doorbell, unless the PEs that use them know that a thread may sleep. `post` tells them.
+ * A thread that is registered at its doorbell sleeps only while `is_posted` is true.
  *
  * A PE that is alone on its node is woken by the network only. It sleeps on the network itself, on `sleeper`, and the
  * agent stays idle: one wake-up instead of two. One thread at a time may do so: the one for which `begin_sleep`
@@ -48,8 +49,8 @@
 typedef struct wtl_progress_driver {
   void *agent;
   bool (*progress)(void *agent);
-  bool (*silent)(void *agent);
-  void (*ask_for_rings)(void *agent);
+  void (*post)(void *agent);
+  bool (*is_posted)(void *agent);
   void (*stand_by)(void *agent);
   void (*take_over)(void *agent);
   uint64_t (*relieved)(void *agent, uint64_t until);
@@ -131,7 +132,7 @@ void wtl_door_missed(wtl_door *d);
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
 /* Waits like wtl_door_wait for a condition that only stores with a doorbell make true: signals and atomic operations.
- * No nap is needed. A store by hardware, which a program must not make there, is found when the sleep reaches its
+ * No notice is needed. A store by hardware, which a program must not make there, is found when the sleep reaches its
  * limit. */
 void wtl_door_wait_for_signal(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 

@@ -3,7 +3,8 @@
 #include <unistd.h>
 
 enum { ROUNDS = 4, PAUSE_US = 400000 };
-static long data[64], flag;
+enum { WORDS = 2048 }; /* more than a message takes in passing */
+static long data[WORDS], source[WORDS], flag;
 
 int main(void)
 {
@@ -13,15 +14,14 @@ int main(void)
   shmem_barrier_all();
   for (long round = 1; round <= ROUNDS; round++) {
     if (me == 0) {
-      long source[64] = {0};
       usleep(PAUSE_US);
-      source[63] = round;
-      shmem_long_put(data, source, 64, target);
+      source[WORDS - 1] = round;
+      shmem_long_put(data, source, WORDS, target);
       shmem_fence();
       shmem_long_p(&flag, round, target);
     } else if (me == target) {
       shmem_long_wait_until(&flag, SHMEM_CMP_EQ, round);
-      if (data[63] != round) shmem_global_exit(1);
+      if (data[WORDS - 1] != round) shmem_global_exit(1);
     }
     shmem_barrier_all();
   }

@@ -38,6 +38,7 @@ typedef struct post {
   wtl_net *net;
   unsigned char memory[CANARY_BYTES + SLICE_BYTES + CANARY_BYTES + CONTROL_BYTES + CANARY_BYTES];
   int changed, completed, received;
+  bool sleeps; /* a thread does, for data */
 } post;
 
 static post posts[POST_PES];
@@ -230,12 +231,22 @@ static void post_completed(void *owner)
   ((post *)owner)->completed++;
 }
 
+static bool post_sleeps(void *owner)
+{
+  return ((post *)owner)->sleeps;
+}
+
 static void open_post(int pe)
 {
   post *p = &posts[pe];
   char error[256];
   wtl_settings settings = {0};
-  wtl_net_callbacks callbacks = {.owner = p, .open_bytes = SLICE_BYTES, post_find, post_changed, post_completed};
+  wtl_net_callbacks callbacks = {.owner = p,
+                                 .open_bytes = SLICE_BYTES,
+                                 .find = post_find,
+                                 .changed = post_changed,
+                                 .completed = post_completed,
+                                 .sleeps = post_sleeps};
   memset(p, 0, sizeof *p);
   memset(p->memory, 0xca, sizeof p->memory);
   memset(slice_of(pe), 0, SLICE_BYTES);

@@ -34,7 +34,7 @@ def test_a_pe_that_computes_is_served_and_one_that_waits_sleeps(nodes: Nodes, tm
 
 @pytest.mark.parametrize("pes", [1, 2])
 def test_a_sleeper_is_woken_by_the_message_after_a_put_by_hardware(nodes: Nodes, tmp_path: Path, pes: int) -> None:
-    """Its sleeps may take 1 s. In each round it takes five naps, asks for a ring, and sleeps until that arrives."""
+    """Its sleeps may take 1 s. In each round it sleeps until a ring or the flag arrives."""
     settings = {"WATTLE_RMA": "on", "WATTLE_SLEEP_MAX": "1s", "WATTLE_WAIT": "sleep"}
     rescues = []
     for _ in range(3):  # a sleep may end by itself where the sender has lost its core for as long
@@ -42,8 +42,8 @@ def test_a_sleeper_is_woken_by_the_message_after_a_put_by_hardware(nodes: Nodes,
         _, err = job.communicate(timeout=300)
         assert job.returncode == 0, err
         profile = json.loads((tmp_path / f"pe-0000{pes}.json").read_text())
-        assert profile["sleeps"] < 4 * 40, profile["sleeps"]  # by naps of 1 ms it would be hundreds in a round
-        assert json.loads((tmp_path / "pe-00000.json").read_text())["network"]["bytes"]["hardware"] > 4 * 8
+        assert profile["sleeps"] < 4 * 40, profile["sleeps"]  # by looks once a millisecond it would be hundreds
+        assert json.loads((tmp_path / "pe-00000.json").read_text())["network"]["bytes"]["hardware"] >= 4 * 2048 * 8
         rescues.append(profile["rescues"])
         if rescues[-1] == 0:
             return

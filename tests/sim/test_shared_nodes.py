@@ -108,8 +108,9 @@ def test_the_pes_of_a_node_share_its_link(programs: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("wait", WAITS)
 def test_a_store_through_a_pointer_ends_a_wait(programs: Path, tmp_path: Path, wait: str) -> None:
+    """A sleeper finds it at the end of its sleep (WATTLE_SLEEP_MAX, 20 ms)."""
     (waited,) = run(tmp_path / "run", programs / "near", "pointer", "0.003", n=2, options=on_nodes(2, wait=wait))
-    assert 0.003 <= waited < 0.0065
+    assert 0.003 <= waited < (0.0065 if wait == "spin" else 0.021)
 
 
 @pytest.mark.parametrize("wait", WAITS)
