@@ -225,7 +225,6 @@ static void govern(wtl_clocks *c, const wtl_clocks_node *node, double planned_gh
   c->governor.vote.changed = note_change;
   c->governor.vote.changed_arg = (void *)node->profile;
   c->governor.waited = node->waited;
-  c->governor.pes = node->n_all;
   c->governor.unheard = node->exchanges ? 1 : (double)node->n_all / node->n_local;
   measure_intensity(c);
   wtl_governor_start(&c->governor, c->settings, price, settle, fixed_share(c, node, planned_ghz), wtl_ticks());

@@ -38,7 +38,6 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
   g->vote = given.vote;
   g->uncore = given.uncore;
   g->waited = given.waited;
-  g->pes = fmax(given.pes, 1);
   g->unheard = fmax(given.unheard, 1);
   g->count = given.count;
   g->count_arg = given.count_arg;
@@ -205,12 +204,22 @@ void wtl_governor_slack(wtl_governor *g, uint64_t now)
   slow_down(g, now);
 }
 
+/* True if this PE has hardly computed since its last long wait for a single PE. `waited`: in this region, up to `then`.
+ */
+static bool is_in_row(const wtl_governor *g, uint64_t then, uint64_t waited)
+{
+  uint64_t all = then - g->region_since;
+  return g->last && wtl_governor_is_empty(g->last, all > waited ? all - waited : 0);
+}
+
 uint64_t wtl_governor_rise(const wtl_governor *g, uint64_t since, uint64_t now)
 {
   const wtl_region *r = g->region;
   if (!g->is_slow || g->in_barrier || g->holds || !r || !r->is_single) return UINT64_MAX;
   uint64_t least = wtl_slack_least(&r->slack), early = g->price + WTL_SPANS * (wtl_slack_most(&r->slack) - least);
-  uint64_t waited = waited_since(g, g->waited_before), left = least > early + waited ? least - early - waited : 0;
+  uint64_t waited = waited_since(g, g->waited_before);
+  if (is_in_row(g, since, waited)) waited += g->row;
+  uint64_t left = least > early + waited ? least - early - waited : 0;
   return least ? now - since + left : UINT64_MAX;
 }
 
@@ -337,6 +346,7 @@ static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
   g->spends = g->tries = g->counts = g->has_counted = g->began_short = false;
   g->reacts = g->scaling == WTL_SCALING_REACTIVE;
   g->is_marked = false;
+  g->last = NULL;
   g->late = 0;
   if (g->is_fixed) return;
   if (!r) { /* after a region that the program marks */
@@ -419,6 +429,7 @@ void wtl_governor_arrive(wtl_governor *g, uint64_t now)
   wtl_vote_phase(&g->vote, g->phase, now);
   if (g->is_fixed || !r || !g->acts || !g->reacts) return;
   if (wtl_slack_least(&r->slack) <= wtl_governor_two_changes(g)) return;
+  if (wtl_governor_is_empty(r, now - g->region_since - g->region_waited)) return; /* right after another barrier */
   if (wtl_governor_raises(g) && g->scaling == WTL_SCALING_REACTIVE) raise_late(g, now);
   if (wtl_governor_lowers(g)) slow_down(g, now);
 }
@@ -488,29 +499,50 @@ static uint64_t key_of_wait(const wtl_site *site)
   return ~(uint64_t)site->addr;
 }
 
-/* A long wait of `site` has ended. It ends the region if it is much of the time since the last one there. */
+/* A wait has followed another one with hardly any computing in between, as where a PE waits for several neighbours.
+ * Both belong to the instance that the first one has ended. */
+static void continue_row(wtl_governor *g, uint64_t waited, uint64_t now)
+{
+  wtl_region *last = g->last;
+  wtl_governor_extend(last, now - g->region_since);
+  begin_region(g, g->region, now);
+  g->last = last;
+  g->row += waited;
+}
+
+/* A long wait of `site` has ended. It ends the region if it is much of the time since the last one there. A region that
+ * the program marks ends so only if that one was in it, too: it contains a loop. */
 static bool end_by_wait(wtl_governor *g, const wtl_site *site, uint64_t since, uint64_t now)
 {
   wtl_region *next = find_region(g, site->addr ? key_of_wait(site) : 0);
-  if (!next || g->is_marked || g->is_fixed) return false;
+  if (!next || g->is_fixed) return false;
   uint64_t last = next->waited_at;
   next->waited_at = now;
-  if (!last || (now - last) / WTL_WAITS_SHARE > now - since) return false;
+  if (!last || (g->is_marked && last < g->region_since) || (now - last) / WTL_WAITS_SHARE > now - since) return false;
   add_skipped(g);
-  if (!g->unseen && g->region) {
-    uint64_t waited = waited_since(g, g->waited_before);
-    record_computing(g, g->region_since, now, waited);
+  uint64_t waited = waited_since(g, g->waited_before);
+  wtl_region *ended = g->unseen ? NULL : g->region;
+  if (ended) record_computing(g, g->region_since, now, waited);
+  double late = g->is_slow ? (double)g->price : 0; /* the change back delays it, and those that wait for it ... */
+  bool in_row = is_in_row(g, now, waited);
+  if (g->is_slow) end_slack(g, now);
+  wtl_budget_charge(g, late - (in_row ? g->delay : 0), now); /* ... but not the next wait */
+  if (in_row) {
+    continue_row(g, waited, now);
+    g->delay = late;
+    return true;
+  }
+  if (ended) {
     end_counting(g);
-    g->region->is_single = true;
+    ended->is_single = true;
     wtl_governor_end_region(g, waited, now);
   }
   g->unseen = 0;
   g->skips = false;
-  if (g->is_slow) { /* the change back delays it, and those that wait for it */
-    end_slack(g, now);
-    wtl_budget_charge(g, (double)g->price, now);
-  }
   begin_region(g, next, now);
+  g->last = ended;
+  g->row = waited;
+  g->delay = late;
   return true;
 }
 

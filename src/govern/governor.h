@@ -11,8 +11,8 @@
  *
  * Waits for single PEs. A PE that waits for a signal may itself be awaited by others, who do not appear in its waits.
  * So computing before such a wait is stretched in steps: the first one is as long as the budget can pay, and each
- * doubles if the instance has not become longer. While steps are too short for a change, the wait itself runs at the
- * lowest clock.
+ * doubles if its instances have not become longer. While steps are too short for a change, the wait itself runs at the
+ * lowest clock. Waits in a row, as for several neighbours, are one.
  *
  * A clock changes only if the predicted wait (slack.h) exceeds two changes, down and up, at their measured cost.
  * Without a prediction it changes the clock after a wait of two changes. The loss is then at most those two changes.
@@ -55,6 +55,7 @@
 #include "profile/profile.h"
 
 enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL_FIRST = 16, WTL_CONTROL = 64 };
+enum { WTL_STEP_OF = 3 }; /* instances that show the effect of a step */
 enum { WTL_REGIONS = 64, WTL_UNSEEN = 15, WTL_MOMENT_NS = 1000 };
 
 /* A suspicion: an instance with a changed clock took longer than is allowed. The cause is the clock or a new phase of
@@ -87,8 +88,10 @@ typedef struct wtl_region {
   uint64_t meets;                  /* the group whose barrier followed it, if it began at a barrier */
   uint64_t waited_at;              /* tick at which the last long wait of its call ended */
   double step;                     /* before a wait for single PEs: its computing may be longer by so many ticks ... */
-  uint32_t rest, last_rest;        /* ... but not in so many instances: still to come, in all */
+  wtl_usual stepped;               /* the length of the instances of this step */
+  uint32_t rest, last_rest;        /* ... but none in so many instances: still to come, in all */
   bool is_single;                  /* it ended by a wait for single PEs */
+  uint32_t learned;                /* bits: the values to which its last instance was added (lessons.c) */
   bool was_empty;                  /* its last instance had hardly any computing */
   wtl_intensity intensity;         /* how much of its computing follows the clock */
   bool repeats;                    /* its last instance followed another one of it */
@@ -110,7 +113,6 @@ typedef struct wtl_governor {
   double allowed; /* share of the time that may be lost */
   wtl_vote vote;
   wtl_vote uncore;                           /* without domains if the uncore is not governed */
-  double pes;                                /* of the job; 0: this one alone */
   double unheard;                            /* nodes that exchange no state, with this one; 0: all others do */
   const _Atomic uint64_t *waited;            /* ticks that this PE has waited so far, by stage; the door counts them */
   uint64_t unrecorded;                       /* ticks of waits that the door did not see */
@@ -141,6 +143,9 @@ typedef struct wtl_governor {
   uint64_t region_since, waited_before; /* its first tick, and the ticks waited by then */
   uint64_t region_waited;               /* ticks waited in it, up to its barrier */
   uint64_t last_whole;                  /* ticks of the region before it */
+  wtl_region *last;                     /* the region that the last long wait for a single PE ended; NULL: none did */
+  uint64_t row;                         /* ticks of the waits in a row before this one, if it computes hardly ... */
+  double delay;                         /* ... and what the change of clock at the end of the last one has cost */
   bool acts;                            /* this instance is no control, and the budget is not spent */
   bool lowers_waits;                    /* a control instance in which waits may run at the lowest clock */
   bool reacts; /* its waits may change the clock: scaling is reactive, or its computing is not lowered */
@@ -167,7 +172,7 @@ typedef struct wtl_governor {
 } wtl_governor;
 
 /* `price`: the cost of a change; `settle`: its part after the write. g->vote, g->uncore and g->waited are set before,
- * and g->pes, g->unheard, g->count and g->watts may be. The caller stops the votes, and `waited` outlives the governor.
+ * and g->unheard, g->count and g->watts may be. The caller stops the votes, and `waited` outlives the governor.
  * `clock`: a planned share of the normal clock, or 0 for none. */
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now);

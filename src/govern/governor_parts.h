@@ -65,4 +65,10 @@ uint32_t wtl_governor_level(wtl_governor *g, wtl_region *r, uint64_t now);
 /* The present instance has ended, after waits of `slack` ticks in it. */
 void wtl_governor_end_region(wtl_governor *g, uint64_t slack, uint64_t now);
 
+/* True for hardly any computing in a region. */
+bool wtl_governor_is_empty(const wtl_region *r, uint64_t computed);
+
+/* The last instance of `r`, which a wait has ended, lasts longer by a further wait. */
+void wtl_governor_extend(wtl_region *r, uint64_t ticks);
+
 #endif

@@ -14,12 +14,15 @@ enum { LEAST_STALLS = 2 };
 enum { PRICE_STAYS_MOST = 16 };
 /* A PE that keeps others waiting at a lower clock twice in so many instances has its clock chosen anew. */
 enum { LATE_TWICE_IN = 8 };
-/* An instance that became longer by more than this part of its stretched computing has kept others waiting. */
-enum { STEP_PART = 4 };
+/* Instances that became longer by more than this part of their stretched computing have kept others waiting. */
+enum { STEP_PART = 2 };
 /* An instance with less than this part of the usual computing is empty. */
 enum { EMPTY_PART = 16 };
 /* Instances for which a region is left alone after a loss, at first and at most. */
 enum { STAY_FIRST = 16, STAY_MOST = 1024 };
+
+/* Values to which an instance is added. */
+enum { OF_SLACK = 1, OF_WHOLE = 2, OF_NORMAL = 4, OF_CHANGED = 8, OF_STEPPED = 16 };
 
 /* The number of values that are kept. */
 static uint32_t known(const wtl_usual *u)
@@ -66,32 +69,45 @@ static void lose(wtl_governor *g, wtl_region *r, double ticks, uint64_t now)
   wtl_budget_charge(g, ticks, now);
 }
 
+/* A loss by this PE's own clock. Before waits for single PEs each PE that is delayed sees that itself. */
 static void lose_own(wtl_governor *g, wtl_region *r, double ticks, uint64_t now)
 {
+  if (r->is_single) {
+    lose(g, r, ticks, now);
+    return;
+  }
   r->lost_ticks += (uint64_t)ticks;
   wtl_budget_cause(g, ticks, now);
 }
 
-/* Computing before a wait for single PEs was longer by `stretch`, and the instance by `longer`. True if the former may
- * take twice as long a step next time. */
-static bool take_step(wtl_region *r, double longer, double stretch)
+/* Computing before a wait for single PEs was longer by the part `more` of itself. A step of another PE makes one
+ * instance longer, until this PE follows. Its own step makes all of them longer if others wait for it. So the usual
+ * length of a few instances shows that, and their loss counts. Otherwise the next step is twice as long. */
+static double take_step(wtl_region *r, double whole, double computed, double more, double normal)
 {
-  bool is_free = longer <= stretch / STEP_PART;
+  wtl_usual_add(&r->stepped, whole);
+  r->learned |= OF_STEPPED;
+  if (r->stepped.n < WTL_STEP_OF) return 0;
+  r->learned &= ~(unsigned)OF_STEPPED;
+  double longer = wtl_usual_mean(&r->stepped) - normal;
+  bool is_free = longer <= more * computed / STEP_PART;
+  r->stepped = (wtl_usual){0};
   r->step = is_free ? 2 * r->step : 0;
   if (!is_free) r->rest = r->last_rest = longer_stay(r->last_rest);
-  return is_free;
+  return is_free ? 0 : WTL_STEP_OF * longer;
 }
 
 /* The part of this instance's time by which this PE's clock can have kept others waiting, at most. */
 static double kept_waiting(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack, double normal)
 {
   double stalled = g->began_by_change && g->price > slack ? (double)(g->price - slack) : 0;
-  double stretch = (1 - 1e-6 * g->level) * (double)(whole - slack), slowed = stretch + (double)g->price;
+  double clock = 1e-6 * g->level, computed = clock * (double)(whole - slack);
+  double slowed = (double)(whole - slack) - computed + (double)g->price;
   bool lowers = g->level < WTL_CLOCK_NORMAL && !g->spends, is_late = lowers && slack <= g->price;
-  bool keeps = is_late || (lowers && r->is_single && !take_step(r, (double)whole - normal, stretch));
   r->late = r->late << 1 | is_late;
-  if (!keeps && g->level == WTL_CLOCK_NORMAL && !wtl_governor_raises(g)) return stalled;
-  return fmin(fmax(0, (double)whole - normal), keeps ? slowed : stalled);
+  if (lowers && r->is_single) return take_step(r, (double)whole, computed, 1 / clock - 1, normal);
+  if (!is_late && g->level == WTL_CLOCK_NORMAL && !wtl_governor_raises(g)) return stalled;
+  return fmin(fmax(0, (double)whole - normal), is_late ? slowed : stalled);
 }
 
 /* How long a change of clock stops the core, by the usual computing after a change and without one. So a change that
@@ -156,6 +172,7 @@ static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack
   }
   wtl_usual_add(&r->changed, (double)whole - change); /* which it had not to pay if it followed itself */
   r->acts = r->acts << 1 | has_changed;
+  r->learned |= OF_CHANGED;
   judged j = compare(g, r, (judged){.whole = whole, .slack = slack, .has_changed = has_changed, .normal = normal});
   if (is_known(g, r) && wtl_usual_mean(&r->changed) < normal / 2) { /* no clock explains that: another phase */
     lose_own(g, r, j.late, now);
@@ -208,12 +225,26 @@ static void learn(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack
   uint64_t busy = whole - slack, change = g->began_by_change ? g->price : 0;
   if (g->level != WTL_CLOCK_NORMAL) return;
   wtl_slack_add(&r->slack, slack);
+  r->learned |= OF_SLACK;
   if (g->was_raised) return;
   wtl_usual_add(g->began_by_change ? &r->after : &r->plain, (double)busy);
   wtl_slack_add(&r->compute, busy > change ? busy - change : 0);
   wtl_slack_add(&r->whole, whole);
+  r->learned |= OF_WHOLE;
   if (!r->normal.n && g->began_by_change) return; /* the change back may be part of the suspicion */
-  if (!g->acts) wtl_usual_add(&r->normal, (double)whole);
+  if (g->acts && !r->is_single) return;
+  wtl_usual_add(&r->normal, (double)whole);
+  r->learned |= OF_NORMAL;
+}
+
+void wtl_governor_extend(wtl_region *r, uint64_t ticks)
+{
+  r->slack_ticks += ticks;
+  if (r->learned & OF_SLACK) wtl_slack_extend(&r->slack, ticks);
+  if (r->learned & OF_WHOLE) wtl_slack_extend(&r->whole, ticks);
+  if (r->learned & OF_NORMAL && r->normal.n) wtl_usual_extend(&r->normal, (double)ticks);
+  if (r->learned & OF_CHANGED && r->changed.n) wtl_usual_extend(&r->changed, (double)ticks);
+  if (r->learned & OF_STEPPED && r->stepped.n) wtl_usual_extend(&r->stepped, (double)ticks);
 }
 
 /* Learns from the counters how the computing of this instance depends on the clock. False if the program has entered
@@ -235,6 +266,7 @@ static bool learn_intensity(wtl_governor *g, wtl_region *r, uint64_t busy, uint6
  * instances that have waits to change it in. */
 static bool is_compared(const wtl_governor *g, const wtl_region *r)
 {
+  if (r->is_single && g->level == WTL_CLOCK_NORMAL) return false; /* its waits have paid for their changes */
   return g->was_raised || (g->acts && !g->began_short && (g->has_acted || r->changed.n));
 }
 
@@ -242,9 +274,14 @@ static bool is_compared(const wtl_governor *g, const wtl_region *r)
  * slack of the others. From the second in a row on the region has changed. */
 static bool is_empty(wtl_region *r, uint64_t computed)
 {
-  bool empty = (double)computed < r->longest / EMPTY_PART, is_first = empty && !r->was_empty;
+  bool empty = wtl_governor_is_empty(r, computed), is_first = empty && !r->was_empty;
   r->was_empty = empty;
   return is_first;
+}
+
+bool wtl_governor_is_empty(const wtl_region *r, uint64_t computed)
+{
+  return (double)computed < r->longest / EMPTY_PART;
 }
 
 void wtl_governor_end_region(wtl_governor *g, uint64_t slack, uint64_t now)
@@ -256,6 +293,7 @@ void wtl_governor_end_region(wtl_governor *g, uint64_t slack, uint64_t now)
   r->compute_ticks += whole - slack;
   r->slack_ticks += slack;
   r->instances++;
+  r->learned = 0;
   if (r->stay_away) r->stay_away--;
   if (r->rest) r->rest--;
   doubt_price(g, r);
@@ -274,5 +312,6 @@ void wtl_governor_end_region(wtl_governor *g, uint64_t slack, uint64_t now)
   if (is_compared(g, r))
     judge(g, r, whole, slack, now);
   else
-    wtl_budget_charge(g, g->has_acted && !g->began_short && !g->lowers_waits ? (double)g->price : 0, now);
+    wtl_budget_charge(g, g->has_acted && !g->began_short && !g->lowers_waits && !r->is_single ? (double)g->price : 0,
+                      now);
 }

@@ -3,6 +3,8 @@
 
 #include "govern/governor_parts.h"
 
+/* First steps are taken in one of so many instances, the same on all PEs. So each of them sees the effect of all. */
+enum { STEPS_EACH = 16 };
 /* A SPARE-th part of a region stays unused at most when its computing is stretched, because instances differ. If the
  * last four differ by less, WTL_SPANS times their difference is enough. */
 enum { SPARE = 16 };
@@ -61,12 +63,17 @@ static double prudent(const wtl_governor *g, const wtl_region *r, double longest
   return more > 0 ? more / (more + left) : 0;
 }
 
-/* By how many ticks the computing before a wait for single PEs may become longer. Where each PE waits for another one,
- * all of them may take the first step, and their losses add up. */
+/* By how many ticks the computing before a wait for single PEs may become longer. If all computing of an instance were
+ * one after the other, and all PEs took this step, its instances would use up half of the budget. A step below chance
+ * would show nothing. */
 static double step_of(const wtl_governor *g, const wtl_region *r, uint64_t now)
 {
   if (r->rest) return 0;
-  return r->step > 0 ? r->step : fmax(wtl_budget_left(g, now) / g->pes, 0);
+  if (r->step > 0) return r->step;
+  if (r->instances % STEPS_EACH != STEPS_EACH / 2) return 0;
+  double whole = (double)wtl_slack_most(&r->whole), chance = (whole - (double)wtl_slack_least(&r->whole)) / 2;
+  double step = wtl_budget_left(g, now) / (2 * WTL_STEP_OF * whole) * (double)wtl_slack_most(&r->compute);
+  return step > chance ? step : 0;
 }
 
 /* The lowest clock at which the longest computing fits into the shortest region, and at which an instance as long as

@@ -22,6 +22,12 @@ static inline void wtl_slack_add(wtl_slack *s, uint64_t ticks)
   s->recent[s->seen++ % WTL_SLACK_RECENT] = ticks;
 }
 
+/* Makes the last value longer. */
+static inline void wtl_slack_extend(wtl_slack *s, uint64_t ticks)
+{
+  s->recent[(s->seen - 1) % WTL_SLACK_RECENT] += ticks;
+}
+
 /* The least length of the next wait in ticks; 0 without a prediction. */
 static inline uint64_t wtl_slack_least(const wtl_slack *s)
 {

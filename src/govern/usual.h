@@ -15,6 +15,12 @@ typedef struct wtl_usual {
 
 void wtl_usual_add(wtl_usual *u, double value);
 
+/* Makes the last value longer. */
+static inline void wtl_usual_extend(wtl_usual *u, double more)
+{
+  u->recent[(u->n - 1) % WTL_USUAL_OF] += (float)more;
+}
+
 /* The mean without the least and the greatest quarter; 0 without values. */
 double wtl_usual_mean(const wtl_usual *u);
 

@@ -89,6 +89,20 @@ static void a_collective_within_a_collective_is_a_part_of_it(void)
   timeline_free(l);
 }
 
+/* As where all PEs meet right after the PEs of a team have. */
+static void a_barrier_right_after_another_one_lowers_no_clock(void)
+{
+  timeline *l = with(2, WTL_GOVERN_ENERGY, WTL_SCALING_REACTIVE);
+  for (int i = 0; i < 40; i++) {
+    bool follows = i % 4 == 3;
+    timeline_run(l, follows ? (uint64_t[]){0, PRICE} : (uint64_t[]){3 * MS, 9 * MS});
+    size_t lowered = 0;
+    for (size_t k = 0; k < l->n_log; k++) lowered += l->log[k].khz < l->normal_khz;
+    CHECK(follows ? lowered == 0 : lowered == 1 || i <= 2 * WTL_LEARN || i == WTL_CONTROL_FIRST);
+  }
+  timeline_free(l);
+}
+
 /* --- waits for single PEs --- */
 
 typedef struct pair {
@@ -96,18 +110,15 @@ typedef struct pair {
   wtl_site site;
   bool is_free;   /* computing longer makes no instance longer, up to its wait */
   uint64_t other; /* ticks of a wait that nothing ends earlier */
+  uint64_t first; /* ticks of another one in a row before it */
 } pair;
 
-/* An instance: computes for `work`, then waits for a signal. Returns how long it took. */
-static uint64_t run_instance(pair *p, uint64_t work)
+static void wait_for(pair *p, uint64_t wait)
 {
   timeline *l = p->l;
   wtl_governor *g = &l->governor[0];
-  uint64_t began = l->now, computes = (uint64_t)((double)work * l->normal_khz / timeline_clock(l, 0));
-  uint64_t wait = p->other;
-  if (p->is_free) wait = computes < work + p->other ? work + p->other - computes : 0;
-  uint64_t since = l->now += computes, ends = since + wait;
-  if (!wait) return computes;
+  uint64_t since = l->now, ends = since + wait;
+  if (!wait) return;
   p->site.calls++;
   uint64_t slack = wtl_governor_wait(g, &p->site, since);
   if (slack <= wait) {
@@ -119,19 +130,30 @@ static uint64_t run_instance(pair *p, uint64_t work)
   l->now = ends;
   atomic_fetch_add(&l->waited[0][WTL_STAGE_SPIN], wait);
   wtl_governor_continue(g, &p->site, since, l->now);
+}
+
+/* An instance: computes for `work`, then waits for a signal, or for two. Returns how long it took. */
+static uint64_t run_instance(pair *p, uint64_t work)
+{
+  timeline *l = p->l;
+  uint64_t began = l->now, computes = (uint64_t)((double)work * l->normal_khz / timeline_clock(l, 0));
+  uint64_t wait = p->other, first = p->first;
+  if (p->is_free) wait = computes < work + p->other ? work + p->other - computes : 0;
+  l->now += computes;
+  if (first > wait) first = wait;
+  wait_for(p, first);
+  wait_for(p, wait - first);
   return l->now - began;
 }
 
-static pair pair_new(enum wtl_scaling scaling, bool is_free, double pes)
+static pair pair_new(enum wtl_scaling scaling, bool is_free)
 {
-  pair p = {with(1, WTL_GOVERN_ENERGY, scaling), {.addr = SITE}, is_free, 30 * MS};
-  p.l->governor[0].pes = pes;
-  return p;
+  return (pair){with(1, WTL_GOVERN_ENERGY, scaling), {.addr = SITE}, is_free, 30 * MS, 0};
 }
 
 static void free_computing_before_a_wait_is_stretched_in_steps(void)
 {
-  pair p = pair_new(WTL_SCALING_PROACTIVE, true, 4);
+  pair p = pair_new(WTL_SCALING_PROACTIVE, true);
   for (int i = 0; i < 60; i++) CHECK(run_instance(&p, 10 * MS) == 40 * MS);
   CHECK(timeline_clock(p.l, 0) == 1200000); /* 20 of 40 ms at the lowest clock */
   CHECK(p.l->governor[0].lost == 0);
@@ -140,7 +162,7 @@ static void free_computing_before_a_wait_is_stretched_in_steps(void)
 
 static void computing_on_which_others_wait_is_not_stretched(void)
 {
-  pair p = pair_new(WTL_SCALING_PROACTIVE, false, 4);
+  pair p = pair_new(WTL_SCALING_PROACTIVE, false);
   uint64_t all = 0;
   int longer = 0;
   for (int i = 0; i < 2000; i++) {
@@ -153,26 +175,66 @@ static void computing_on_which_others_wait_is_not_stretched(void)
   timeline_free(p.l);
 }
 
-/* The first step is small where many may take it. */
-static void the_first_step_is_shared_by_all_pes(void)
+/* If all of an instance were computing one after the other, it costs half of the budget. */
+static void the_first_step_costs_its_part_of_the_budget(void)
 {
-  for (int many = 0; many < 2; many++) {
-    double pes = many ? 1000 : 1;
-    pair p = pair_new(WTL_SCALING_PROACTIVE, false, pes);
-    uint64_t longest = 0;
-    for (int i = 0; i < 200; i++) {
-      uint64_t took = run_instance(&p, 10 * MS);
-      if (took > longest) longest = took;
+  for (uint64_t work = 2 * MS; work <= 20 * MS; work += 6 * MS) {
+    pair p = pair_new(WTL_SCALING_PROACTIVE, false);
+    uint64_t whole = work + 30 * MS, first = 0;
+    while (!first && p.l->now < 1000 * whole) {
+      uint64_t took = run_instance(&p, work);
+      if (took > whole + 2 * PRICE / 3) first = took - whole; /* and no late change back */
     }
-    CHECK(longest > 40 * MS && (double)(longest - 40 * MS) <= 0.01 * 200 * 41 * MS / pes);
+    double half = 0.01 * (double)p.l->now / 2;
+    CHECK(first > 0 && WTL_STEP_OF * (double)first * (double)whole / (double)work <= half);
     timeline_free(p.l);
   }
+}
+
+/* As a halo exchange waits for one neighbour after the other. */
+static void waits_in_a_row_are_one(void)
+{
+  for (uint64_t first = 3 * MS; first < 30 * MS; first += 8 * MS) {
+    pair p = pair_new(WTL_SCALING_PROACTIVE, true);
+    p.first = first;
+    for (int i = 0; i < 60; i++) CHECK(run_instance(&p, 10 * MS) == 40 * MS);
+    const wtl_region *r = p.l->governor[0].region;
+    CHECK(timeline_clock(p.l, 0) == 1200000 && r->instances > 55 && wtl_slack_least(&r->whole) == 40 * MS);
+    timeline_free(p.l);
+  }
+}
+
+/* The delay by a step of another PE, until this one follows. */
+static void an_instance_that_became_longer_once_ends_no_steps(void)
+{
+  pair p = pair_new(WTL_SCALING_PROACTIVE, true);
+  for (int i = 0; i < 60; i++) {
+    p.other = (i % 3 == 1 ? 31 : 30) * MS;
+    run_instance(&p, 10 * MS);
+  }
+  CHECK(timeline_clock(p.l, 0) == 1200000 && p.l->governor[0].region->last_rest == 0);
+  timeline_free(p.l);
+}
+
+/* A program may measure its whole main loop as one region. */
+static void waits_in_a_loop_end_a_region_that_the_program_marks(void)
+{
+  pair p = pair_new(WTL_SCALING_PROACTIVE, true);
+  wtl_governor *g = &p.l->governor[0];
+  wtl_governor_mark(g, 77, true, p.l->now);
+  run_instance(&p, 10 * MS);
+  CHECK(g->region->key == 77 && g->is_marked);
+  for (int i = 0; i < 60; i++) run_instance(&p, 10 * MS);
+  CHECK(g->region->key != 77 && timeline_clock(p.l, 0) == 1200000);
+  wtl_governor_mark(g, 77, false, p.l->now);
+  CHECK(!g->is_marked);
+  timeline_free(p.l);
 }
 
 /* The clock is normal again when the signal comes as usual, and not when it comes early. */
 static void the_clock_rises_before_a_wait_ends(void)
 {
-  pair p = pair_new(WTL_SCALING_REACTIVE, false, 4);
+  pair p = pair_new(WTL_SCALING_REACTIVE, false);
   for (int i = 0; i < 20; i++) run_instance(&p, 10 * MS);
   wtl_governor *g = &p.l->governor[0];
   uint64_t slow = g->slow_ticks, changes = g->vote.changes;
@@ -188,7 +250,7 @@ static void the_clock_rises_before_a_wait_ends(void)
 /* A PE waits a little each time: that is no region, and its barriers go on as before. */
 static void little_waits_end_no_region(void)
 {
-  pair p = pair_new(WTL_SCALING_PROACTIVE, false, 4);
+  pair p = pair_new(WTL_SCALING_PROACTIVE, false);
   p.other = 3 * PRICE;
   for (int i = 0; i < 20; i++) run_instance(&p, 40 * MS);
   CHECK(p.l->governor[0].region == NULL);
@@ -197,6 +259,9 @@ static void little_waits_end_no_region(void)
 
 TESTS(TEST(the_longest_wait_and_the_greatest_loss_are_exchanged), TEST(of_losses_in_one_instance_the_greatest_counts),
       TEST(a_loss_of_another_node_counts_beyond_the_own), TEST(pes_of_other_groups_are_not_compared),
-      TEST(a_collective_within_a_collective_is_a_part_of_it), TEST(free_computing_before_a_wait_is_stretched_in_steps),
-      TEST(computing_on_which_others_wait_is_not_stretched), TEST(the_first_step_is_shared_by_all_pes),
-      TEST(the_clock_rises_before_a_wait_ends), TEST(little_waits_end_no_region))
+      TEST(a_collective_within_a_collective_is_a_part_of_it), TEST(a_barrier_right_after_another_one_lowers_no_clock),
+      TEST(free_computing_before_a_wait_is_stretched_in_steps), TEST(computing_on_which_others_wait_is_not_stretched),
+      TEST(the_first_step_costs_its_part_of_the_budget), TEST(waits_in_a_row_are_one),
+      TEST(an_instance_that_became_longer_once_ends_no_steps),
+      TEST(waits_in_a_loop_end_a_region_that_the_program_marks), TEST(the_clock_rises_before_a_wait_ends),
+      TEST(little_waits_end_no_region))
