@@ -278,6 +278,11 @@ MADE = {
         nothing=sweep("lsms", sweeps.plain),
         good=[sweep("lsms", sweeps.as_published)],
     ),
+    "groups": Made(
+        bad=[sweep("groups", sweeps.backwards)],
+        nothing=sweep("groups", sweeps.plain),
+        good=[sweep("groups", sweeps.as_published)],
+    ),
     "mst": Made(
         bad=[_apps("mst", _equal_versions, verified=False)],
         nothing=_apps("mst", _equal_versions),

@@ -12,6 +12,7 @@ import polars as pl
 from wattle.record import manifest
 from wattle.study import kept, samples
 from wattle.study.barrier import study as barrier
+from wattle.study.groups import study as groups
 from wattle.study.lsms import judges as lsms_judges
 from wattle.study.lsms import study as lsms
 from wattle.study.lsms.recorded import STAGES
@@ -27,7 +28,8 @@ from wattle.study.sweep.knob import Knob
 from wattle.study.sweep.plan import Job, Plan
 
 SWEEPS = {
-    made.name: made for made in (barrier.STUDY, slack.STUDY, race.STUDY, receiver.STUDY, pascol.STUDY, lsms.STUDY)
+    made.name: made
+    for made in (barrier.STUDY, slack.STUDY, race.STUDY, receiver.STUDY, pascol.STUDY, lsms.STUDY, groups.STUDY)
 }
 KNOB = Knob("cpufreq", "", (1.2, 1.5, 1.8, 2.2, 2.4, 2.6, 2.9), 2.6)
 NO_KNOB = Knob("none", "no clocks under /sys")
@@ -53,8 +55,10 @@ def cases(study: str, job: Job) -> Iterable[tuple[str, str, float | None, float 
             name = words[words.index("--kernel") + 1]
         if job.program == "pascol":
             name = words[words.index("--op") + 1]
+        if "--pattern" in words:
+            name = words[words.index("--pattern") + 1]
         if job.program.startswith("lsms-"):
-            name = f"{job.program[5:]} {words[words.index('--pattern') + 1]}"
+            name = f"{job.program[5:]} {name}"
         if job.program == "receiver":
             name = words[words.index("--how") + 1]
         for who in ("sender", "receiver") if job.program == "receiver" else ("all",):
@@ -80,7 +84,9 @@ def frame(
     for r in range(rounds):
         for number, job in enumerate(SWEEPS[study].jobs(plan)):
             facts = list(cases(study, job))
-            for repeat in range(job.samples // len(facts)):
+            words = job.arguments
+            first = int(words[words.index("--seed") + 1]) if "--seed" in words else 0
+            for repeat in range(first, first + job.samples // len(facts)):
                 for name, who, x, y in facts:
                     s, j, dram = (*physics(job, name, who, x, y), None)[:3]
                     off = 1 + 1e-3 * ((r * 7 + repeat * 3 + number) % 5 - 2)
@@ -89,6 +95,8 @@ def frame(
                         rows[-1]["dram_J"] = dram * off
                     learned = {"thresholds": OPS} if job.mode == "aware" and learns else {}
                     told_more = more(job, x) | learned | lsms_stages(job, y or 0, physics)
+                    if job.program.startswith("groups"):
+                        told_more |= {"job_s": s, "cores_J": j, "oracle_saves": 0.2}
                     if job.program == "receiver":
                         told_more |= _phases(job, physics, name, who, x, y)
                     rows[-1] |= {"more_json": json.dumps(told_more), "verified": verified}
@@ -181,6 +189,7 @@ def as_published(job: Job, name: str, who: str, x: float | None, y: float | None
     """The dissertation's figures, where it has them."""
     known = {"barrier": _barrier, "slack": _slack, "kernels": _kernels, "receiver": _receiver, "pascol": _pascol}
     known |= {f"lsms-{version}": _lsms for version in lsms_judges.VERSIONS}
+    known |= dict.fromkeys(("groups", "groups-mpi"), _groups)
     return known.get(job.program, _mini_app)(job, name, who, x or 0.0, y or 0.0)
 
 
@@ -265,6 +274,12 @@ def _lsms(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...
     return uneven, joules
 
 
+def _groups(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
+    """A barrier of all PEs takes as long as the slowest of all, and mode energy saves 0.9 of the oracle's saving."""
+    longer = 1.2 if y and name == "world" else 1.0
+    return longer, 10 * longer * (0.82 if job.mode != "off" else 1)
+
+
 def backwards(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
     """The opposite of what is published, as far as there is one."""
     clock, x, y = job.clock or 2.6, x or 0.0, y or 0.0
@@ -280,6 +295,8 @@ def backwards(job: Job, name: str, who: str, x: float | None, y: float | None) -
         shrinks = 1 - 0.01 * y if x == 1 and job.mode == "hybrid" else 1 + 0.02 * (x + y) if x > 1.2 else 1
         even = 0.9 if job.mode == "reduced" else even
         return 0.01 * worse * even * short, 0.1 * worse * shrinks
+    if job.program.startswith("groups"):
+        return (2.0 if name == "pairs" or job.mode != "off" else 1.0,) * 2
     if job.program == "receiver":
         return 1e-4 * clock**4 * (0.5 if job.series == "planes" else 1), 1e-3 / clock**2
     if job.program == "pascol":
@@ -339,6 +356,8 @@ for repeat in range(int(option("--repeat", 1)) - (mode == "forgets")):
             edges = {f"{stage}_{key}": [0.001] * n_pes for stage in stages for key in ("s", "end")}
             more = {"groups": 2, "step_begins": 5.0, "begin": [0.0] * n_pes, **edges}
             say(name=name[5:] + " " + option("--pattern", ""), who="all", **common, **more)
+        elif name == "groups":
+            say(name=option("--pattern", ""), who="all", **(common | {"repeat": int(option("--seed", 0))}))
         elif name == "pascol":
             say(name=option("--op", ""), who="all", rounds=1, **common)
         elif name == "receiver":
@@ -354,6 +373,17 @@ END
 
 def programs(home: Path) -> None:
     """Stand-ins of all programs, and the input that one reads."""
-    for name in ("lsms-shmem", "barrier", "slack", "kernels", "receiver", "pascol", "mst-am", "tsp-am", "tsp-steal"):
+    for name in (
+        "lsms-shmem",
+        "groups",
+        "barrier",
+        "slack",
+        "kernels",
+        "receiver",
+        "pascol",
+        "mst-am",
+        "tsp-am",
+        "tsp-steal",
+    ):
         fakes.script(home / "lib/wattle/apps" / name, PROGRAM)
     (home / "share/wattle/apps/tsp/data").mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ from wattle.shield import shield as shields
 from wattle.text import console
 
 SIMULATED = "sim"
-LONG = ("race", "mst")  # studies whose quick simulation takes too long to run three times
+LONG = ("race", "mst", "groups")  # studies whose quick simulation takes too long to run three times
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""PEs that wait for some of the others: each mode's saving beside that of an oracle of clocks."""
