@@ -7,6 +7,8 @@
  *   put_quiet  a blocking put and a shmem_quiet each
  *   reply      ring of two PEs: PE 1's handler answers by a reply, PE 1 does nothing else
  *   hop        ring of two PEs of one node: plain stores and loads without the library
+ *   own        handlers: each locks a mutex that nothing else locks
+ *   shared     handlers: each locks the mutex that PE 1 holds while it uses the data
  *
  * Headers: OpenSHMEM's, shmemx.h, C's, and am_cases.h in this folder. -DUSE_WATTLE and -lwattle give joules.
  */
@@ -19,10 +21,10 @@
 
 #include "am_cases.h"
 
-enum { AM, PUT, NBI, PUT_QUIET, REPLY, HOP };
-static const char *const way_names[] = {"am", "put", "nbi", "put_quiet", "reply", "hop", NULL};
+enum { AM, PUT, NBI, PUT_QUIET, REPLY, HOP, OWN, SHARED };
+static const char *const way_names[] = {"am", "put", "nbi", "put_quiet", "reply", "hop", "own", "shared", NULL};
 
-enum { TAKE = 1, TOKEN, ASK }; /* handlers */
+enum { TAKE = 1, TOKEN, ASK, LOCK_OWN, LOCK_SHARED }; /* handlers */
 enum { LINE = 128, SLOTS = 64, STAMP = 0x5a, MASK = 0x3fffffff };
 
 /* Symmetric. Each member has its own cache lines, so that polling one does not slow down access to its neighbour. */
@@ -55,6 +57,25 @@ static void take(void *buf, size_t n, int from, shmemx_am_token_t request)
   add_one(n == expected && *(unsigned char *)buf == STAMP ? &taken : &strange);
 }
 
+static shmemx_am_mutex own_data, shared_data;
+
+static void take_locked(shmemx_am_mutex *data, void *buf, size_t n, int from, shmemx_am_token_t request)
+{
+  shmemx_am_mutex_lock(data);
+  take(buf, n, from, request);
+  shmemx_am_mutex_unlock(data);
+}
+
+static void take_own(void *buf, size_t n, int from, shmemx_am_token_t request)
+{
+  take_locked(&own_data, buf, n, from, request);
+}
+
+static void take_shared(void *buf, size_t n, int from, shmemx_am_token_t request)
+{
+  take_locked(&shared_data, buf, n, from, request);
+}
+
 static long long token_in(const void *buf, size_t n)
 {
   int small;
@@ -84,25 +105,40 @@ static void stream(int way, const scene *s, int to)
     unsigned char *there = heap->landing[i % SLOTS];
     switch (way) {
     case AM: shmemx_am_request(to, TAKE, stamp, s->bytes); break;
+    case OWN: shmemx_am_request(to, LOCK_OWN, stamp, s->bytes); break;
+    case SHARED: shmemx_am_request(to, LOCK_SHARED, stamp, s->bytes); break;
     case PUT: shmem_putmem(there, stamp, s->bytes, to); break;
     case NBI: shmem_putmem_nbi(there, stamp, s->bytes, to); break;
     default: shmem_putmem(there, stamp, s->bytes, to), shmem_quiet();
     }
   }
-  if (way == AM)
+  if (way == AM || way == OWN || way == SHARED)
     shmemx_am_quiet();
   else if (way != PUT_QUIET)
     shmem_quiet();
 }
 
+/* PE 1 uses its data under the mutex, and other data as long without it, until it has taken all messages. */
+static void use_data(long messages)
+{
+  static unsigned char data[2][LARGEST_MESSAGE / 16];
+  while (taken + strange < messages) {
+    shmemx_am_mutex_lock(&shared_data);
+    memset(data[0], STAMP, sizeof data[0]);
+    shmemx_am_mutex_unlock(&shared_data);
+    memset(data[1], STAMP, sizeof data[1]);
+    shmemx_am_poll();
+  }
+}
+
 static bool sends(const scene *s)
 {
-  return s->t == UNI ? me == 0 : s->t == BI ? me < 2 : me != 0;
+  return s->t == UNI || s->t == HANDLERS ? me == 0 : s->t == BI ? me < 2 : me != 0;
 }
 
 static bool receives(const scene *s)
 {
-  return s->t == UNI ? me == 1 : s->t == BI ? me < 2 : me == 0;
+  return s->t == UNI || s->t == HANDLERS ? me == 1 : s->t == BI ? me < 2 : me == 0;
 }
 
 /* Checks the data of the puts, and clears it for the next time. */
@@ -120,10 +156,11 @@ static bool has_landed(const scene *s)
 static bool stream_is_right(int way, const scene *s, long rounds)
 {
   long want = 0;
-  if (way == AM && receives(s)) want = rounds * s->in_flight * (s->t == MANY ? pes - 1 : 1);
+  bool by_handler = way == AM || way == OWN || way == SHARED;
+  if (by_handler && receives(s)) want = rounds * s->in_flight * (s->t == MANY ? pes - 1 : 1);
   bool right = taken == want && strange == 0;
   taken = strange = 0;
-  return way == AM || !receives(s) ? right : right && has_landed(s);
+  return by_handler || !receives(s) ? right : right && has_landed(s);
 }
 
 /* ---- rings ---- */
@@ -202,6 +239,7 @@ static bool ring_is_right(int way, const scene *s, long rounds)
 
 static bool can(int way, const scene *s)
 {
+  if (s->t == HANDLERS) return way == OWN || way == SHARED;
   if (s->t != RING) return way <= NBI || (way == PUT_QUIET && s->t != MANY);
   if (s->bytes != sizeof(int) && s->bytes != sizeof(long long)) return false;
   if (way == HOP) return pes == 2 && from_first(others != NULL) != 0;
@@ -216,6 +254,7 @@ static void do_rounds(int way, const scene *s, long rounds)
   }
   int to = s->t == MANY ? 0 : 1 - me;
   for (long r = 0; r < rounds && sends(s); r++) stream(way, s, to);
+  if (s->t == HANDLERS && receives(s)) use_data(rounds * s->in_flight);
 }
 
 static bool is_right(int way, const scene *s, long rounds)
@@ -265,6 +304,10 @@ int main(int argc, char **argv)
   shmemx_am_attach(TAKE, take);
   shmemx_am_attach(TOKEN, take_token);
   shmemx_am_attach(ASK, answer);
+  shmemx_am_mutex_init(&own_data);
+  shmemx_am_mutex_init(&shared_data);
+  shmemx_am_attach(LOCK_OWN, take_own);
+  shmemx_am_attach(LOCK_SHARED, take_shared);
   shmem_barrier_all();
   code = run(code, me, pes);
   shmem_free(heap);

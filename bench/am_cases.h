@@ -8,6 +8,7 @@
  *   uni   a round: PE 0 sends `in_flight` messages to PE 1 and waits until all are complete
  *   bi    the same from PE 0 to PE 1 and from PE 1 to PE 0 at once
  *   many  the same from all PEs but PE 0 to PE 0
+ *   handlers  as uni, while PE 1 uses data under a mutex
  *   ring  a round: a token goes from PE to PE and back to PE 0. With two PEs a hop is half of a round trip
  *
  * A message's time is the time of a block divided by its messages: those of both directions in bi, of all senders in
@@ -25,8 +26,8 @@
 #include "options.h"
 #include "pin.h"
 
-typedef enum test { UNI, BI, MANY, RING, N_TESTS } test;
-static const char *const test_names[N_TESTS + 1] = {"uni", "bi", "many", "ring", NULL};
+typedef enum test { UNI, BI, MANY, RING, HANDLERS, N_TESTS } test;
+static const char *const test_names[N_TESTS + 1] = {"uni", "bi", "many", "ring", "handlers", NULL};
 
 enum { MAX_WAYS = 8, MAX_REPEATS = 1000, LARGEST_MESSAGE = 1 << 16, MOST_IN_FLIGHT = 1 << 22 };
 
@@ -188,8 +189,8 @@ static int read_options(int argc, char **argv, int pe, int pes)
                                   N_OPTIONS, pe == 0, &words);
   if (code == OPTIONS_GO && pes < 2)
     code = options_complain("needs at least 2 PEs and has %d; start it with oshrun -n 2 or mpirun -n 2", pes);
-  if (code == OPTIONS_GO && (is_chosen(TESTS, UNI) || is_chosen(TESTS, BI)) && pes != 2)
-    code = options_complain("uni and bi need 2 PEs, but there are %d", pes);
+  if (code == OPTIONS_GO && (is_chosen(TESTS, UNI) || is_chosen(TESTS, BI) || is_chosen(TESTS, HANDLERS)) && pes != 2)
+    code = options_complain("uni, bi and handlers need 2 PEs, but there are %d", pes);
   if (code == OPTIONS_GO && !options[NO_PIN].value) pin(pe, 0);
   return code;
 }

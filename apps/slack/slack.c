@@ -2,11 +2,13 @@
  * slack.c - early and late PEs at a barrier. Cases: CR or CR:EC. EC PEs compute `--work`, the others CR times as
  * much, and all PEs synchronize. This repeats, because the governor learns. EC 0: all but the last are early.
  * `--loads steps`: PE i computes 1 + (CR - 1) i / (n - 1) times as much as PE 0, so that PEs wait in different
- * groups. `--loads bt-mz`, `sp-mz` and `lu-mz`: PE i computes as much as the i-th process of that program (zones.h),
+ * groups. `--loads rotate`: another PE computes CR times as much in each instance. `--loads bt-mz`, `sp-mz` and `lu-mz`: PE i computes as much as the i-th process of that program (zones.h),
  * relative to the mean of all; the case has no effect.
  *
  * `--kernel`: a turn is an element of a kernel of STREAM, over arrays of `--arrays` MiB, and not a turn of multiply-adds.
  * So memory bounds the work.
+ *
+ * `--meet pairs`: a PE waits only for its partner, by a flag. The time of a sample ends when all PEs have done.
  *
  * Work is a number of turns (work.h), not a time, so that the clock changes its time. Jobs at different clocks are
  * comparable if all have the same `--turns`.
@@ -18,10 +20,11 @@
 #include "work.h"
 #include "zones.h"
 
-enum { WORK, TURNS, INSTANCES, LEAST, WARM, REPEAT, LOADS, KERNEL, ARRAYS, N_OPTIONS };
-enum { LOADS_TWO, LOADS_STEPS, LOADS_ZONES }; /* the last: the first of zones_program */
+enum { WORK, TURNS, INSTANCES, LEAST, WARM, REPEAT, LOADS, MEET, KERNEL, ARRAYS, N_OPTIONS };
+enum { LOADS_TWO, LOADS_STEPS, LOADS_ROTATE, LOADS_ZONES }; /* the last: the first of zones_program */
 
-static const char *const loads[] = {"two", "steps", "bt-mz", "sp-mz", "lu-mz", NULL};
+static const char *const loads[] = {"two", "steps", "rotate", "bt-mz", "sp-mz", "lu-mz", NULL};
+static const char *const meets[] = {"barrier", "pairs", NULL};
 static const char *const kernels[] = {"fma", "copy", "scale", "add", "triad", NULL}; /* enum work_kernel */
 static option options[N_OPTIONS] = {
     [WORK] = OPTION_NUMBER("work", 2, 0.001, 10000, "milliseconds that an early PE computes"),
@@ -31,6 +34,8 @@ static option options[N_OPTIONS] = {
     [WARM] = OPTION_NUMBER("warm", 6, 0, 1e6, "synchronizations before it that do not count"),
     [REPEAT] = OPTION_NUMBER("repeat", 1, 1, 10000, "number of measurements of each case"),
     [LOADS] = OPTION_WORD("loads", LOADS_TWO, loads, "distribution of the work"),
+    [MEET] =
+        OPTION_WORD("meet", 0, meets, "the PEs that synchronize with each other: all, or an even one and the next"),
     [KERNEL] = OPTION_WORD("kernel", WORK_FMA, kernels, "what a turn of work computes"),
     [ARRAYS] = OPTION_NUMBER("arrays", 24, 0.001, 1 << 20, "MiB of a PE's arrays, for a kernel of STREAM"),
 };
@@ -65,32 +70,56 @@ static double of_zones(int n)
   return all[job_me()];
 }
 
+static bool rotates(void)
+{
+  return (int)options[LOADS].value == LOADS_ROTATE;
+}
+
+static bool in_pairs(void)
+{
+  return options[MEET].value != 0;
+}
+
 static double factor(sample_case c)
 {
   int n = job_n_pes(), early = c.y > 0 ? (int)c.y : n - 1;
   if (program_of_zones() >= 0) return of_zones(n);
   if ((int)options[LOADS].value == LOADS_STEPS) return n > 1 ? 1 + (c.x - 1) * job_me() / (n - 1) : 1;
-  return job_me() < early ? 1 : c.x;
+  return job_me() < early || rotates() ? 1 : c.x;
 }
 
 static long arrived; /* symmetric; on PE 0: number of arrivals of the last PE */
+static long partner; /* symmetric: number of arrivals of the other PE of a pair */
 static long unmet;   /* on PE 0: how often it continued before that arrival */
 
-static split meet_often(double turns, long times)
+static void meet(long met)
+{
+  if (in_pairs()) {
+    shmem_long_p(&partner, met, job_me() ^ 1);
+    shmem_long_wait_until(&partner, SHMEM_CMP_GE, met);
+    return;
+  }
+  if (job_me() == job_n_pes() - 1) shmem_long_p(&arrived, met, 0);
+  job_barrier();
+  unmet += job_me() == 0 && arrived < met;
+}
+
+/* ratio: of the work of the late PE, where it is another one each time. */
+static split meet_often(double turns, double ratio, long times)
 {
   static long met;
   split s = {0};
   for (long i = 0; i < times; i++) {
     double begin = now();
-    compute(turns);
+    compute(rotates() && met % job_n_pes() == job_me() ? turns * ratio : turns);
     double arrive = now();
-    met++;
-    if (job_me() == job_n_pes() - 1) shmem_long_p(&arrived, met, 0);
-    job_barrier();
+    meet(++met);
     s.compute_s += arrive - begin;
     s.slack_s += now() - arrive;
-    unmet += job_me() == 0 && arrived < met;
   }
+  double done = now();
+  if (in_pairs()) job_barrier();
+  s.slack_s += now() - done;
   s.compute_s /= (double)times;
   s.slack_s /= (double)times;
   return s;
@@ -111,12 +140,12 @@ static void print_splits(const split *all)
 }
 
 /* Synchronizes without counting, and returns the number of synchronizations of a sample. */
-static long warm_up(double turns)
+static long warm_up(double turns, double ratio)
 {
   double least = options[LEAST].value;
   long n = (long)options[INSTANCES].value, warm = (long)fmax(options[WARM].value, least > 0);
   double before = now();
-  if (warm > 0) meet_often(turns, warm);
+  if (warm > 0) meet_often(turns, ratio, warm);
   if (least <= 0) return n;
   long enough = sample_rounds((now() - before) / (double)warm, least);
   return enough > n ? enough : n;
@@ -127,16 +156,16 @@ static void measure(sample_case c, int repeat, double turns)
   measured m;
   split mine, *all = job_me() == 0 ? job_calloc((size_t)job_n_pes(), sizeof *all) : NULL;
   turns *= factor(c);
-  long times = warm_up(turns);
+  long times = warm_up(turns, c.x);
   measure_begin();
-  mine = meet_often(turns, times);
+  mine = meet_often(turns, c.x, times);
   measure_end(&m);
   measure_divide(&m, (double)times);
   job_gather(&mine, sizeof mine, all);
   if (job_me() != 0) return;
   int kernel = (int)options[KERNEL].value;
-  sample_print(kernel == WORK_FMA ? loads[(int)options[LOADS].value] : kernels[kernel], "all", c, repeat, &m,
-               unmet == 0);
+  const char *of_loads = rotates() ? meets[(int)options[MEET].value] : loads[(int)options[LOADS].value];
+  sample_print(kernel == WORK_FMA ? of_loads : kernels[kernel], "all", c, repeat, &m, unmet == 0);
   print_splits(all);
   end_line();
   free(all);
@@ -162,6 +191,7 @@ static void print_turns(void)
 static const char *wrong(const sample_case *cases, int n)
 {
   static char text[128];
+  if (in_pairs() && job_n_pes() % 2) return "--meet pairs needs an even number of PEs";
   for (int i = 0; i < n; i++)
     if (cases[i].y > job_n_pes()) return "EC is the number of early PEs, at most of all";
   int program = program_of_zones(), most = program >= 0 ? zones_of((zones_program)program) : INT_MAX;

@@ -25,6 +25,8 @@ def published(case: Case, way: str) -> float:
     put = 1e-6
     if case.series == "ring":
         return {"am": 1.05 * put}.get(way, put)
+    if case.series == "handlers":
+        return {"shared": 1.5 * put}.get(way, put)
     if case.series == "bandwidth":
         loss = 1.2 + 0.1 * case.bytes.bit_length()
     else:
@@ -39,10 +41,11 @@ def frame(
     rng = random.Random(1)
     cases = [Case("bandwidth", test, size, 64, 2) for test in ("uni", "bi") for size in SIZES]
     cases += [Case("rate", test, 4, n, 2) for test in ("uni", "bi") for n in IN_FLIGHT]
-    cases += [Case("ring", "ring", 4, 1, pes) for pes in rings]
+    cases += [Case("ring", "ring", 4, 1, pes) for pes in rings] + [Case("handlers", "handlers", 4, 64, 2)]
+    of_series = {"ring": ("am", "put", "mpi"), "handlers": ("own", "shared")}
     rows = []
     for case in cases:
-        ways = ("am", "put", "mpi") if case.series == "ring" else ("am", "put", "nbi", "mpi")
+        ways = of_series.get(case.series, ("am", "put", "nbi", "mpi"))
         for r in range(repeats):
             rows += [_row(case, w, r, cost(case, w) * (1 + noise * rng.gauss(0, 1)), provenance) for w in ways]
     uni = [Case("bandwidth", "uni", size, 0, 2) for size in SIZES] + [Case("rate", "uni", 4, 0, 2)]

@@ -51,6 +51,8 @@ def cases(study: str, job: Job) -> Iterable[tuple[str, str, float | None, float 
     for word in plain:
         x, _, y = word.partition(":")
         name = {"barrier": "barrier", "slack": "steps" if "steps" in words else "two"}.get(job.program, "")
+        if "--meet" in words:
+            name = words[words.index("--meet") + 1]
         if "--kernel" in words:
             name = words[words.index("--kernel") + 1]
         if job.program == "pascol":
@@ -202,6 +204,9 @@ def _barrier(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, 
 def _slack(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
     if name == "triad":
         return _mini_app(job, name, who, x, y)
+    if name in ("barrier", "pairs"):
+        time = 0.01 * (1 + (0.5 if name == "pairs" else 1) * (x - 1))
+        return time, 10 * time
     if name == "steps":
         time = {"reduced": 1.27, "hybrid": 1.006}.get(job.mode, 1.0)
         return 0.01 * time, {"hybrid": 0.894, "reduced": 0.95}.get(job.mode, 1.0)
@@ -244,7 +249,7 @@ def _receiver(job: Job, name: str, who: str, x: float, y: float) -> tuple[float,
     if name == "direct" and who == "sender":
         dram = 1
     plane = 1.1 if job.series == "planes" else 1
-    return 1e-4 * slower * plane, 1e-3 * (left if who == "receiver" or name == "agent" else slower), 1e-4 * dram
+    return 1e-4 * slower * plane, 1e-3 * (left if who == "receiver" or name == "agent" else slower), 1e-5 * dram
 
 
 def _pascol(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:

@@ -37,8 +37,13 @@ class Shortage:
     noun: str
 
     @property
+    def weighed(self) -> float:
+        """The share that decides: of time outside waits, or of more time within them."""
+        return max(self.share, self.in_waits / IN_WAITS)
+
+    @property
     def is_too_much(self) -> bool:
-        return max(self.share, self.in_waits / IN_WAITS) >= TOO_MUCH
+        return self.weighed >= TOO_MUCH
 
     @property
     def words(self) -> str:

@@ -61,6 +61,7 @@ KNOWN = {
     "cache_misses": ("", "the sender's misses of the last-level cache for one payload; null: not counted"),
     "counted_why": ("", "why a count is missing"),
     "interfaces_json": ("", "packets and bytes of each network interface of the sender's node for one payload (JSON)"),
+    "no_core": ("", "the share of its time for which a PE of the job lacked a core; null: not known"),
     "job_changes": ("", "the changes of clock in the whole job"),
     "job_slack_s": ("s", "the time of all PEs in slack, in the whole job"),
     "job_slow_s": ("s", "the time of all PEs at a lower clock, in the whole job"),

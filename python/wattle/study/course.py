@@ -22,19 +22,26 @@ from wattle.text import units
 class Gathered:
     """The output of the jobs so far. `rows`: of samples.parquet. `setup`: the first line of that kind. `floor`: the
     joules in the first line of that kind, used while PE 0 slept. `left_out`: the parts that are missing, with the
-    reasons.
+    reasons. `of_jobs`: the number of rows whose jobs have ended.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     setup: dict[str, Any] = field(default_factory=dict)
     floor: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    of_jobs: int = 0
 
     def take(self, line: dict[str, Any], row: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
-        """Adds a line. `row` converts a sample's line. Returns whether it was a sample."""
+        """Adds a line. `row` converts a sample's line. A line of a job completes its rows. Returns whether it was a
+        sample.
+        """
         kind: str = line.get("kind", "sample")
         if kind == "sample":
             self.rows.append(row(line))
+        elif kind == "job":
+            for entry in self.rows[self.of_jobs :]:
+                entry["no_core"] = line["no_core"]
+            self.of_jobs = len(self.rows)
         elif kind == "setup":
             self.setup = self.setup or line
         elif kind == "floor":

@@ -16,6 +16,7 @@ from typing import IO, Any
 from wattle.base import files
 from wattle.base.checked import parse_json
 from wattle.base.errors import DamagedFile, WattleError
+from wattle.figures import no_core
 from wattle.machine import paths
 from wattle.machine.commands import run_quietly
 from wattle.machine.paths import Home
@@ -104,8 +105,9 @@ def run(
     its output; None: JSON is expected.
 
     `start` makes the command line of a job at its place. `folder`: where the profiles of its PEs go, in FOLDER/profile,
-    which must not exist; None: a temporary folder. The program is ended if the reader stops early. Raises WattleError
-    with the program's last messages if it fails or prints something else, and where its PEs were not at the place.
+    which must not exist; None: a temporary folder, and a last object of kind "job" has the column of `lacked`. The
+    program is ended if the reader stops early. Raises WattleError with the program's last messages if it fails or
+    prints something else, and where its PEs were not at the place.
     """
     if not start.looks:
         yield from _lines(home, program, arguments, n_pes, start, dict(os.environ), read)
@@ -117,6 +119,8 @@ def run(
         settings = {**os.environ, **NO_DEFAULT, "WATTLE_PROFILE_DIR": str(profiles)}
         yield from _lines(home, program, arguments, n_pes, start, settings, read)
         start.look(profiles, n_pes)
+        if folder is None:
+            yield {"kind": "job"} | lacked(profile_of(base, n_pes))
 
 
 def _lines(
@@ -156,11 +160,18 @@ def profile_of(folder: Path, pes: int) -> RunProfile | None:
 
 
 def states(found: RunProfile | None) -> dict[str, float | None]:
-    """Columns of a job's PE-seconds between init and finalize, by state; null where they were not counted."""
-    return {
+    """Columns of a job: `no_core`, and PE-seconds between init and finalize by state, null where they are unknown."""
+    seconds = {
         f"job_{state}_s": found.sum("state_s", state) if found else None
         for state in ("active", "spin", "yield", "asleep")
     }
+    return seconds | lacked(found)
+
+
+def lacked(found: RunProfile | None) -> dict[str, float | None]:
+    """The column `no_core` of a job: the share of its time for which a PE lacked a core; null where it is unknown."""
+    short = no_core.shortage(found) if found else None
+    return {"no_core": short.weighed if short else 0.0 if found else None}
 
 
 def shown(program: Path, lines: IO[str]) -> Iterator[dict[str, Any]]:

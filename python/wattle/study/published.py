@@ -21,6 +21,8 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from wattle.base.errors import WattleError
+from wattle.figures import no_core
 from wattle.study import energy
 from wattle.study.papers import Published
 from wattle.study.place import Place
@@ -127,6 +129,14 @@ class Evidence:
         if key == MACHINES:
             return None if self.simulated else 1.0 if self.place.one_machine else float(self.place.nodes)
         return self.numbers.get(key)
+
+    @cached_property
+    def short_of_cores(self) -> pl.DataFrame | None:
+        """The samples of jobs whose PEs lacked cores while they ran; None without such, and in simulation."""
+        if self.frame is None or self.simulated or "no_core" not in self.frame.columns:
+            return None
+        found = self.frame.filter(pl.col("no_core") >= no_core.TOO_MUCH)
+        return None if found.is_empty() else found
 
     def uses_joules(self, judge: Callable[[Any], Outcome]) -> bool:
         """Whether a judge that finds a verdict from these samples finds none without their joules."""
@@ -235,6 +245,7 @@ def judge(figures: Sequence[Published], analysis: Any) -> list[Row]:
     rows = []
     for figure in figures:
         found = _by_network(figure, networks, _outcome(figure, analysis, evidence, corners))
+        found = _with_cores(figure, evidence, found)
         rows.append(_row(figure, _excused(figure, evidence, found, said)))
     return rows
 
@@ -280,6 +291,26 @@ def _judged(figure: Published, analysis: Any) -> Outcome:
     better = figure.good == ("more" if found.past.more else "less")
     why = (f"{found.past.words}.", *found.why)
     return replace(found, verdict=Verdict.BETTER if better else Verdict.WORSE, why=why)
+
+
+def _with_cores(figure: Published, evidence: Evidence, found: Outcome) -> Outcome:
+    """The outcome, if it is the same without the samples of jobs that lacked cores."""
+    short, frame = evidence.short_of_cores, evidence.frame
+    if short is None or frame is None or found.verdict not in JUDGED:
+        return found
+    rest = frame.filter(pl.col("no_core").fill_null(0.0) < no_core.TOO_MUCH)
+    try:
+        without = _judged(figure, evidence.with_frame(rest))
+    except (WattleError, ArithmeticError, LookupError, StopIteration, TypeError, ValueError):  # no point is left
+        without = None
+    if without is not None and (without.verdict, without.ours) == (found.verdict, found.ours):
+        return found
+    most = units.share(max(short["no_core"]))
+    why = (
+        f"Cores were missing while jobs ran: in those of {short.height} of {units.several(frame.height, 'sample')} PEs "
+        f"had no core for up to {most} of their time (within waits a fifth of it counts)."
+    )
+    return replace(found, verdict=Verdict.NOT_TESTABLE, why=(why,), past=None)
 
 
 def _excused(figure: Published, evidence: Evidence, found: Outcome, said: dict[str, str]) -> Outcome:

@@ -75,17 +75,18 @@ NO_NODE = {
     "node_provenance": str(Provenance.UNAVAILABLE),
     "node_source": None,
 }
-LATER = NO_NODE | {"spans_json": None}
+LATER = NO_NODE | {"spans_json": None, "no_core": None}
 
 # The sensors' domains that form the CPU and the DRAM; the model's domains have these names.
 SCOPES = {"cpu": "package", "dram": "dram"}
 
 
-def energy_columns() -> dict[str, Any]:
-    """Columns of a sample's joules. joules_columns() and sum_domain() fill those of CPU and DRAM. Joules of the node
-    come from an external meter, by the spans: a list of begin, end and share (metered.py).
+def common_columns() -> dict[str, Any]:
+    """Columns that all studies have. `no_core` is the share of its time for which a PE of the job lacked a core
+    (program.lacked). The others are a sample's joules. joules_columns() and sum_domain() fill those of CPU and DRAM.
+    Joules of the node come from an external meter, by the spans: a list of begin, end and share (metered.py).
     """
-    found: dict[str, Any] = {"spans_json": pl.String}
+    found: dict[str, Any] = {"no_core": pl.Float64, "spans_json": pl.String}
     for domain in (*SCOPES, "node"):
         found |= {f"{domain}_J": pl.Float64, f"{domain}_uncertainty_J": pl.Float64}
         found |= {f"{domain}_provenance": pl.String, f"{domain}_source": pl.String}
@@ -93,9 +94,9 @@ def energy_columns() -> dict[str, Any]:
 
 
 def metered_columns() -> dict[str, Any]:
-    """The columns that metered() fills: energy_columns(), the interval of the figures, and all that the meter said."""
+    """The columns that metered() fills: common_columns(), the interval of the figures, and all that the meter said."""
     return {
-        **energy_columns(),
+        **common_columns(),
         "energy_interval_s": pl.Float64,
         "energy_covered_s": pl.Float64,
         "energy_why": pl.String,  # the reason where there are no joules

@@ -65,8 +65,8 @@ def test_a_study_leaves_samples_results_and_a_manifest_with_all_four_ways(bench,
     assert done.returncode == 0, done.stderr
     frame = pl.read_parquet(out / "samples.parquet")
     assert dict(frame.schema) == SCHEMA
-    assert set(frame["way"]) == {"am", "put", "nbi", "mpi", "ucx"}
-    assert set(frame["series"]) == {"bandwidth", "rate", "ring"}
+    assert set(frame["way"]) == {"am", "put", "nbi", "mpi", "ucx", "own", "shared"}
+    assert set(frame["series"]) == {"bandwidth", "rate", "ring", "handlers"}
     assert frame.height == planned(make_plan(None, None, True))
     ucx = frame.filter(pl.col("way") == "ucx")
     assert ucx["message_s"].to_list() == pytest.approx([1 / 5000000] * ucx.height)
@@ -93,7 +93,7 @@ def test_without_mpi_and_ucx_the_rest_is_measured_and_the_omissions_reported(ben
     assert done.returncode == 0, done.stderr
     left_out = " ".join(json.loads((out / "manifest.json").read_text())["study"]["left_out"])
     assert "libopenmpi-dev" in left_out and "ucx-utils" in left_out
-    assert set(pl.read_parquet(out / "samples.parquet")["way"]) == {"am", "put", "nbi"}
+    assert set(pl.read_parquet(out / "samples.parquet")["way"]) == {"am", "put", "nbi", "own", "shared"}
     assert "Left out: MPI: mpicc and mpirun are missing" in " ".join(done.stdout.split())
 
 

@@ -21,9 +21,9 @@ from wattle.study.samples import Layout, Metric, metered, metered_columns, metri
 from wattle.study.stats import Center, center
 from wattle.text.provenance import Joules
 
-SERIES = ("bandwidth", "rate", "ring")
-TESTS = ("uni", "bi", "ring")
-WAYS = ("am", "put", "nbi", "mpi", "ucx")
+SERIES = ("bandwidth", "rate", "ring", "handlers")
+TESTS = ("uni", "bi", "ring", "handlers")
+WAYS = ("am", "put", "nbi", "mpi", "ucx", "own", "shared")
 NO_UCX_JOULES = "ucx_perftest is a separate program without a meter"
 
 SCHEMA: dict[str, Any] = {
@@ -155,6 +155,10 @@ class Analysis(Evidence):
             and all((case, w) in self._cells for w in ways)
         ]
 
+    def handlers(self) -> list[Case]:
+        """The cases whose handlers were measured with data of their own and with shared data."""
+        return [case for case, way in self.cells() if way == "own" and (case, "shared") in self._cells]
+
     def only_case(self, series: str, test: str, way: str) -> Case | None:
         """The case of a way that has exactly one; else None."""
         found = [case for case, w in self._cells if w == way and (case.series, case.test) == (series, test)]
@@ -223,3 +227,4 @@ def cells_table(analysis: Analysis) -> list[dict[str, object]]:
 
 
 NAMES = {"am": "AM", "put": "put", "nbi": "put_nbi", "mpi": "MPI", "ucx": "UCX's AM"}
+NAMES |= {"own": "AM, own data", "shared": "AM, shared data"}

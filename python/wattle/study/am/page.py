@@ -170,6 +170,8 @@ LOOKS = {
     "nbi": Look("--third", "diamond", "dashdot"),
     "mpi": Look("--fourth", "circle-open", "dash"),
     "ucx": Look("--yield", "square", "dot"),
+    "own": Look("--first", "circle"),
+    "shared": Look("--second", "square-open", "dot"),
 }
 DIRECTIONS = {"uni": "one direction", "bi": "both directions"}
 

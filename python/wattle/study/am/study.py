@@ -159,6 +159,7 @@ def _all_jobs(plan: Plan) -> Iterator[Job]:
         yield Job("ring", "ours", pes, ("ring",), ("am", "put"), (RATE_BYTES,))
         if pes <= MPI_LARGEST_RING:
             yield Job("ring", "mpi", pes, ("ring",), sizes=(RATE_BYTES,))
+    yield Job("handlers", "ours", 2, ("handlers",), ("own", "shared"), (RATE_BYTES,), (BANDWIDTH_IN_FLIGHT,))
 
 
 def left_out_of(plan: Plan) -> list[str]:
@@ -327,6 +328,7 @@ def _documents(
                     raise
                 gathered.left_out.append(f"{job.series}, UCX by itself, {units.size(size)}: {error}")
                 return
+        yield {"kind": "job", "no_core": None}
         return
     ours = job.by == "ours"
     start = site.ours if ours else says_where(site.mpi)

@@ -8,7 +8,7 @@ from statistics import median
 
 from wattle.base.checked import Checked
 from wattle.study import energy, papers
-from wattle.study.published import NotTestable, Outcome, Verdict, past, verdict_of
+from wattle.study.published import NotTestable, Outcome, Verdict, needed, past, verdict_of
 from wattle.study.stats import center
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.knob import Knob
@@ -189,6 +189,16 @@ def dram_falls(a: Analysis) -> Outcome:
         raise NotTestable("so many fragments were not measured")
     ours = f"{units.percent(many.median)} beyond {VERY_MANY:,} puts, {units.percent(few.median)} up to there"
     return _explained(a, Outcome(ours, verdict_of(few.median - many.median >= APART), (), a.provenance), "dram")
+
+
+def times_of_dram(a: Analysis, way: str, ghz: float, within: tuple[float, float]) -> Outcome:
+    """Judges how many times the sender's CPU energy is that of its DRAM."""
+    points = a.select(series=PUTS, name=way, who="sender", clock=_clock(a, ghz))
+    both = [(a.median("cpu", p), a.median("dram", p)) for p in points]
+    middle = needed(center(cpu / dram for cpu, dram in both if cpu and dram), "the joules of one PE are not known")
+    ours = f"{units.significant(middle.median, 3)} times"
+    beyond = past(middle.median, *within, "times")
+    return Outcome(ours, verdict_of(not beyond), (), a.provenance, beyond)
 
 
 def planes(a: Analysis) -> Outcome:

@@ -6,12 +6,14 @@ import math
 from statistics import fmean
 
 from wattle.study import papers
-from wattle.study.published import NotTestable, Outcome, needed, past, verdict_of
+from wattle.study.published import NotTestable, Outcome, by_form, needed, past, verdict_of
 from wattle.study.stats import Center, trend
 from wattle.study.sweep.analysis import ONLY_RECORDS, Analysis, Point
 from wattle.text import units
 
-RATIOS, EARLY = "ratios", "early"
+RATIOS, EARLY, PAIRS = "ratios", "early", "pairs"
+EARLY_CR = 3.0  # of the two series with several PEs, where work is unequal
+MEETS = ("barrier", "pairs")
 SHORT = 1.05  # CR of the timeline whose slack is too short for a change of clock
 BOOST = ("performance", "hybrid")
 NEAR = 1.0  # percent, or percentage points, that count as no difference
@@ -134,9 +136,10 @@ def effect_is_reversed(a: Analysis) -> Outcome:
     found = [saving(a, "node", p).median for p in points]
     if len(found) < 3:
         raise NotTestable("needs three loads at least to fall with")
-    falls = trend([p.y or 0 for p in points], found) < -0.5 and found[0] - found[-1] > NEAR
-    why = "" if falls else EVEN
-    return Outcome(_listed(a, "node", points), verdict_of(falls), (why,) if why else (), a.provenance)
+    lost = found[0] - found[-1]
+    falls = trend([p.y or 0 for p in points], found) < -0.5 and lost > NEAR
+    beyond = past(lost, NEAR, math.inf)
+    return Outcome(_listed(a, "node", points), verdict_of(falls), () if falls else (EVEN,), a.provenance, beyond)
 
 
 EVEN = "A clock is lowered only where slack was seen. With CR = 1 there is none, so EC has no effect."
@@ -164,6 +167,20 @@ def leaves_short_alone(a: Analysis) -> Outcome:
             f"({ours})"
         )
     return Outcome(ours, verdict_of(holds))
+
+
+def pairs_save(a: Analysis, metric: str, least: float) -> Outcome:
+    """Judges that PEs which meet in pairs, where another one is late each time, need less than with a barrier."""
+    if metric == "node":
+        a.needs_joules()
+    saved = {}
+    for ratio in (1.0, EARLY_CR):
+        point = next(iter(a.select(series=PAIRS, name="pairs", x=ratio)), None)
+        found = a.saving(metric, a.like(point, name="barrier") if point else None, point)
+        saved[ratio] = needed(found, "barrier and pairs were not both measured")
+    ours = "; ".join(f"CR {ratio:g}: {units.percent(found.median)}" for ratio, found in saved.items())
+    outcome = Outcome(f"saved at {ours}", verdict_of(saved[EARLY_CR].lo >= least), (), a.kind(metric))
+    return by_form(a, outcome, "A simulated PE waits for the PEs that it meets and for no other.")
 
 
 PAPERS = papers.read(__file__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wattle.html.figures import Figure
-from wattle.study.slack.judges import EARLY, RATIOS, SHORT
+from wattle.study.slack.judges import EARLY, MEETS, PAIRS, RATIOS, SHORT
 from wattle.study.sweep.analysis import WAITS, Analysis
 from wattle.study.sweep.page import (
     Section,
@@ -13,6 +13,7 @@ from wattle.study.sweep.page import (
     by_mode,
     by_wait,
     each_metric,
+    look_of,
     only_records,
     plain_axis,
 )
@@ -53,12 +54,12 @@ def sections(a: Analysis) -> list[Section]:
                 f"Timelines, {scaling}",
                 "An instance of figures 11.1 and 11.9: A baseline, B performance, C energy, D a slack too short for "
                 "a change of clock. Medians of the computing and waiting of each PE; clock changes are those of the "
-                "whole job, over all its loads.",
+                "whole job.",
                 [_timelines(a, scaling)],
                 wide=True,
             )
         )
-    return [*found, _early(a, acts)]
+    return [*found, _early(a, acts), *_pairs(a)]
 
 
 def _timelines(a: Analysis, scaling: str) -> Figure:
@@ -78,6 +79,22 @@ def _timelines(a: Analysis, scaling: str) -> Figure:
             slack.append(1e3 * a.medians(point, "slack_s", 2)[pe])
     parts = [("compute", "--compute", compute), ("slack", "--spin", slack)]
     return bars(f"timeline-{scaling}", f"Cases A to D, {scaling}", heads, parts, "ms", "medians of the samples", 380)
+
+
+def _pairs(a: Analysis) -> list[Section]:
+    """The same work, with a barrier of all PEs and with flags between two."""
+    points = {meet: a.select(series=PAIRS, name=meet) for meet in MEETS}
+    if not all(points.values()):
+        return []
+    looks = zip(points.items(), (look_of("baseline"), look_of("energy")), strict=True)
+    axis = plain_axis("CR", False, sorted({p.x or 0 for p in points[MEETS[0]]}))
+    series = [(meet, look, some) for (meet, some), look in looks]
+    shown = [(meet, look) for meet, look, _ in series]
+    text = (
+        f"{points[MEETS[0]][0].pes} PEs, of which another one is late in each instance. All wait for it in a barrier, "
+        "or only the other PE of its pair does."
+    )
+    return [Section("pairs", "Pairs", text, each_metric(a, "pairs-{}", MODE_METRICS[:2], series, at_x, axis), shown)]
 
 
 def _early(a: Analysis, acts: str) -> Section:

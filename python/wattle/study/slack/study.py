@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from wattle.study.slack.judges import BARS, EARLY, RATIOS, ROWS, SHORT
+from dataclasses import replace
+
+from wattle.study.slack.judges import BARS, EARLY, EARLY_CR, MEETS, PAIRS, RATIOS, ROWS, SHORT
 from wattle.study.sweep.analysis import WAITS, Analysis
 from wattle.study.sweep.family import Sweep, changes, costs
 from wattle.study.sweep.plan import MODES, TURNS, Job, Plan, of_all_modes
 from wattle.text import units
 
 CR, QUICK_CR = (1, SHORT, 1.5, 2, 3, 4, 8), (1, SHORT, 2, 4)
-EARLY_PES, EARLY_CR = 4, 3  # EC needs several PEs; where there are more PEs than cores, they share cores and clocks
+EARLY_PES = 4  # EC needs several PEs; where there are more PEs than cores, they share cores and clocks
 SIMULATED_PES, SIMULATED_EARLY = 16, (1, 2, 4, 8, 12, 15)  # the papers' node
 REPEATS = 3
 
@@ -22,18 +24,27 @@ def _arguments(plan: Plan, cases: list[str]) -> tuple[str, ...]:
 
 def _jobs(plan: Plan) -> list[Job]:
     ratios = [f"{cr:g}:1" for cr in (QUICK_CR if plan.quick else CR)]
-    repeats = plan.repeats(REPEATS)
-    two = Job(RATIOS, "slack", _arguments(plan, ratios), len(ratios) * repeats, lasts=True)
-    found = list(of_all_modes(two, WAITS, ("spin",) if plan.quick else ("spin", "adaptive")))
     pes, counts = (SIMULATED_PES, SIMULATED_EARLY) if plan.simulated else (EARLY_PES, range(1, EARLY_PES))
-    cases = [f"{cr:g}:{early}" for cr in (1, EARLY_CR) for early in counts]
+    early = [f"{cr:g}:{count}" for cr in (1, EARLY_CR) for count in counts]
     wait = "spin" if plan.simulated else "adaptive"
-    many = Job(EARLY, "slack", _arguments(plan, cases), len(cases) * repeats, pes, wait, lasts=True)
+    found = list(of_all_modes(_job(plan, RATIOS, ratios), WAITS, ()))
+    for case in ratios:  # a governor would predict the waits of a case from those of the case before
+        found += of_all_modes(_job(plan, RATIOS, [case]), (), ("spin",) if plan.quick else ("spin", "adaptive"))
+    many = _job(plan, EARLY, early, pes, wait)
     found.append(many)
-    for mode in MODES:
-        fields = {name: getattr(many, name) for name in many.__dataclass_fields__}
-        found.append(Job(**fields | {"mode": mode, "scaling": "proactive"}))
+    for case in early:
+        one = _job(plan, EARLY, [case], pes, wait)
+        found += [replace(one, mode=mode, scaling="proactive") for mode in MODES]
+    found += [_job(plan, PAIRS, [f"{cr:g}" for cr in (1, EARLY_CR)], pes, wait, meet) for meet in MEETS]
     return found
+
+
+def _job(plan: Plan, series: str, cases: list[str], pes: int = 2, wait: str = "adaptive", meet: str = "") -> Job:
+    """A job. `meet`: another PE is late in each instance, and all PEs meet by a barrier, or two of them as a pair."""
+    samples, words = len(cases) * plan.repeats(REPEATS), _arguments(plan, cases)
+    if meet:
+        words = ("--loads", "rotate", "--meet", meet, *words)
+    return Job(series, "slack", words, samples, pes, wait, lasts=True)
 
 
 def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:

@@ -20,7 +20,7 @@ from wattle.record.pe import add
 from wattle.study import energy, program, samples
 from wattle.study.place import Place
 from wattle.study.published import Evidence, NotTestable
-from wattle.study.samples import Layout, Metric, energy_columns, joules_columns, metrics, spans_column, sum_domain
+from wattle.study.samples import Layout, Metric, common_columns, joules_columns, metrics, spans_column, sum_domain
 from wattle.study.stats import Center, Line, center, line, savings
 from wattle.study.sweep.knob import ACTING, Knob
 from wattle.text.provenance import Joules, read_joules, total, unavailable
@@ -44,7 +44,7 @@ SCHEMA: dict[str, Any] = {
     "repeat": pl.Int64,
     "seconds": pl.Float64,
     "cpu_s": pl.Float64,
-    **energy_columns(),  # of the PEs alone where modelled; of the node where measured
+    **common_columns(),  # of the PEs alone where modelled; of the node where measured
     "idle_J": pl.Float64,  # the node's idle joules, where the joules above exclude them
     "energy_json": pl.String,  # every domain the meter has
     "more_json": pl.String,  # further keys of the line
@@ -138,7 +138,7 @@ def of_job(folder: Path, pes: int) -> dict[str, Any]:
     """Columns from the profile of a finished job; null where it left none."""
     found = program.profile_of(folder, pes)
     if found is None:
-        return {key: None for key in SCHEMA if key.startswith("job_")} | {"knob": ""}
+        return {key: None for key in SCHEMA if key.startswith("job_")} | program.lacked(None) | {"knob": ""}
     clocks = [pe.clocks for pe in found.pes if pe.clocks]
     governed = [c for c in clocks if c.changes is not None]
     waits = [pe.time_s["wait"] for pe in found.pes]

@@ -16,7 +16,7 @@ from wattle.base.checked import Checked
 from wattle.study import energy
 from wattle.study.place import Place
 from wattle.study.published import Evidence
-from wattle.study.samples import Layout, Metric, energy_columns, joules_columns, metrics, spans_column, sum_domain
+from wattle.study.samples import Layout, Metric, common_columns, joules_columns, metrics, spans_column, sum_domain
 from wattle.study.stats import Center, center
 
 SCHEMA: dict[str, Any] = {
@@ -33,7 +33,7 @@ SCHEMA: dict[str, Any] = {
     "cpu_s": pl.Float64,  # CPU seconds of all PEs
     "wait_s": pl.Float64,  # time that all workers waited for work; null for some mini-apps
     "wait_cpu_s": pl.Float64,  # the part of it on a core
-    **energy_columns(),  # of all PEs, for one solution
+    **common_columns(),  # of all PEs, for one solution
     "energy_json": pl.String,  # every domain the meter has
     "job_active_s": pl.Float64,  # PE-seconds of the whole job by state; null for MPI
     "job_spin_s": pl.Float64,
