@@ -108,6 +108,8 @@ void start_smpi()
   s4u::Engine::set_config(std::string("smpi/iprobe:") + TEST_S);
   s4u::Engine::set_config("smpi/grow-injected-times:no"); /* it grows for all ranks together */
   s4u::Engine::set_config("smpi/send-is-detached-thresh:" + std::to_string(messaging.eager));
+  s4u::Engine::set_config("smpi/async-small-thresh:" +
+                          std::to_string(messaging.eager)); /* they need no receive to leave */
   SMPI_init();
   auto hand_over = [](size_t bytes, s4u::Host *from, s4u::Host *to) {
     return messaging.handed_over(caller(from), first_pe.at(to), bytes);

@@ -25,7 +25,7 @@ def study(folder: Path, *arguments: str, timeout: float = 360) -> dict:
 
 def test_the_study_of_messages_leaves_out_what_is_not_simulated_and_says_so(tmp_path: Path) -> None:
     found = study(tmp_path / "am", "am", "--quick", "--repeat", "1")
-    assert {cell["way"] for cell in found["cells"]} == {"am", "put", "nbi"}
+    assert {cell["way"] for cell in found["cells"]} == {"am", "put", "nbi", "own", "shared"}
     assert max(cell["pes"] for cell in found["cells"]) == 16
     assert any("only this runtime is simulated" in words for words in found["left_out"])
     assert found["place"]["name"] == "sim"
@@ -51,7 +51,6 @@ def test_the_salesman_has_the_same_answer_on_an_odd_number_of_simulated_pes(tmp_
 @pytest.mark.soak
 def test_two_sided_messages_are_simulated_by_both_networks_with_all_messages_eager_or_none(tmp_path: Path) -> None:
     found = study(tmp_path / "protocols", "protocols", "--quick")
-    assert {row["id"]: row["verdict"] for row in found["published"]}["aggregate"] == "by construction"
     assert {point["series"] for point in found["points"]} == {
         f"{link}, {way}" for link in ("TCP", "InfiniBand") for way in ("eager", "rendezvous")
     }
@@ -64,8 +63,9 @@ def test_two_sided_messages_are_simulated_by_both_networks_with_all_messages_eag
 
 @pytest.mark.soak
 def test_the_study_of_a_power_aware_library_runs_on_its_paper_s_node(tmp_path: Path) -> None:
-    found = study(tmp_path / "pascol", "pascol", "--quick", timeout=170)
-    assert {point["pes"] for point in found["points"]} == {8}
+    found = study(tmp_path / "pascol", "pascol", "--quick", timeout=400)
+    assert {point["pes"] for point in found["points"]} == {16}
+    assert json.loads((tmp_path / "pascol" / "manifest.json").read_text())["simulated"]["per_node"] == 8
     assert found["knob"]["clocks"] == [1.9, 2.33]
     kept = pl.read_parquet(tmp_path / "pascol" / "samples.parquet").filter(pl.col("mode") == "aware")
     assert all("thresholds" in json.loads(more) for more in kept["more_json"])

@@ -198,9 +198,10 @@ class Study(Generic[Analysis]):
 
 
 def _numbers(record: Manifest) -> dict[str, float]:
-    """The numbers of the simulated cluster by key. Each of its PEs has a node of its own."""
-    numbers = (record.extra.get("simulated") or {}).get("numbers") or {}
-    return {"per_node": 1.0} | {key: number["value"] for key, number in numbers.items()} if numbers else {}
+    """The numbers of the simulated cluster by key, and its PEs of a node."""
+    cluster = record.extra.get("simulated") or {}
+    numbers = {key: number["value"] for key, number in (cluster.get("numbers") or {}).items()}
+    return {"per_node": float(cluster.get("per_node", 1))} | numbers if numbers else {}
 
 
 def joules(kind: str, sources: Iterable[str], record: Manifest, unknown: str = "", both: str = "") -> str:

@@ -140,7 +140,7 @@ def test_names_of_configurations_differ():
     names = [c.name for c in configurations.ALL]
     assert len(set(names)) == len(names)
     assert configurations.CALLED["TCP, eager"] == configurations.TCP_EAGER
-    assert replace(configurations.TCP_EAGER, name="x") == Configuration("x", TCP, True, "sandybridge-tcp")
+    assert replace(configurations.TCP_EAGER, name="x") == Configuration("x", TCP, True, "sandybridge-gige")
 
 
 def test_a_cluster_of_ones_own_is_refused(wattle: Wattle, tmp_path):

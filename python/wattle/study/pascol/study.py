@@ -17,10 +17,12 @@ SMALLEST_ACC = 8  # bytes of a double
 REPEATS, QUICK_REPEATS = 4, 2
 LEAST_S, QUICK_LEAST_S = 0.05, 0.01
 PES = 2
-# In simulation: the number of processes of the paper. The memory of 64 processes limits the size.
-SIMULATED_PES, SIMULATED_QUICK_PES, SIMULATED_LARGEST = 64, 8, 256 << 10
+# In simulation: the number of processes of the paper, eight of them on a node with one card. The memory of 64 processes
+# limits the size.
+SIMULATED_PES, SIMULATED_QUICK_PES, SIMULATED_LARGEST = 64, 16, 256 << 10
+PER_NODE = 8
 # Long enough for the trials of a job, which may take a quarter of a percent of it, to move its threshold.
-SIMULATED_LEAST_S, SIMULATED_QUICK_LEAST_S = 0.01, 0.02
+SIMULATED_LEAST_S = 0.01
 MACHINE = "nw-ice"  # the paper's node, used without a sensor and without WATTLE_MACHINE
 
 
@@ -31,7 +33,7 @@ def _jobs(plan: Plan) -> list[Job]:
     pes = PES
     if plan.simulated:  # the cluster gives the machine
         sizes, machine, repeats = tuple(n for n in sizes if n <= SIMULATED_LARGEST), (), 1
-        least = SIMULATED_QUICK_LEAST_S if plan.quick else SIMULATED_LEAST_S
+        least = SIMULATED_LEAST_S
         pes = SIMULATED_QUICK_PES if plan.quick else SIMULATED_PES
     found = []
     for op in OPS:
@@ -100,4 +102,5 @@ STUDY = Sweep(
     says=_says,
     at="{x} B",
     system="nw-ice-ib",
+    per_node=PER_NODE,
 )

@@ -24,8 +24,8 @@ class Configuration:
     smallest: int = 1
 
 
-TCP_RENDEZVOUS = Configuration("TCP, rendezvous", TCP, False, "sandybridge-tcp")
-TCP_EAGER = Configuration("TCP, eager", TCP, True, "sandybridge-tcp")
+TCP_RENDEZVOUS = Configuration("TCP, rendezvous", TCP, False, "sandybridge-gige")
+TCP_EAGER = Configuration("TCP, eager", TCP, True, "sandybridge-gige")
 IB_RENDEZVOUS = Configuration("InfiniBand, rendezvous", INFINIBAND, False, "sandybridge-ib")
 IB_EAGER = Configuration("InfiniBand, eager", INFINIBAND, True, "sandybridge-ib")
 SIMULATED = (TCP_RENDEZVOUS, TCP_EAGER, IB_RENDEZVOUS, IB_EAGER)

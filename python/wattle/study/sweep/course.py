@@ -142,7 +142,7 @@ def _told(study: Sweep, plan: Plan, jobs: Sequence[Job], left_out: dict[str, str
             **({"program": list(study.program)} if study.program else {}),
             **({"left_out": left_out} if left_out else {}),
         },
-        **({"simulated": simulation.as_dict(plan.machine.cluster)} if plan.machine else {}),
+        **({"simulated": simulation.as_dict(plan.machine.cluster, plan.machine.core.per_node)} if plan.machine else {}),
         **_others(jobs),
     }
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class Sweep(Study[Analysis]):
     """A study. `jobs`: those of a round. `table`: of the command's output. `fits`: its straight lines. `program`: a
-    user's program with its arguments, in place of those of apps/; there are no published figures of it.
+    user's program with its arguments, in place of those of apps/; there are no published figures of it. `per_node`: PEs
+    of a simulated node.
     """
 
     jobs: Callable[[Plan], list[Job]]
@@ -41,14 +42,14 @@ class Sweep(Study[Analysis]):
     says: Callable[[Analysis], str] = lambda a: ""  # further sentences for the summary
     fits: Callable[[Analysis], list[Fit]] = lambda a: []
     program: tuple[str, ...] = ()
+    per_node: int = 1
     at: str = "{x}"  # the swept value of the first series, as text
     layout: Layout = COMPARED
     options: Mapping[str, Any] = field(default_factory=lambda: {"quick": QUICK, "rounds": ROUNDS})
 
     def plan(self, quick: bool, place: Place, **options: Any) -> Plan:
-        return make_plan(
-            quick, options["rounds"], f"{SIMULATED}:{place.cluster}" if place.simulated else place.name, place
-        )
+        on = f"{SIMULATED}:{place.cluster}" if place.simulated else place.name
+        return make_plan(quick, options["rounds"], on, place, self.per_node)
 
     def remark(self, plan: Plan) -> str:
         return plan.knob.words

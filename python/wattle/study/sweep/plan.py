@@ -96,12 +96,14 @@ class Plan:
         return self.knob.some(knob.QUICK_CLOCKS if self.quick else knob.MOST_CLOCKS) if self.knob.acts else ()
 
 
-def make_plan(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | None = None) -> Plan:
-    """The plan of a study. `on`: its place as `--on` names it. `place`: the same, where it is checked already."""
+def make_plan(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | None = None, per_node: int = 1) -> Plan:
+    """The plan of a study. `on`: its place as `--on` names it. `place`: the same, where it is checked already.
+    `per_node`: PEs that share a simulated node.
+    """
     check_times("--rounds", rounds)
     name, colon, cluster = on.partition(":")
     if name == SIMULATED:
-        machine = simulation.plan(cluster if colon else DEFAULT_CLUSTER, 1, {})
+        machine = simulation.plan(cluster if colon else DEFAULT_CLUSTER, 1, {}, per_node=per_node)
         return Plan(quick, rounds or 1, knob.of_machine(machine), machine=machine)
     there = place or check_place(on, simulates=True)
     cores = len(os.sched_getaffinity(0))
