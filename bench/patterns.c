@@ -40,6 +40,10 @@
 #include <emmintrin.h>
 #endif
 
+#ifdef WATTLE_SIMULATED
+#include <wattle_sim.h>
+#endif
+
 #include "counts.h"
 #include "options.h"
 #include "patterns_meter.h"
@@ -182,7 +186,7 @@ static config make_config(pattern p, size_t payload, size_t n)
 static size_t cache_bytes(void)
 {
   long l3 = -1;
-#if defined(_SC_LEVEL3_CACHE_SIZE)
+#if defined(_SC_LEVEL3_CACHE_SIZE) && !defined(WATTLE_SIMULATED)
   l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
 #endif
   return l3 > 0 ? (size_t)l3 : (size_t)64 << 20;
@@ -222,7 +226,9 @@ static memory make_memory(void)
   m.unpacked = private(unpacks ? m.span : 0, AT_UNPACKED);
   if (options[CLEAR].value == CLEAR_SWEEP) {
     m.sweep_bytes = 2 * cache_bytes();
+#ifndef WATTLE_SIMULATED
     m.sweep = private(m.sweep_bytes, 0);
+#endif
   }
   return m;
 }
@@ -281,12 +287,24 @@ static void flush(const memory *m, const config *c)
 static void flush(const memory *m, const config *c) {}
 #endif
 
+#ifdef WATTLE_SIMULATED
+static void sweep_caches(const memory *m) /* simulated caches hold what was moved last */
+{
+  wattle_sim_move(m->sweep_bytes);
+}
+#else
+static void sweep_caches(const memory *m)
+{
+  for (size_t i = 0; i < m->sweep_bytes; i += LINE) ((volatile unsigned char *)m->sweep)[i]++;
+}
+#endif
+
 static void clear_caches(const memory *m, const config *c)
 {
   if (options[CLEAR].value == CLEAR_CLFLUSH)
     flush(m, c);
   else if (options[CLEAR].value == CLEAR_SWEEP)
-    for (size_t i = 0; i < m->sweep_bytes; i += LINE) ((volatile unsigned char *)m->sweep)[i]++;
+    sweep_caches(m);
 }
 
 /* ---- the patterns ---- */

@@ -53,7 +53,7 @@ class Plan:
         found += ["--repeat", str(self.repeats), "--min-time", f"{self.min_time_s:g}", "--min-iterations", "1"]
         found += measuring.interval()
         if self.place.simulated:
-            return [*found, "--no-pin", "--clear", "none"]  # a simulation has no caches and no counters
+            return [*found, "--no-pin", "--clear", "sweep"]  # a simulation has no flush and no counters
         return [*found, "--count", str(QUICK_COUNTED if self.quick else COUNTED)]
 
 

@@ -244,9 +244,12 @@ def _medians(a: Analysis, metric: str, pattern: str, fragments: list[int]) -> li
 
 def flat_rates(a: Analysis) -> Outcome:
     fragments = _fragments(a, "from 64 on")
-    spans = {p: max(r) / min(r) for p in SINGLE for r in [_medians(a, "rate", p, fragments)]}
+    rates = {p: _medians(a, "rate", p, fragments) for p in SINGLE}
+    spans = {p: max(r) / min(r) for p, r in rates.items()}
     ours = "; ".join(f"{p} varies by a factor of {span:.1f}" for p, span in spans.items())
-    return _outcome(a, "rate", ours, all(span <= 2 for span in spans.values()), reasons.call_rate(a))
+    rises = all(2 * r[-1] >= max(r) for r in rates.values())  # none that falls makes up for one that rises
+    beyond = past(max(spans.values()), 0, 2, "times") if rises else None
+    return _outcome(a, "rate", ours, max(spans.values()) <= 2, reasons.call_rate(a), beyond=beyond)
 
 
 def aggregated_rate(a: Analysis) -> Outcome:

@@ -57,7 +57,7 @@ QUICK_ACROSS_MOST_PAYLOAD_FRAGMENTS = 1024
 SIMULATED_REPEATS, SIMULATED_MIN_TIME_S = 6, 0.0
 SIMULATED_ITERATIONS = 1
 QUICK_MANY_PES_MOST_FRAGMENTS = 1024  # of simulated pairs of PEs at the same time
-SIMULATED_ARGUMENTS = ["--no-pin", "--clear", "none"]  # a simulation has no caches
+SIMULATED_ARGUMENTS = ["--no-pin", "--clear", "sweep"]  # a simulation knows no flush instruction
 
 
 @dataclass(frozen=True)
