@@ -81,6 +81,7 @@ typedef struct wtl_mpi_test_loop {
   uint32_t tests;         /* since the hash was last equal to it */
   uint32_t times;         /* that it was equal again, at most 2 */
   uint32_t pause, unseen; /* tests of the last pause of the search; those still to come */
+  uint32_t n_found;       /* tests of this loop that succeeded with another state than those before */
 } wtl_mpi_test_loop;
 
 struct wtl_mpi_frame;
@@ -317,6 +318,9 @@ typedef enum wtl_mpi_loop_state {
  * (test_loop.c). */
 wtl_mpi_loop_state wtl_mpi_test_loop_check(wtl_mpi_test_loop *loop);
 
+/* Called after a test of a wait that succeeded. Returns whether it did so before with the same state of the thread. */
+bool wtl_mpi_test_loop_found_again(wtl_mpi_test_loop *loop);
+
 /* The rarer parts of the two functions below (program_tests.c): before a test that may belong to a wait, and after it
  * or one whose state is looked at. */
 uint64_t wtl_mpi_continue_polling(void);
@@ -336,10 +340,10 @@ static inline uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, wtl_origin 
 static inline void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
-  if (WTL_UNLIKELY(found || t->result == WTL_TEST_PROGRESS)) wtl_wakeup_others(&wtl_mpi_self->door.ring);
   if (WTL_UNLIKELY(t->polling.idle || (!found && !t->loop.unseen))) {
     wtl_mpi_note_test(f, from, found);
   } else {
+    if (WTL_UNLIKELY(found || t->result == WTL_TEST_PROGRESS)) wtl_wakeup_others(&wtl_mpi_self->door.ring);
     if (!found) t->loop.unseen--;
     wtl_mpi_close(f);
   }

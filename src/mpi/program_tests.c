@@ -4,8 +4,9 @@
  * A program without MPI_Wait waits by tests: one finds nothing, and another follows with no work in between. Such a
  * chain of tests is a wait of the door, at the site of the last test.
  *
- * A chain ends when a test succeeds, when another call follows or when the program's state changes (test_loop.c). It
- * also ends when more time passes between two tests than a loop around them needs.
+ * A chain ends when a test succeeds, unless it did so before in the same state. It also ends when another call follows
+ * or when the program's state changes (test_loop.c), and when more time passes between two tests than a loop around
+ * them needs.
  */
 #include "mpi/mpi_front.h"
 #include "os/floats.h"
@@ -34,9 +35,10 @@ void wtl_mpi_note_test(wtl_mpi_frame *f, uint64_t from, bool found)
 {
   wtl_mpi_rank *self = wtl_mpi_self;
   wtl_mpi_thread *t = &wtl_mpi_here;
-  bool in_chain = t->polling.idle != 0;
-  wtl_mpi_loop_state state = found ? WTL_MPI_LOOP_COMPUTES : wtl_mpi_test_loop_check(&t->loop);
-  if (found) {
+  bool in_chain = t->polling.idle != 0, again = found && wtl_mpi_test_loop_found_again(&t->loop);
+  wtl_mpi_loop_state state = found ? WTL_MPI_LOOP_UNKNOWN : wtl_mpi_test_loop_check(&t->loop);
+  if ((found && !again) || t->result == WTL_TEST_PROGRESS) wtl_wakeup_others(&self->door.ring);
+  if (found && !again) {
     wtl_door_test_wait_end(&self->door, f->site, &t->polling, true);
   } else if (state == WTL_MPI_LOOP_ONLY_TESTS) {
     t->polling.may_compute = true;

@@ -138,6 +138,12 @@ bool wtl_mpi_is_left(const wtl_mpi_rank *self)
   return false;
 }
 
+bool wtl_mpi_test_loop_found_again(wtl_mpi_test_loop *loop)
+{
+  (void)loop;
+  return false;
+}
+
 wtl_mpi_loop_state wtl_mpi_test_loop_check(wtl_mpi_test_loop *loop)
 {
   (void)loop;

@@ -10,6 +10,10 @@
  * returns to its state after as many tests. If the state does not return within WINDOW tests, the search pauses, each
  * time for longer. Computing that leaves no trace in registers or on the stack is not seen, so program_tests.c also
  * limits the time between two tests.
+ *
+ * A test of a complete request, of a null request or for a message that is not received yet succeeds in each turn of a
+ * loop that waits for something else. So a test that succeeds again with the same state changes nothing, and does not
+ * end the wait. Only a test that fails begins one or sleeps.
  */
 #include "mpi/mpi_front.h"
 
@@ -19,7 +23,11 @@
 
 _Thread_local wtl_mpi_held wtl_mpi_at_test __attribute__((tls_model("initial-exec")));
 
-enum { WINDOW = 64, MOST_UNSEEN = 16384, STACK_WORDS = 128 };
+/* FOUND: the tests of one loop that may succeed in each of its turns. */
+enum { WINDOW = 64, MOST_UNSEEN = 16384, STACK_WORDS = 128, FOUND = 8 };
+
+/* The hashes at the last tests of the loop that succeeded with another state than those before. */
+static _Thread_local uint64_t found[FOUND] __attribute__((tls_model("initial-exec")));
 
 /* Returns how many words of the stack may be read. The stack of a coroutine may end at any page. */
 static size_t readable(const uintptr_t *from)
@@ -62,4 +70,13 @@ wtl_mpi_loop_state wtl_mpi_test_loop_check(wtl_mpi_test_loop *s)
   if (s->mark) s->pause = s->pause == 0 ? WINDOW : s->pause < MOST_UNSEEN ? 2 * s->pause : s->pause;
   *s = (wtl_mpi_test_loop){.mark = now, .pause = s->pause, .unseen = s->pause};
   return WTL_MPI_LOOP_COMPUTES;
+}
+
+bool wtl_mpi_test_loop_found_again(wtl_mpi_test_loop *s)
+{
+  uint64_t now = state_hash();
+  for (uint32_t i = 0; i < s->n_found && i < FOUND; i++)
+    if (found[i] == now) return true;
+  found[s->n_found++ % FOUND] = now;
+  return false;
 }
