@@ -7,8 +7,9 @@
  * DESIGN
  *
  * Operations. A put, a get or an atomic operation is a message (wire.h) that the target's CPU executes. If hardware can
- * move bytes, puts and gets of segment WTL_NET_OPEN_SEGMENT use it, piece by piece, once the target has sent the key of
- * a piece. Such puts ring no doorbell. So a PE whose threads may sleep posts a notice at the PEs that have its keys
+ * move bytes, puts and gets of the WTL_NET_OPEN_SEGMENTS use it, piece by piece, once the target has sent the key of a
+ * piece. Where no thread awaits stores, puts of up to WTL_NET_MERGED bytes are messages, which keep their order. Puts
+ * by hardware ring no doorbell. So a PE whose threads may sleep posts a notice at the PEs that have its keys
  * (wtl_net_post_notice). They ring it, and send puts of up to WTL_NET_MERGED bytes by messages.
  *
  * Order. Messages from one PE to another arrive in order. Exceptions are puts of WTL_NET_LARGE bytes or more and
@@ -38,7 +39,8 @@
  * its headers this is what UCX reads from a connection at a time (ucx/transport_ucx.c), so it is sent at once.
  */
 enum { WTL_NET_BATCHED = 256, WTL_NET_MERGED = 8192, WTL_NET_LARGE = 32768, WTL_NET_MOST = 124 << 10 };
-enum { WTL_NET_OPEN_SEGMENT = 0 };
+/* Hardware may reach the first segments. Threads wait for plain stores to one of them alone. */
+enum { WTL_NET_OPEN_SEGMENTS = 2, WTL_NET_AWAITED_SEGMENT = 0 };
 
 typedef struct wtl_net wtl_net;
 
@@ -90,7 +92,7 @@ typedef struct wtl_net_tag {
  * call the network or wait. */
 typedef struct wtl_net_callbacks {
   void *owner;
-  uint64_t open_bytes;                                    /* of segment WTL_NET_OPEN_SEGMENT, on every PE */
+  uint64_t (*open_bytes)(void *owner, uint32_t segment);  /* of an open segment, the same on every PE; 0: none yet */
   void *(*find)(void *owner, wtl_place at, uint64_t n);   /* NULL: not all of it exists */
   void (*changed)(void *owner, wtl_place at, uint64_t n); /* `n` bytes were stored, and a full barrier followed */
   void (*completed)(void *owner);                         /* an operation of this PE is complete */
@@ -101,7 +103,7 @@ typedef struct wtl_net_callbacks {
    * there. */
   void *(*buffer)(void *owner, int from, wtl_net_tag tag, size_t n);
   void (*landed)(void *owner, int from, wtl_net_tag tag, void *buffer, size_t n);
-  /* Does a thread sleep that a store to the open segment may wake? NULL: none does. */
+  /* Does a thread sleep that a store to WTL_NET_AWAITED_SEGMENT may wake? NULL: none does. */
   bool (*sleeps)(void *owner);
   /* Called without the lock when the program is about to end the library under the network. The PE must end first. */
   void (*closing)(void *owner);
@@ -209,13 +211,13 @@ void wtl_net_push(wtl_net *net);
 void wtl_net_caller_waits(wtl_net *net);
 
 /* True if no later operation can reach a PE before an earlier one to the same PE, except a put for which
- * wtl_net_put_overtakes is true. The caller notes a fence that relies on this (wtl_net_note_fence). */
+ * wtl_net_overtakes is true. The caller notes a fence that relies on this (wtl_net_note_fence). */
 bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow);
 void wtl_net_note_fence(wtl_net *net);
 
-/* Could this put of `n` bytes overtake an earlier operation behind which a fence was noted? The caller then waits for
- * the earlier ones first. */
-bool wtl_net_put_overtakes(wtl_net *net, const wtl_net_op *o, size_t n);
+/* Could this put or get of `n` bytes overtake an earlier operation behind which a fence was noted? The caller then
+ * waits for the earlier ones first. Shorter ones travel as messages, so they do not. OpenSHMEM's gets need no order. */
+bool wtl_net_overtakes(wtl_net *net, const wtl_net_op *o, size_t n);
 
 /* Requests completion of all operations that any thread has begun, from all PEs concerned. Returns the argument of
  * wtl_net_flushed. */

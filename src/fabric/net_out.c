@@ -534,7 +534,7 @@ static void put_alone(wtl_net *net, const wtl_net_op *o, const void *from, size_
 static bool is_for_sleepers(const wtl_net *net, const wtl_net_op *o, size_t n)
 {
   return net->peers[o->pe].may_sleep && n <= WTL_NET_MERGED && o->mode < WTL_NET_SIGNAL &&
-         o->at.segment == WTL_NET_OPEN_SEGMENT;
+         o->at.segment == WTL_NET_AWAITED_SEGMENT;
 }
 
 /* Sends a put as a message. */
@@ -564,18 +564,10 @@ static void count_by_hardware(wtl_net *net, wtl_net_flow *flow, int pe)
 /* Where operations are batched, short puts share messages although hardware could take each. */
 static bool prefers_messages(wtl_net *net, const wtl_net_op *o, size_t n)
 {
-  return o->mode >= WTL_NET_SIGNAL || is_for_sleepers(net, o, n) || (!o->flow && net->peers[o->pe].draining) ||
+  return o->mode >= WTL_NET_SIGNAL || is_for_sleepers(net, o, n) ||
+         (o->at.segment != WTL_NET_AWAITED_SEGMENT && n <= WTL_NET_MERGED) ||
+         (!o->flow && net->peers[o->pe].draining) ||
          (net->merges && n <= WTL_NET_BATCHED && *batching_of(net, o->flow));
-}
-
-bool wtl_net_put_overtakes(wtl_net *net, const wtl_net_op *o, size_t n)
-{
-  const peer *p = &net->peers[o->pe];
-  if (!net->rma_used || o->flow || n <= WTL_NET_MERGED || o->mode >= WTL_NET_SIGNAL) return false;
-  wtl_net_lock(net);
-  bool overtakes = p->may_sleep && p->fences != net->fences && wtl_net_is_pending(p);
-  wtl_net_unlock(net);
-  return overtakes;
 }
 
 void wtl_net_note_fence(wtl_net *net)
@@ -603,12 +595,33 @@ static void dispatch_fetch(wtl_net *net, const wtl_net_op *o)
   if (o->left || net->fetches == 1 || !net->merges) wtl_net_send_batch(net, o->pe);
 }
 
+/* May a message to the PE be under way that a fence was behind? */
+static bool is_fenced(const wtl_net *net, const peer *p)
+{
+  return p->draining || (p->fences != net->fences && wtl_net_is_pending(p));
+}
+
+bool wtl_net_overtakes(wtl_net *net, const wtl_net_op *o, size_t n)
+{
+  if (!net->rma_used || o->flow || n <= WTL_NET_MERGED || o->mode >= WTL_NET_SIGNAL) return false;
+  wtl_net_lock(net);
+  bool overtakes = is_fenced(net, &net->peers[o->pe]);
+  wtl_net_unlock(net);
+  return overtakes;
+}
+
+/* Gets of global memory keep their order with puts before a fence, those of OpenSHMEM have none. */
+static bool gets_by_message(const wtl_net *net, const wtl_net_op *o)
+{
+  return o->at.segment != WTL_NET_AWAITED_SEGMENT && !o->flow && is_fenced(net, &net->peers[o->pe]);
+}
+
 void wtl_net_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n)
 {
   wtl_os_note_work(WTL_OS_FAR);
   wtl_net_lock(net);
   net->peers[o->pe].mutual = MUTUAL;
-  if (!wtl_net_rma_get(net, o, to, n)) {
+  if (gets_by_message(net, o) || !wtl_net_rma_get(net, o, to, n)) {
     uint64_t token = await(net, to, n, -1, waiter_of(net, o));
     marked(wtl_net_add_record(net, o->pe, WIRE_LOAD, o->at, token, n, 0), o->mark);
     dispatch_fetch(net, o);

@@ -1,5 +1,5 @@
 /*
- * net_rma.c - puts and gets by the network's hardware. The open segment of a PE is divided into pieces. A piece is
+ * net_rma.c - puts and gets by the network's hardware. The open segments of a PE are divided into pieces. A piece is
  * registered, and its key sent, when another PE first needs it, so that a sparse heap is not pinned whole. Until the
  * key has arrived, messages are used.
  *
@@ -28,34 +28,40 @@
 #include "fabric/net_state.h"
 #include "os/atomic.h"
 
-enum { LEAST_PIECE_BYTES = 4 << 20, MOST_PIECES = 256, KEY_BYTES = 1024 };
+enum { LEAST_PIECE_BYTES = 4 << 20, MOST_PIECES = 4096, KEY_BYTES = 1024 };
 
 /* A message in vain wakes a PE that computes. So do a withdrawal and the next posting, at the other PE. */
 enum { IN_VAIN = 2 };
 
-/* A piece of the open segment of another PE. */
+/* A piece of an open segment of another PE. */
 typedef struct piece {
   enum { UNKNOWN, WANTED, OPEN, CLOSED } state;
   wtl_transport_key key;
 } piece;
 
-/* A piece of this PE's own open segment. */
+/* A piece of an open segment of this PE. */
 typedef struct offer {
   size_t length; /* of the key; 0: not offered yet, or it cannot be offered */
   bool tried;
   char key[KEY_BYTES]; /* a wire_key, then the transport's key */
 } offer;
 
-static uint64_t piece_bytes(const wtl_net *net)
+static uint64_t open_bytes(const wtl_net *net, uint32_t segment)
 {
-  uint64_t n = LEAST_PIECE_BYTES;
-  while (n * MOST_PIECES < net->callbacks.open_bytes) n *= 2;
+  return segment < WTL_NET_OPEN_SEGMENTS ? net->callbacks.open_bytes(net->callbacks.owner, segment) : 0;
+}
+
+static uint64_t piece_bytes(const wtl_net *net, uint32_t segment)
+{
+  uint64_t n = LEAST_PIECE_BYTES, all = open_bytes(net, segment);
+  while (n * MOST_PIECES < all) n *= 2;
   return n;
 }
 
-static size_t n_pieces(const wtl_net *net)
+static size_t n_pieces(const wtl_net *net, uint32_t segment)
 {
-  return (size_t)((net->callbacks.open_bytes + piece_bytes(net) - 1) / piece_bytes(net));
+  uint64_t n = piece_bytes(net, segment);
+  return (size_t)((open_bytes(net, segment) + n - 1) / n);
 }
 
 static bool may(wtl_net *net, int pe)
@@ -65,28 +71,35 @@ static bool may(wtl_net *net, int pe)
   return net->rma == WTL_RMA_ON || ops->has_rma(net->transport, pe);
 }
 
-/* Returns the piece at `offset`, or NULL if it is not open. Requests its key the first time. */
-static const piece *find_piece(wtl_net *net, int pe, uint64_t offset)
+/* Piece `i` of a segment, as the token of a request for its key. */
+static uint64_t token_of(uint32_t segment, size_t i)
 {
-  peer *p = &net->peers[pe];
-  size_t i = (size_t)(offset / piece_bytes(net));
-  if (!p->pieces && !(p->pieces = calloc(n_pieces(net), sizeof *p->pieces))) return NULL;
-  piece *found = &p->pieces[i];
+  return (uint64_t)segment << 32 | i;
+}
+
+/* Returns the piece at the place, or NULL if it is not open. Requests its key the first time. */
+static const piece *find_piece(wtl_net *net, int pe, wtl_place at)
+{
+  piece **pieces = &net->peers[pe].pieces[at.segment];
+  uint64_t size = piece_bytes(net, at.segment);
+  size_t i = (size_t)(at.offset / size);
+  if (!*pieces && !(*pieces = calloc(n_pieces(net, at.segment), sizeof **pieces))) return NULL;
+  piece *found = &(*pieces)[i];
   if (found->state == UNKNOWN) {
     found->state = WANTED;
     net->rma_used = true;
-    wtl_net_add_record(net, pe, WIRE_WANT_KEY, (wtl_place){i * piece_bytes(net), WTL_NET_OPEN_SEGMENT}, i, 0, 0);
+    wtl_net_add_record(net, pe, WIRE_WANT_KEY, (wtl_place){i * size, at.segment}, token_of(at.segment, i), 0, 0);
   }
   return found->state == OPEN ? found : NULL;
 }
 
 static bool is_open(wtl_net *net, int pe, wtl_place at, size_t n)
 {
-  uint64_t size = piece_bytes(net);
-  if (at.segment != WTL_NET_OPEN_SEGMENT || !may(net, pe)) return false;
+  uint64_t bytes = open_bytes(net, at.segment), size = piece_bytes(net, at.segment);
+  if (at.offset >= bytes || n > bytes - at.offset || !may(net, pe)) return false;
   bool all = true;
   for (uint64_t first = at.offset / size; first <= (at.offset + n - 1) / size; first++)
-    all &= find_piece(net, pe, first * size) != NULL;
+    all &= find_piece(net, pe, (wtl_place){first * size, at.segment}) != NULL;
   return all;
 }
 
@@ -113,11 +126,11 @@ static void ended(void *arg)
   wtl_net_wait_ends(o.net, o.waiter);
 }
 
-/* How many of `n` bytes at `offset` lie in the same piece. */
-static size_t within(const wtl_net *net, uint64_t offset, size_t n)
+/* How many of `n` bytes at the place lie in the same piece. */
+static size_t within(const wtl_net *net, wtl_place at, uint64_t n)
 {
-  uint64_t left = piece_bytes(net) - offset % piece_bytes(net);
-  return n < left ? n : (size_t)left;
+  uint64_t size = piece_bytes(net, at.segment), left = size - at.offset % size;
+  return (size_t)(n < left ? n : left);
 }
 
 static void offer_here(wtl_net *net, const void *here, size_t n);
@@ -128,14 +141,14 @@ static void each_piece(wtl_net *net, const wtl_net_op *o, char *here, size_t n, 
   net->counts.rma_bytes += n;
   if (net->transport->ops->copies && net->transport->ops->copies(net->transport)) offer_here(net, here, n);
   for (size_t done = 0, step; done < n; done += step) {
-    uint64_t offset = o->at.offset + done;
-    step = within(net, offset, n - done);
+    wtl_place at = {o->at.offset + done, o->at.segment};
+    step = within(net, at, n - done);
     waiter w = o->left  ? wtl_net_wait_alone(o->left)
                : is_put ? wtl_net_wait_epoch(net)
                         : wtl_net_wait_together(net, o->flow, o->pe);
     act(net->transport, o->pe,
-        &(wtl_transport_rma){.key = &find_piece(net, o->pe, offset)->key,
-                             .offset = offset % piece_bytes(net),
+        &(wtl_transport_rma){.key = &find_piece(net, o->pe, at)->key,
+                             .offset = at.offset % piece_bytes(net, at.segment),
                              .here = here + done,
                              .n = step,
                              .done = ended,
@@ -151,7 +164,7 @@ bool wtl_net_rma_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t
   net->rma_dirty = true;
   wtl_net_disorder(net);
   each_piece(net, o, (char *)(uintptr_t)from, n, net->transport->ops->put, true);
-  note_put(net, o->pe, o->at.offset, n);
+  if (o->at.segment == WTL_NET_AWAITED_SEGMENT) note_put(net, o->pe, o->at.offset, n);
   return true;
 }
 
@@ -261,7 +274,7 @@ bool wtl_net_rma_take_notice(wtl_net *net, int from)
 static void send_ring(wtl_net *net, int pe)
 {
   wtl_net_span s = net->peers[pe].covered;
-  wtl_net_add_record(net, pe, WIRE_RING, (wtl_place){s.from, WTL_NET_OPEN_SEGMENT}, s.end - s.from, 0, 0);
+  wtl_net_add_record(net, pe, WIRE_RING, (wtl_place){s.from, WTL_NET_AWAITED_SEGMENT}, s.end - s.from, 0, 0);
   wtl_net_send_batch(net, pe);
 }
 
@@ -286,12 +299,12 @@ void wtl_net_rma_send_rings(wtl_net *net)
 static void wake_sleepers(wtl_net *net, uint64_t offset, uint64_t n)
 {
   wtl_fence();
-  net->callbacks.changed(net->callbacks.owner, (wtl_place){offset, WTL_NET_OPEN_SEGMENT}, n);
+  net->callbacks.changed(net->callbacks.owner, (wtl_place){offset, WTL_NET_AWAITED_SEGMENT}, n);
 }
 
 bool wtl_net_rma_take_ring(wtl_net *net, int from, wtl_place at, uint64_t n)
 {
-  if (!net->peers[from].puts_here || at.segment != WTL_NET_OPEN_SEGMENT || n == 0) return false;
+  if (!net->peers[from].puts_here || at.segment != WTL_NET_AWAITED_SEGMENT || n == 0) return false;
   wake_sleepers(net, at.offset, n);
   return true;
 }
@@ -303,7 +316,7 @@ static void withdraw(wtl_net *net, int pe)
   net->unaware[net->n_unaware] = pe;
   net->n_unaware++;
   wtl_net_add_record(net, pe, WIRE_WITHDRAWAL, (wtl_place){0}, 0, 0, 0);
-  wake_sleepers(net, 0, net->callbacks.open_bytes);
+  wake_sleepers(net, 0, open_bytes(net, WTL_NET_AWAITED_SEGMENT));
 }
 
 void wtl_net_rma_took_for_notice(wtl_net *net, int from)
@@ -345,10 +358,10 @@ void wtl_net_post_notice(wtl_net *net)
 
 /* --- keys ------------------------------------------------------------------------------------------------------- */
 
-static void make_offer(wtl_net *net, offer *o, uint64_t offset)
+static void make_offer(wtl_net *net, offer *o, wtl_place at)
 {
-  size_t n = within(net, offset, (size_t)(net->callbacks.open_bytes - offset)), length = KEY_BYTES - sizeof(wire_key);
-  void *start = net->callbacks.find(net->callbacks.owner, (wtl_place){offset, WTL_NET_OPEN_SEGMENT}, n);
+  size_t n = within(net, at, open_bytes(net, at.segment) - at.offset), length = KEY_BYTES - sizeof(wire_key);
+  void *start = net->callbacks.find(net->callbacks.owner, at, n);
   wire_key key = {(uint64_t)(uintptr_t)start};
   o->tried = true;
   if (!start || !net->transport->ops->offer) return;
@@ -357,31 +370,38 @@ static void make_offer(wtl_net *net, offer *o, uint64_t offset)
   o->length = sizeof key + length;
 }
 
-static offer *find_offer(wtl_net *net, int pe, size_t i)
+static offer *find_offer(wtl_net *net, int pe, uint32_t segment, size_t i)
 {
-  if (!net->offers && !(net->offers = calloc(n_pieces(net), sizeof *net->offers)))
+  offer **offers = &net->offers[segment];
+  if (!*offers && !(*offers = calloc(n_pieces(net, segment), sizeof **offers)))
     wtl_net_fail(net, pe, "no memory for keys of", "out of memory");
-  return &net->offers[i];
+  return &(*offers)[i];
 }
 
-/* Offers the pieces of this PE's own open segment in which the bytes lie: then the transport need not copy them. */
+static void offer_of(wtl_net *net, uint32_t segment, const void *here, size_t n)
+{
+  const char *start = net->callbacks.find(net->callbacks.owner, (wtl_place){0, segment}, 1);
+  uint64_t bytes = open_bytes(net, segment), size = piece_bytes(net, segment);
+  uint64_t at = (uint64_t)((uintptr_t)here - (uintptr_t)start);
+  if (!start || at >= bytes || n > bytes - at) return;
+  for (uint64_t i = at / size; i <= (at + n - 1) / size; i++) {
+    offer *o = find_offer(net, net->boot->pe, segment, (size_t)i);
+    if (!o->tried) make_offer(net, o, (wtl_place){i * size, segment});
+  }
+}
+
+/* Offers the pieces of this PE's own open segments in which the bytes lie: then the transport need not copy them. */
 static void offer_here(wtl_net *net, const void *here, size_t n)
 {
-  const char *start = net->callbacks.find(net->callbacks.owner, (wtl_place){0, WTL_NET_OPEN_SEGMENT}, 1);
-  uint64_t size = piece_bytes(net), at = (uint64_t)((uintptr_t)here - (uintptr_t)start);
-  if (!start || at >= net->callbacks.open_bytes || n > net->callbacks.open_bytes - at) return;
-  for (uint64_t i = at / size; i <= (at + n - 1) / size; i++) {
-    offer *o = find_offer(net, net->boot->pe, (size_t)i);
-    if (!o->tried) make_offer(net, o, i * size);
-  }
+  for (uint32_t segment = 0; segment < WTL_NET_OPEN_SEGMENTS; segment++) offer_of(net, segment, here, n);
 }
 
 bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token)
 {
-  size_t i = (size_t)(at.offset / piece_bytes(net));
-  if (at.segment != WTL_NET_OPEN_SEGMENT || at.offset % piece_bytes(net) || i >= n_pieces(net)) return false;
-  offer *o = find_offer(net, from, i);
-  if (!o->tried && may(net, from)) make_offer(net, o, at.offset);
+  uint64_t size = piece_bytes(net, at.segment);
+  if (at.offset % size || at.offset >= open_bytes(net, at.segment)) return false;
+  offer *o = find_offer(net, from, at.segment, (size_t)(at.offset / size));
+  if (!o->tried && may(net, from)) make_offer(net, o, at);
   if (o->length && !net->peers[from].puts_here) net->peers[from].puts_here = net->peers[from].has_notice = true;
   memcpy(wtl_net_add_record(net, from, WIRE_KEY, (wtl_place){0}, token, o->length, o->length), o->key, o->length);
   return true;
@@ -391,8 +411,10 @@ bool wtl_net_rma_take_key(wtl_net *net, int from, uint64_t token, const void *da
 {
   peer *p = &net->peers[from];
   wire_key key;
-  if (!p->pieces || token >= n_pieces(net) || p->pieces[token].state != WANTED) return false;
-  piece *found = &p->pieces[token];
+  uint32_t segment = (uint32_t)(token >> 32), i = (uint32_t)token;
+  if (segment >= WTL_NET_OPEN_SEGMENTS || !p->pieces[segment] || i >= n_pieces(net, segment)) return false;
+  piece *found = &p->pieces[segment][i];
+  if (found->state != WANTED) return false;
   found->state = CLOSED;
   if (n <= sizeof key) return true;
   if (!p->has_key) p->has_key = p->may_sleep = true;
@@ -409,8 +431,9 @@ bool wtl_net_rma_take_key(wtl_net *net, int from, uint64_t token, const void *da
 void wtl_net_rma_close(wtl_net *net)
 {
   /* Otherwise no peer has pieces, and the kernel has given no memory to most of them. */
-  for (int pe = 0; net->rma_used && pe < net->boot->n_pes; pe++) free(net->peers[pe].pieces);
-  free(net->offers);
+  for (int pe = 0; net->rma_used && pe < net->boot->n_pes; pe++)
+    for (int segment = 0; segment < WTL_NET_OPEN_SEGMENTS; segment++) free(net->peers[pe].pieces[segment]);
+  for (int segment = 0; segment < WTL_NET_OPEN_SEGMENTS; segment++) free(net->offers[segment]);
   free(net->unaware);
   free(net->owed);
 }

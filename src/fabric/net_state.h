@@ -63,7 +63,7 @@ typedef struct large {
   waiter waiter; /* for the source */
 } large;
 
-/* The bytes from `from` to `end` of the open segment; `end` 0: none. */
+/* The bytes from `from` to `end` of the awaited segment; `end` 0: none. */
 typedef struct wtl_net_span {
   uint64_t from, end;
 } wtl_net_span;
@@ -77,12 +77,12 @@ typedef struct peer {
   uint32_t row, row_since;   /* small operations in a row, and net->waits when it began */
   /* Pieces of long gets that are still answered out of order, because this PE gets from that one, too. */
   uint32_t mutual;
-  uint16_t mark;        /* of the call site that last sent something whose completion a flush requests */
-  bool dirty;           /* something was sent there since completion was last requested */
-  bool in_dirty;        /* it is listed in net->dirty */
-  bool listed;          /* it is listed in net->unsent */
-  wtl_net_bins bins;    /* of the operations there that belong to no flow */
-  struct piece *pieces; /* of its open segment; NULL before the first use of hardware */
+  uint16_t mark;     /* of the call site that last sent something whose completion a flush requests */
+  bool dirty;        /* something was sent there since completion was last requested */
+  bool in_dirty;     /* it is listed in net->dirty */
+  bool listed;       /* it is listed in net->unsent */
+  wtl_net_bins bins; /* of the operations there that belong to no flow */
+  struct piece *pieces[WTL_NET_OPEN_SEGMENTS]; /* NULL before the first use of hardware there */
   /* The notice of sleepers (net_rma.c). It has keys of this PE and the notice; its messages because of the notice, in a
    * row, during which no thread slept; net->sleeps at the last of them. */
   bool puts_here, has_notice;
@@ -166,7 +166,7 @@ struct wtl_net {
   bool ring_due;           /* one of them can be sent */
   bool rma_dirty, rma_flushing;
   uint32_t flush_now[2], flush_next[2]; /* waits for the hardware's flush that runs, and for the next, by epoch */
-  struct offer *offers;                 /* this PE's own pieces; NULL before a key is requested */
+  struct offer *offers[WTL_NET_OPEN_SEGMENTS]; /* this PE's own pieces; NULL before a key is requested */
   wtl_net_counts counts;
   wtl_served served;
   enum wtl_server server;            /* the thread that makes progress */

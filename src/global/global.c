@@ -68,7 +68,7 @@ void wtl_global_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r)
   /* Other threads of this PE may increment it at the same time. One increment is enough. */
   _Atomic uint32_t *epoch = &self->global->epoch;
   atomic_store_explicit(epoch, atomic_load_explicit(epoch, memory_order_relaxed) + 1, memory_order_relaxed);
-  if (!wtl_global_request_is_done(r)) wtl_door_wait(&self->door, site, WTL_WATCH_ALL, is_done, r);
+  if (!wtl_global_request_is_done(r)) wtl_door_wait_for_signal(&self->door, site, WTL_WATCH_ALL, is_done, r);
 }
 
 void wtl_global_fence(wtl_pe *self, wtl_site *site, int pe)

@@ -29,6 +29,13 @@ static char *segment(const wtl_pe *self, uint32_t number, uint64_t *n)
   }
 }
 
+static uint64_t open_bytes(void *owner, uint32_t number)
+{
+  uint64_t n = 0;
+  segment(owner, number, &n);
+  return n;
+}
+
 static void *find(void *owner, wtl_place at, uint64_t n)
 {
   uint64_t length;
@@ -71,16 +78,9 @@ static void closing(void *owner)
 
 int wtl_network_start(wtl_pe *self, char *error, size_t size)
 {
-  wtl_net_callbacks callbacks = {self,
-                                 self->statics_bytes + self->heap_bytes,
-                                 find,
-                                 changed,
-                                 completed,
-                                 wtl_am_far_message,
-                                 wtl_am_far_buffer,
-                                 wtl_am_far_landed,
-                                 sleeps,
-                                 closing};
+  wtl_net_callbacks callbacks = {
+      self,   open_bytes, find, changed, completed, wtl_am_far_message, wtl_am_far_buffer, wtl_am_far_landed,
+      sleeps, closing};
   static const char *const networks[] = {
       [WTL_NETWORK_AUTO] = "auto", [WTL_NETWORK_UCX] = "ucx", [WTL_NETWORK_OFI] = "ofi", [WTL_NETWORK_MPI] = "mpi"};
   int rc;

@@ -9,7 +9,9 @@
 #include "fabric/agent.h"
 #include "pgas/near.h"
 
-_Static_assert((int)WTL_SEGMENT_SLICE == (int)WTL_NET_OPEN_SEGMENT, "hardware reaches the slices");
+_Static_assert((int)WTL_SEGMENT_SLICE == (int)WTL_NET_AWAITED_SEGMENT &&
+                   (int)WTL_SEGMENT_GLOBAL < (int)WTL_NET_OPEN_SEGMENTS,
+               "hardware reaches slices and global memory");
 
 /* --- waiting for the network ------------------------------------------------------------------------------------- */
 
@@ -82,9 +84,11 @@ static void wait_for_space(const wtl_op *op)
   wait_for(op->self, op->site, has_space, op->self->net);
 }
 
+/* Leaves no short rest, which would be a message behind pieces that hardware puts. */
 static size_t step_of(size_t n)
 {
-  return n < WTL_NET_MOST ? n : WTL_NET_MOST;
+  if (n <= WTL_NET_MOST) return n;
+  return n - WTL_NET_MOST > WTL_NET_MERGED ? WTL_NET_MOST : n / 128 * 64;
 }
 
 void wtl_far_wait(wtl_pe *self, wtl_site *site, _Atomic uint32_t *left)
@@ -100,7 +104,7 @@ static void send_put(sending *s, const char *from, size_t n, enum wtl_net_send_m
     step = step_of(n);
     s->to.mode = step < n && last <= WTL_NET_HELD ? WTL_NET_MORE : last;
     wait_for_space(s->op);
-    if (WTL_UNLIKELY(wtl_net_put_overtakes(self->net, &s->to, step))) wtl_far_quiet(self, NULL, s->op->site);
+    if (WTL_UNLIKELY(wtl_net_overtakes(self->net, &s->to, step))) wtl_far_quiet(self, NULL, s->op->site);
     if (wtl_net_put(self->net, &s->to, from, step)) wtl_agent_attend(self->agent);
   }
 }
@@ -130,6 +134,8 @@ static void send_get(sending *s, char *to, size_t n)
   for (size_t step; n > 0; n -= step, to += step, s->to.at.offset += step) {
     step = step_of(n);
     wait_for_space(s->op);
+    if (s->to.at.segment == WTL_SEGMENT_GLOBAL && wtl_net_overtakes(s->op->self->net, &s->to, step))
+      wtl_far_quiet(s->op->self, NULL, s->op->site);
     wtl_net_get(s->op->self->net, &s->to, to, step);
   }
 }

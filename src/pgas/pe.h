@@ -33,10 +33,10 @@ enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes *
 
 /* The segments of a PE that other nodes may access. */
 enum {
-  WTL_SEGMENT_SLICE, /* the network opens it to hardware (WTL_NET_OPEN_SEGMENT) */
+  WTL_SEGMENT_SLICE, /* the network opens these two to hardware (WTL_NET_OPEN_SEGMENTS) */
+  WTL_SEGMENT_GLOBAL,
   WTL_SEGMENT_BARRIER,
   WTL_SEGMENT_TEAM_ENTRIES,
-  WTL_SEGMENT_GLOBAL,
   WTL_SEGMENT_CALL_STATE
 };
 /* Not a segment of another PE: the offset is an address in this process, of a constant that is the same on all PEs. */

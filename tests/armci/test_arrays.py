@@ -68,17 +68,27 @@ ON_NODES = [(*case, []) for case in CASES] + [
 ]
 
 
-@pytest.mark.parametrize(("source", "compiler", "options"), ON_NODES)
-def test_the_answers_are_the_same_on_two_nodes(source: str, compiler: str, options: list[str], folder: Path) -> None:
-    if reason := unavailable():
-        pytest.skip(reason)
-    program = build(source, compiler, folder, OURS)
+def expect_the_same_on_two_nodes(program: Path, *options: str, **settings: str) -> None:
     alone = lines(run(4, program))
     with Nodes(2) as nodes:
-        job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 2, *options, str(program)))
+        job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 2, *options, str(program)), **settings)
         out, err = job.communicate(timeout=300)
     assert job.returncode == 0, out + err
     assert sorted(out.splitlines()) == alone
+
+
+@pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
+@pytest.mark.parametrize(("source", "compiler", "options"), ON_NODES)
+def test_the_answers_are_the_same_on_two_nodes(source: str, compiler: str, options: list[str], folder: Path) -> None:
+    expect_the_same_on_two_nodes(build(source, compiler, folder, OURS), *options)
+
+
+@pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
+@pytest.mark.parametrize(("source", "compiler"), CASES)
+@pytest.mark.parametrize("network", ["ucx", "ofi"])
+def test_the_answers_are_the_same_by_hardware(source: str, compiler: str, network: str, folder: Path) -> None:
+    program = build(source, compiler, folder, OURS)
+    expect_the_same_on_two_nodes(program, WATTLE_RMA="on", WATTLE_NETWORK=network)
 
 
 def test_the_processes_of_a_domain_follow_each_other_wherever_they_are() -> None:

@@ -231,6 +231,11 @@ static void post_completed(void *owner)
   ((post *)owner)->completed++;
 }
 
+static uint64_t post_open_bytes(void *owner, uint32_t segment)
+{
+  return segment == 0 ? SLICE_BYTES : 0;
+}
+
 static bool post_sleeps(void *owner)
 {
   return ((post *)owner)->sleeps;
@@ -242,7 +247,7 @@ static void open_post(int pe)
   char error[256];
   wtl_settings settings = {0};
   wtl_net_callbacks callbacks = {.owner = p,
-                                 .open_bytes = SLICE_BYTES,
+                                 .open_bytes = post_open_bytes,
                                  .find = post_find,
                                  .changed = post_changed,
                                  .completed = post_completed,

@@ -198,7 +198,7 @@ static bool fence_waits(void)
 
 static bool overtakes(size_t n)
 {
-  return wtl_net_put_overtakes(posts[HERE].net, &(wtl_net_op){.pe = THERE}, n);
+  return wtl_net_overtakes(posts[HERE].net, &(wtl_net_op){.pe = THERE}, n);
 }
 
 static void quiet(void)
