@@ -204,12 +204,16 @@ void wtl_governor_slack(wtl_governor *g, uint64_t now)
   slow_down(g, now);
 }
 
+/* Waits for the neighbours on a grid of three dimensions. A PE that waits more often than that only waits. */
+enum { MOST_IN_ROW = 6 };
+
 /* True if this PE has hardly computed since its last long wait for a single PE. `waited`: in this region, up to `then`.
  */
 static bool is_in_row(const wtl_governor *g, uint64_t then, uint64_t waited)
 {
   uint64_t all = then - g->region_since;
-  return g->last && wtl_governor_is_empty(g->last, all > waited ? all - waited : 0);
+  if (!g->last || g->in_row == MOST_IN_ROW || wtl_governor_is_brief(g, (uint64_t)g->last->longest)) return false;
+  return wtl_governor_is_empty(g->last, all > waited ? all - waited : 0);
 }
 
 uint64_t wtl_governor_rise(const wtl_governor *g, uint64_t since, uint64_t now)
@@ -508,6 +512,7 @@ static void continue_row(wtl_governor *g, uint64_t waited, uint64_t now)
   begin_region(g, g->region, now);
   g->last = last;
   g->row += waited;
+  g->in_row++;
 }
 
 /* A long wait of `site` has ended. It ends the region if it is much of the time since the last one there. A region that
@@ -542,6 +547,7 @@ static bool end_by_wait(wtl_governor *g, const wtl_site *site, uint64_t since, u
   begin_region(g, next, now);
   g->last = ended;
   g->row = waited;
+  g->in_row = 1;
   g->delay = late;
   return true;
 }

@@ -145,6 +145,7 @@ typedef struct wtl_governor {
   uint64_t last_whole;                  /* ticks of the region before it */
   wtl_region *last;                     /* the region that the last long wait for a single PE ended; NULL: none did */
   uint64_t row;                         /* ticks of the waits in a row before this one, if it computes hardly ... */
+  uint32_t in_row;                      /* ... their number ... */
   double delay;                         /* ... and what the change of clock at the end of the last one has cost */
   bool acts;                            /* this instance is no control, and the budget is not spent */
   bool lowers_waits;                    /* a control instance in which waits may run at the lowest clock */

@@ -204,6 +204,17 @@ static void waits_in_a_row_are_one(void)
   }
 }
 
+/* Its waits are no row that never ends. */
+static void a_pe_that_only_waits_runs_at_the_lowest_clock(void)
+{
+  pair p = pair_new(WTL_SCALING_REACTIVE, false);
+  run_instance(&p, 10 * MS);
+  for (int i = 0; i < 40; i++) run_instance(&p, 1000);
+  const wtl_governor *g = &p.l->governor[0];
+  CHECK(g->region->instances > 30 && g->slow_ticks > 25 * 30 * MS);
+  timeline_free(p.l);
+}
+
 /* The delay by a step of another PE, until this one follows. */
 static void an_instance_that_became_longer_once_ends_no_steps(void)
 {
@@ -262,6 +273,6 @@ TESTS(TEST(the_longest_wait_and_the_greatest_loss_are_exchanged), TEST(of_losses
       TEST(a_collective_within_a_collective_is_a_part_of_it), TEST(a_barrier_right_after_another_one_lowers_no_clock),
       TEST(free_computing_before_a_wait_is_stretched_in_steps), TEST(computing_on_which_others_wait_is_not_stretched),
       TEST(the_first_step_costs_its_part_of_the_budget), TEST(waits_in_a_row_are_one),
-      TEST(an_instance_that_became_longer_once_ends_no_steps),
+      TEST(a_pe_that_only_waits_runs_at_the_lowest_clock), TEST(an_instance_that_became_longer_once_ends_no_steps),
       TEST(waits_in_a_loop_end_a_region_that_the_program_marks), TEST(the_clock_rises_before_a_wait_ends),
       TEST(little_waits_end_no_region))
