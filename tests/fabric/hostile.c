@@ -19,6 +19,7 @@
 #include "fabric/records.h"
 #include "fabric/stranger.h"
 #include "node/statics.h"
+#include "pgas/pe.h"
 
 enum { BLOCK = 1 << 18, LARGE = 1 << 20 };
 
@@ -116,8 +117,8 @@ static void broken_records(attack_state *a)
   } wrong[] = {
       {0, 0, 0, 0, 0, 0},
       {77, 0, 0, 0, 0, 0},
-      {WIRE_STORE, 3, 0, 0, 8, 8},
-      {WIRE_STORE, 1, 1 << 20, 0, 8, 8},
+      {WIRE_STORE, WTL_SEGMENT_GLOBAL, 0, 0, 8, 8}, /* of ARMCI, which this program does not use */
+      {WIRE_STORE, WTL_SEGMENT_BARRIER, 1 << 20, 0, 8, 8},
       {WIRE_STORE, 0, UINT64_MAX - 3, 0, 8, 8},
       {WIRE_STORE, 0, 1ull << 46, 0, 4096, 4096},
       {WIRE_STORE, 0, 0, 0, 4096, 8},
