@@ -20,8 +20,9 @@ STUDIES = [name for name in registry.names() if (registry.HERE / name / "publish
 
 
 def without_a_row() -> list[tuple[str, str, str]]:
-    """Source, statement and reason of each line of the table."""
-    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")][1:]
+    """Source, statement and reason of each line of the first table."""
+    first = PAGE.read_text().partition("\n## ")[0]
+    lines = [line for line in first.splitlines() if line.startswith("| ")][1:]
     return [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in lines]
 
 

@@ -143,7 +143,7 @@ def test_a_wait_in_a_shared_library_has_its_line(tmp_path: Path) -> None:
         assert found["where"].startswith("meet.c:2 meet"), found
         assert found["counts"]["calls"] == 11
         words = " ".join(top(job.pid).split())
-        assert "program.c:10 main() shmem_barrier_all" in words  # the nearest frame in the program
+        assert "meet.c:2 meet() shmem_barrier_all" in words  # the nearest frame in the program or a library of its own
         assert "The job since its start" in words
     finally:
         job.terminate()

@@ -34,7 +34,7 @@ def site_table(view: View, width: int, depth: int | None = None, by: str = "path
     if len(sites) > len(shown):
         result.caption = f"{len(shown)} of {len(sites)} sites; --json has all"
     words = provenance_words(total(s.joules) for s in shown)
-    both = words != Provenance.UNAVAILABLE and any(site.elsewhere for site in sites)
+    both = words != Provenance.UNAVAILABLE and any(site.elsewhere for site in shown)
     whole = _whole(view, known)
     heads = _heads(width >= WIDE, f"{words}, here" if both else str(words), "joules" if known else "time")
     unshown = {"joules"} if words == Provenance.UNAVAILABLE else set()

@@ -175,7 +175,7 @@ def test_a_job_of_hosts_ignores_the_default_host_file_and_passes_its_pes_the_fol
     from wattle.study import program
 
     with Place().open() as start:
-        (line,) = program.run(paths.find_home(), bench, [], 2, start)
+        line, *_ = program.run(paths.find_home(), bench, [], 2, start)
     assert Path(line["dir"]).name == "profile"
     assert not Path(line["dir"]).exists()
 

@@ -23,11 +23,14 @@ def sections(a: Analysis) -> list[Section]:
     found = [Section("oracle", "Beside an oracle", text, [f for m in modes for f in _figures(a, m, usual)])]
     others = [p for p in points if p not in usual or p.series != ALONE]
     text = "The same with other numbers of PEs, and with eight PEs on a node."
-    return [*found, Section("sizes", "By PEs and by nodes", text, _figures(a, "energy, proactive", others, "size"))]
+    sizes = _figures(a, "energy, proactive", others, "size")
+    return [*found, *([Section("sizes", "By PEs and by nodes", text, sizes)] if sizes else [])]
 
 
 def _figures(a: Analysis, policy: str, points: list[Point], id: str = "part") -> list[Figure]:
     at = [(p, found) for p in points if p.policy == policy and (found := against(a, p))]
+    if not any(found.parts for _, found in at):
+        return []
     name = f"{id}-{policy.replace(', ', '-')}"
     return [
         _boxes(name, f"Part of the oracle's saving: {policy}", at, lambda f: f.parts),
