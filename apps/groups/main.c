@@ -5,6 +5,7 @@
  * Work is a number of turns (work.h). Nothing is left out at the beginning, because a governor's learning is a part of
  * its result.
  */
+#include "../common/random.h"
 #include "../slack/sample.h"
 #include "../slack/work.h"
 #include "groups.h"
@@ -23,14 +24,11 @@ static double turns; /* in a millisecond, the same on all PEs */
 static sample_case now_running;
 static long instance; /* in the sample */
 
-/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) of the seed, the PE and the instance: from 1 - V to 1 + V. */
+/* A random number from 1 - V to 1 + V for the seed, the PE and the instance. */
 static double varied(void)
 {
-  uint64_t z = ((uint64_t)options[SEED].value << 40 | (uint64_t)job_me() << 20 | (uint64_t)instance);
-  z *= 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return 1 + 1e-2 * now_running.y * (2 * (double)((z ^ z >> 31) >> 11) / 9007199254740992.0 - 1);
+  uint64_t k = (uint64_t)options[SEED].value << 40 | (uint64_t)job_me() << 20 | (uint64_t)instance;
+  return 1 + 1e-2 * now_running.y * (2 * (double)(random_at(0, k - 1) >> 11) / 9007199254740992.0 - 1);
 }
 
 void groups_compute(bool much)

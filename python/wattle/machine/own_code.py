@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
-from wattle.machine.commands import run_quietly
+from wattle.machine.commands import run_quietly, without_preload
 
 SETTING = "WATTLE_OWN_CODE"
 LIMIT_S = 30
@@ -25,7 +24,7 @@ _PACKAGED = re.compile(r"(/usr)?/(s?bin|games|lib|lib64|libexec|share)/")  # fol
 _OTHERS = re.compile(
     r"mca_|ld-linux|lib("
     r"c|m|mvec|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s|gfortran|quadmath|atomic|c\+\+|c\+\+abi|flang.*|pgf90.*|nv(c|f|hpc).*"
-    r"|gomp|i?omp5?|iomp5|imf|svml|irc|irng|intlc|ifcore.*|ifport.*|tbb.*|mkl_.*|[atlu]b?san"
+    r"|gomp|i?omp5?|imf|svml|irc|irng|intlc|ifcore.*|ifport.*|tbb.*|mkl_.*|[atlu]b?san"
     r"|mpi|mpi_.*|mpi[a-z]*\d*|mpich.*|pmpi.*|fmpich.*|open-(rte|pal)|pmix.*|prrte|hwloc|event.*|hcoll|ucc|sharp.*"
     r"|uc[pstm]|fabric|ibverbs|rdmacm|mlx[45]|psm2?|infinipath|portals|nccl.*|rccl.*|cu(da|dart|blas|fft|pti).*|hsa-.*|amdhip.*"
     r"|wattle.*|oshmem|sma|shmem|ga|ga\+\+|armci|comex"
@@ -99,9 +98,8 @@ def _names(listed: str) -> frozenset[str]:
 
 def _answer(*command: str) -> str:
     """The output of a package manager. Empty where it is not there or does not know."""
-    environment: Iterable[tuple[str, str]] = {**os.environ, "LC_ALL": "C"}.items()
     try:
-        done = run_quietly(command, {k: v for k, v in environment if k != "LD_PRELOAD"}, LIMIT_S)
+        done = run_quietly(command, {**without_preload(), "LC_ALL": "C"}, LIMIT_S)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout if done.returncode == 0 else ""

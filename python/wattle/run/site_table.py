@@ -26,7 +26,7 @@ def site_table(view: View, width: int, depth: int | None = None, by: str = "path
     up to 100 %. `depth`, `by`: as for `call_paths.rows`. `width`: the columns that the table may take. In few columns
     the bytes are below the calls, and a range below its joules, so that names have space.
     """
-    rows, noun = call_paths.rows(view.sites, view.program, depth, by), view.noun
+    rows, noun, wide = call_paths.rows(view.sites, view.program, depth, by), view.noun, width >= WIDE
     sites = [row.site for row in rows]
     shown = sites[:SITES_SHOWN]
     known = total([total(s.joules) for s in shown]).known
@@ -36,12 +36,12 @@ def site_table(view: View, width: int, depth: int | None = None, by: str = "path
     words = provenance_words(total(s.joules) for s in shown)
     both = words != Provenance.UNAVAILABLE and any(site.elsewhere for site in shown)
     whole = _whole(view, known)
-    heads = _heads(width >= WIDE, f"{words}, here" if both else str(words), "joules" if known else "time")
+    heads = _heads(wide, f"{words}, here" if both else str(words), "joules" if known else "time")
     unshown = {"joules"} if words == Provenance.UNAVAILABLE else set()
     unshown |= set() if both else {"elsewhere"}
     unshown |= set() if whole else {"share"}
-    body = [_figures(row.site, width >= WIDE) for row in rows[:SITES_SHOWN]]
-    for figures, site in zip(body, shown, strict=False):
+    body = [_figures(site, wide) for site in shown]
+    for figures, site in zip(body, shown, strict=True):
         figures["share"] = _share(site.all_joules.joules if known else site.time_s, whole)
     ends = []
     for name, seconds, joules in _rest(view, sites[SITES_SHOWN:], known) if whole else ():

@@ -67,7 +67,7 @@ class Case:
     seed: int
 
     def load(self, pe: int, instance: int, much: bool) -> float:
-        """Seconds that a PE computes. The numbers are those of the program (apps/groups/main.c)."""
+        """Seconds that a PE computes. The numbers are those of the program (apps/groups/main.c, random.h)."""
         z = (self.seed << 40 | pe << 20 | instance) * 0x9E3779B97F4A7C15 & MASK
         z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
         z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
