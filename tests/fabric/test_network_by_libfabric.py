@@ -52,6 +52,7 @@ def test_programs_run_on_it(nodes: Nodes, program: str, wait: str, tmp_path: Pat
     [
         ("oracle 7 2", "adaptive"),
         ("oracle 11 1 large", "sleep"),
+        ("litmus bell 100 2", "spin"),
         ("litmus bell 100 2", "sleep"),
         ("late_flag", "adaptive"),
         ("late_flag", "sleep"),
@@ -63,7 +64,9 @@ def test_programs_run_by_its_remote_memory_access(nodes: Nodes, program: str, wa
     result, _ = run(nodes, tmp_path, 1, path, *arguments, WATTLE_WAIT=wait, WATTLE_RMA="on")
     assert result.code == 0, result
     profiles = [json.loads(path.read_text()) for path in tmp_path.glob("pe-*.json")]
-    assert sum(profile["network"]["bytes"]["hardware"] for profile in profiles) > 0
+    # Short puts to a PE that sleeps are messages, so this program may need no others.
+    only_to_sleepers = (name, wait) == ("litmus", "sleep")
+    assert only_to_sleepers or sum(profile["network"]["bytes"]["hardware"] for profile in profiles) > 0
 
 
 @pytest.mark.parametrize(("program", "pes"), [("flood put:100:8", 1), ("examples/ring --laps 100", 2)])
