@@ -33,7 +33,6 @@
 #include "os/os.h"
 #include "power/meter.h"
 #include "record/profile_file.h"
-#include "record/node_split.h"
 #include "record/recall.h"
 
 enum { IO_ERROR = 74 };
@@ -156,15 +155,15 @@ static void model_node(kept_file *const *file, size_t n, wtl_meter *meter, doubl
   wtl_activity *all = calloc(n, sizeof *all);
   wattle_joules_t *part = calloc(n * WTL_MAX_DOMAINS, sizeof *part);
   wtl_node_joules *node = calloc(1, sizeof *node);
-  wtl_record reader = {.meter = meter};
+  double start_machine_s = NAN;
   size_t domains = 0;
   for (size_t i = 0; all && i < n; i++) {
     all[i] = file[i]->of->past.states;
     if (isfinite(file[i]->of->past.cpu_s)) wtl_record_put_on_core(&all[i], file[i]->of->past.cpu_s);
     *now = fmax(*now, all[i].wall_s);
-    if (file[i]->of->head->is_reader) reader.start_machine_s = file[i]->of->head->start_machine_s;
+    if (file[i]->of->head->is_reader) start_machine_s = file[i]->of->head->start_machine_s;
   }
-  if (all && part && node) domains = wtl_record_split_node(&reader, all, n, node, part);
+  if (all && part && node) domains = wtl_split_node(meter, start_machine_s, all, n, node, part);
   for (size_t i = 0; i < n && domains; i++) {
     kept_file *f = file[i];
     memcpy(f->mine, part + i * domains, domains * sizeof *part);

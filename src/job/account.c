@@ -15,7 +15,6 @@
 #include "os/floats.h"
 #include "os/os.h"
 #include "record/profile_file.h"
-#include "record/node_split.h"
 #include "team/barrier.h"
 #include "team/team_entry.h"
 
@@ -85,7 +84,7 @@ static void split_node(wtl_pe *self, wtl_account *first, size_t n, wtl_node_joul
   wattle_joules_t *part = calloc(n * WTL_MAX_DOMAINS, sizeof *part);
   size_t d = 0;
   for (size_t i = 0; all && part && i < n; i++) all[i] = first[i].activity;
-  if (all && part) d = wtl_record_split_node(self->record, all, n, node, part);
+  if (all && part) d = wtl_split_node(self->record->meter, self->record->start_machine_s, all, n, node, part);
   for (size_t i = 0; i < n; i++) {
     wtl_account *theirs = &first[i];
     memcpy(theirs->joules, part + i * d, d * sizeof *part);

@@ -17,7 +17,6 @@
 #include "os/guest.h"
 #include "record/profile_file.h"
 #include "record/job_folder.h"
-#include "record/node_split.h"
 
 wtl_mpi_rank *wtl_mpi_self;
 
@@ -272,7 +271,7 @@ static void split(wtl_mpi_rank *self, wtl_activity *all, wtl_node_joules *node, 
 {
   size_t n = (size_t)self->n_local, domains = 0;
   wattle_joules_t *part = calloc(n * WTL_MAX_DOMAINS, sizeof *part);
-  if (part) domains = wtl_record_split_node(&self->record, all, n, node, part);
+  if (part) domains = wtl_split_node(self->record.meter, self->record.start_machine_s, all, n, node, part);
   for (size_t i = 0; i < n; i++) {
     each[i].n_domains = domains;
     each[i].wake_s = all[i].wake_s;

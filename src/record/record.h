@@ -13,6 +13,7 @@
 
 #include "base/settings.h"
 #include "govern/clocks.h"
+#include "power/node_split.h"
 #include "power/power.h"
 #include "profile/modules.h"
 #include "profile/profile.h"
@@ -33,15 +34,6 @@ typedef struct wtl_ledger {
 typedef struct wtl_rates {
   double active, spin, yield, asleep, byte;
 } wtl_rates;
-
-/*
- * The node's joules by domain: the total, the part of the idle node, and that of other programs. others_cpu_s: the CPU
- * time of other programs; 0: none, or not known, and `others` is not set.
- */
-typedef struct wtl_node_joules {
-  wattle_joules_t total[WTL_MAX_DOMAINS], idle[WTL_MAX_DOMAINS], others[WTL_MAX_DOMAINS];
-  double others_cpu_s;
-} wtl_node_joules;
 
 /* The division of the node's joules, as one process needs it. */
 typedef struct wtl_share {

@@ -12,7 +12,8 @@ import typer
 
 from wattle.energy import meter as meters
 from wattle.energy.cgroup import Group
-from wattle.energy.meter import PARTS, Metered
+from wattle.energy.division import PARTS
+from wattle.energy.meter import Metered
 from wattle.figures import carbon as carbons
 from wattle.machine import info
 from wattle.record import manifest

@@ -10,17 +10,16 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
 
 from wattle.base import files
 from wattle.base.errors import WattleError
+from wattle.energy import cpu_time
 from wattle.run.job import PR_SET_CHILD_SUBREAPER, descendants
 from wattle.text import console
 
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # the terminal sends them to the program, too
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
-TICKS = os.sysconf("SC_CLK_TCK")
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -72,19 +71,10 @@ def run(command: Sequence[str], environment: Mapping[str, str], stdout: int | No
 
 def _of_left(left: Sequence[int], wall_s: float) -> float:
     """CPU time of processes that the program left. More than the machine can give is that of others."""
-    cpu_s, cores = sum(map(_cpu_s, left)), os.cpu_count() or 1
+    cpu_s, cores = sum(map(cpu_time.of, left)), os.cpu_count() or 1
     if cpu_s <= cores * (wall_s + 1):  # a tick counts whole
         return cpu_s
     console.note(
         f"{cpu_s:.0f} s of CPU time in {wall_s:.2f} s on {cores} CPUs cannot be the program's and do not count"
     )
     return 0.0
-
-
-def _cpu_s(pid: int) -> float:
-    """CPU time of a process and of its children that ended; 0 where the process has ended."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return sum(int(field) for field in fields[11:15]) / TICKS

@@ -133,7 +133,7 @@ def test_only_the_program_counts_in_a_pid_namespace_with_a_foreign_proc(energy):
 def test_more_cpu_time_than_the_machine_has_is_refused(monkeypatch, capsys):
     """It is of other processes, and the program's result stays."""
     monkeypatch.setattr(tree, "descendants", lambda: [] if not os.environ.get("LEFT") else [1])
-    monkeypatch.setattr(tree, "_cpu_s", lambda pid: 1e6)
+    monkeypatch.setattr(tree.cpu_time, "of", lambda pid: 1e6)
     real = subprocess.Popen
 
     def start(*words, **more):

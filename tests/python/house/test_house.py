@@ -204,7 +204,7 @@ READS = {"read_text", "read_bytes", "read_parquet", "scan_parquet", "read_parque
 OF_SYSTEM = {  # files of Linux: /proc, /sys, /etc/hosts
     "acceptance/trial.py",
     "energy/cgroup.py",
-    "energy/tree.py",
+    "energy/cpu_time.py",
     "machine/nodes.py",
     "machine/processor.py",
     "record/manifest.py",

@@ -7,17 +7,27 @@
  * ticks for each CPU are taken for none. Bytes that other programs move are not known, so all memory joules beyond idle
  * are the job's.
  */
-#ifndef WTL_RECORD_NODE_SPLIT_H
-#define WTL_RECORD_NODE_SPLIT_H
+#ifndef WTL_POWER_NODE_SPLIT_H
+#define WTL_POWER_NODE_SPLIT_H
 
-#include "record/record.h"
+#include "power/power.h"
 
 /*
- * Ends the interval of the meter and divides the node's joules. `all`: the activity of each of the n processes of this
+ * The node's joules by domain: the total, the part of the idle node, and that of other programs. others_cpu_s: the CPU
+ * time of other programs; 0: none, or not known, and `others` is not set.
+ */
+typedef struct wtl_node_joules {
+  wattle_joules_t total[WTL_MAX_DOMAINS], idle[WTL_MAX_DOMAINS], others[WTL_MAX_DOMAINS];
+  double others_cpu_s;
+} wtl_node_joules;
+
+/*
+ * Ends the interval of the meter and divides the node's joules. start_machine_s: the CPU seconds of all programs of the
+ * machine at its begin. `all`: the activity of each of the n processes of this
  * node, whose wake_s and second_s are filled. part[i*domains+d]: the joules of process i; space for n*WTL_MAX_DOMAINS.
  * Returns the number of domains; 0 if there is no memory. To be called by the process that reads the meter.
  */
-size_t wtl_record_split_node(const wtl_record *r, wtl_activity *all, size_t n, wtl_node_joules *node,
-                             wattle_joules_t *part);
+size_t wtl_split_node(wtl_meter *meter, double start_machine_s, wtl_activity *all, size_t n, wtl_node_joules *node,
+                      wattle_joules_t *part);
 
 #endif
