@@ -17,14 +17,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LAB = Path(__file__).resolve().parent.parent / "python" / "wattle"
-OF_A_COMMAND = "a folder for each command `wattle NAME`; `NAME/cli.py` has its options"
+OF_A_COMMAND = (
+    "a folder for each command `wattle NAME`, whose `cli.py` has its options; `api`: the names of `import wattle`"
+)
 ROOMS = [  # from the highest floor to the lowest: the names of a row, and what they hold
     (
         ("cli.py",),
         "the command `wattle` itself: it loads the requested command, and prints the error that ends it",
     ),
     ((), OF_A_COMMAND),
-    (("meter_log",), "logs of external meters"),
+    (("frames", "meter_log"), "tables of a run with documented columns; logs of external meters"),
     (
         ("clocks", "html", "shield", "timeline"),
         "parts of several commands: plans of clocks, the frame of all pages, shielded cores, timelines for other tools",

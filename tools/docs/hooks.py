@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import command_pages
 import header_pages
+import python_page
 import routine_pages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +60,7 @@ def generated() -> dict[str, str]:
     """The text of each page that is not in docs/, by its path in the site."""
     return {
         "reference/commands.md": command_pages.page(),
+        "reference/python.md": python_page.page(),
         **{f"reference/routines/{name}": text for name, text in routine_pages.pages(home()).items()},
         **{f"reference/headers/{name}": text for name, text in header_pages.pages(home()).items()},
         **{page: project_page(path) for path, page in PROJECT.items()},

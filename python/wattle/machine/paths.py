@@ -98,11 +98,21 @@ def bench_dir() -> Path:
 
 def library(home: Home | None = None) -> Path | None:
     """Path of libwattle-shmem.so in a home. None where it is not built."""
-    root = (home or find_home()).root
-    for folder in (root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-*"))):
-        if (folder / "libwattle-shmem.so").exists():
-            return folder / "libwattle-shmem.so"
-    return None
+    return _library((home or find_home()).root, "libwattle-shmem.so")
+
+
+def energy_library() -> Path:
+    """Path of libwattle.so, for this process. Raises WattleError where it is missing."""
+    home = find_home()
+    found = _library(home.root, "libwattle.so.0")
+    if found is None:
+        raise WattleError(f"{home.root}: holds no libwattle.so.0 ({home.how}); build it with `make build`")
+    return found
+
+
+def _library(root: Path, name: str) -> Path | None:
+    folders = (root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-*")))
+    return next((folder / name for folder in folders if (folder / name).exists()), None)
 
 
 def _candidates() -> Iterator[tuple[Path, str]]:

@@ -1,5 +1,5 @@
-"""Reads the profiles that the PEs of a run wrote, DIR/profile/pe-00000.json and so on, as one object and as data
-frames. The further jobs of a script that started several wrote theirs into DIR/profile/job-2 and so on.
+"""Reads the profiles that the PEs of a run wrote, DIR/profile/pe-00000.json and so on, as one object. The further
+jobs of a script that started several wrote theirs into DIR/profile/job-2 and so on.
 
 Any number that the runtime could not determine is None (null in a frame), never 0.
 """
@@ -13,18 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wattle.base.checked import read_json
 from wattle.base.errors import DamagedFile, WattleError
 from wattle.record import by_node
 from wattle.record.by_node import Node
-from wattle.record.pe import PE, Network, Site, add, find, noun
+from wattle.record.pe import PE, Network, add, find, noun
 from wattle.record.pe_file import read_pe
 from wattle.text.provenance import Joules, total, unavailable
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass
@@ -152,25 +149,6 @@ class RunProfile:
         """The CPU time of all PEs, in seconds. None where it is not known."""
         return add(pe.cpu_s for pe in self.pes) if self.pes else None
 
-    def pe_frame(self) -> pl.DataFrame:
-        """A frame with one row a PE. Columns: pe, host, wall_s, cpu_s, cpu_init_s, state_*_s, time_*_s, bytes_*,
-        rescues, sleeps, and for each domain D joules_D, uncertainty_D, provenance_D, source_D. With several nodes
-        also network_messages_*, network_bytes_* and network_dropped_*.
-        """
-        import polars as pl
-
-        return pl.DataFrame([_pe_row(pe, self.domains) for pe in self.pes], infer_schema_length=None)
-
-    def site_frame(self) -> pl.DataFrame:
-        """A frame with one row for each PE and call site. Columns: pe, module, build_id, offset, call, kind, calls,
-        bytes, timed_calls, time_s, waits, wait_*_s, and joules_D for each domain D.
-        """
-        import polars as pl
-
-        rows = [_site_row(pe, site, self.domains) for pe in self.pes for site in pe.sites]
-        schema = None if rows else {"pe": pl.Int64, "module": pl.String, "offset": pl.Int64, "call": pl.String}
-        return pl.DataFrame(rows, schema=schema, infer_schema_length=None)
-
 
 def load(
     directory: Path, n_pes: int | None = None, allow_damaged: bool = False, n_hosts: int | None = None
@@ -280,39 +258,3 @@ def _agreed_size(folder: Path, pes: list[PE], n_pes: int | None) -> int:
     if n_pes is None:
         raise WattleError(f"{folder}: holds no readable profile, and nothing says how many PEs there were")
     return n_pes
-
-
-def _pe_row(pe: PE, domains: list[str]) -> dict[str, Any]:
-    row: dict[str, Any] = {key: getattr(pe, key) for key in ("pe", "host", "wall_s", "cpu_s", "cpu_init_s")}
-    row |= {f"state_{key}_s": value for key, value in pe.state_s.items()}
-    row |= {f"time_{key}_s": value for key, value in pe.time_s.items()}
-    row |= {f"bytes_{key}": value for key, value in pe.bytes.items()}
-    row |= {"rescues": pe.rescues, "sleeps": pe.sleeps}
-    for group in ("messages", "bytes", "dropped") if pe.network is not None else ():
-        row |= {f"network_{group}_{key}": value for key, value in getattr(pe.network, group).items()}
-    for domain in domains:
-        figure = find(pe.joules, domain)
-        row[f"joules_{domain}"] = figure.joules
-        row[f"uncertainty_{domain}"] = figure.uncertainty
-        row[f"provenance_{domain}"] = str(figure.provenance)
-        row[f"source_{domain}"] = figure.source
-    return row
-
-
-def _site_row(pe: PE, site: Site, domains: list[str]) -> dict[str, Any]:
-    module = pe.module_of(site)
-    row: dict[str, Any] = {
-        "pe": pe.pe,
-        "module": module.path if module else None,
-        "build_id": module.build_id if module else None,
-        "offset": site.offset,
-        "call": site.call,
-        "kind": site.kind,
-        "calls": site.calls,
-        "bytes": site.bytes,
-        "timed_calls": site.timed_calls,
-        "time_s": site.time_s,
-        "waits": site.waits,
-    }
-    row |= {f"wait_{stage}_s": value for stage, value in site.wait_s.items()}
-    return row | {f"joules_{domain}": site.joules.get(domain) for domain in domains}

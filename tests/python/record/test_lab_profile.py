@@ -25,25 +25,11 @@ def test_joules_of_pes_plus_idle_are_the_nodes(run_dir):
         assert parts == pytest.approx(found.node_joules(domain).joules)
 
 
-def test_frames_have_a_row_for_each_pe_and_each_call_site(run_dir):
-    found = profile.load(run_dir)
-    pes, sites = found.pe_frame(), found.site_frame()
-    assert pes["joules_cpu"].to_list() == [10.0, 11.0]
-    assert pes["provenance_cpu"].to_list() == ["modelled", "modelled"]
-    assert sites.height == 4
-    assert sites["offset"][0] == 0x1157
-
-
-def test_a_run_without_call_sites_gives_an_empty_frame(tmp_path):
-    directory = fakes.make_run(tmp_path / "r", [fakes.pe_profile(0, 1, sites=[])])
-    assert profile.load(directory).site_frame().height == 0
-
-
 def test_an_unknown_number_stays_unknown_in_sums(tmp_path):
     profiles = [fakes.pe_profile(0), fakes.pe_profile(1, wall_s=None, cpu_s=None)]
     profiles[1]["joules"][0] = fakes.figure("cpu", None)
     found = profile.load(fakes.make_run(tmp_path / "r", profiles))
-    assert found.pe_frame()["cpu_s"].to_list() == [pytest.approx(1.6), None]
+    assert [pe.cpu_s for pe in found.pes] == [pytest.approx(1.6), None]
     assert profile.add(pe.cpu_s for pe in found.pes) is None
     assert not found.joules("cpu").known
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import fakes
 import pytest
+import wattle
 from fakes import Wattle
 from wattle.base.errors import DamagedFile
 from wattle.figures import merged
@@ -131,7 +132,7 @@ def test_what_went_over_the_network_is_added_up_and_in_the_frame(tmp_path):
     found = load(tmp_path / "r", fakes.on_nodes(2))
     assert found.network.messages == {"sent": 4000, "received": 3600, "merged": None}
     assert found.network.dropped == {"foreign": 0, "malformed": 0}
-    assert found.pe_frame()["network_bytes_sent"].to_list() == [4096000.0] * 4
+    assert wattle.open(tmp_path / "r").processes["sent_bytes"].to_list() == [4096000.0] * 4
 
 
 def test_a_job_on_one_node_has_no_network(run_dir):
@@ -141,8 +142,8 @@ def test_a_job_on_one_node_has_no_network(run_dir):
 def test_one_pe_without_a_network_is_none_in_the_frame(tmp_path):
     profiles = fakes.on_nodes(2)
     profiles[0]["network"] = None
-    found = load(tmp_path / "r", profiles)
-    assert found.pe_frame()["network_messages_sent"].to_list() == [None, 1000, 1000, 1000]
+    load(tmp_path / "r", profiles)
+    assert wattle.open(tmp_path / "r").processes["sent_messages"].to_list() == [None, 1000, 1000, 1000]
 
 
 def test_bytes_that_hardware_moved_need_no_notice(tmp_path):

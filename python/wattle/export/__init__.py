@@ -1,0 +1,1 @@
+"""The command `wattle export`: a run in the formats of other tools."""
