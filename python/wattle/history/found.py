@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.compare import shared_model
-from wattle.compare.verdict import Difference, difference
+from wattle.compare.verdict import Difference, Verdict, difference
 from wattle.figures.metrics import Metric, Spread, run_time, spread, whole_joules
+from wattle.history import steps
+from wattle.history.steps import Step
 from wattle.record import runs
 from wattle.record.manifest import Manifest
-from wattle.record.runs import Run
+from wattle.record.runs import Run, Sample
 from wattle.text import console, units
 
 SHORT_COMMIT = 8  # digits
@@ -81,8 +84,37 @@ class Series:
     def title(self) -> str:
         return f"{self.program} on {self.host}"
 
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The steps of time and joules, the oldest first."""
+        return sorted([*self._steps("time", run_time), *self._steps("joules", whole_joules)], key=lambda step: step.at)
+
+    def _steps(self, name: str, metric: Callable[[list[Sample]], Metric]) -> Iterator[Step]:
+        """The steps of a figure, in the entries that have it. Joules of another source than the last are left out."""
+        known = [k for k, entry in enumerate(self.entries) if not entry.failed and getattr(entry, name).values]
+        kinds = [_kind(getattr(self.entries[k], name)) for k in known]
+        known = [k for k, kind in zip(known, kinds, strict=True) if kind == kinds[-1]]
+        found = steps.boundaries([getattr(self.entries[k], name).values for k in known])
+        cuts = [0, *(at for at, _ in found), len(known)]
+        for (at, p), first, last in zip(found, cuts, cuts[2:], strict=False):
+            sides = [self._joined(known[first:at]), self._joined(known[at:last])]
+            of = metric([*sides[0].samples, *sides[1].samples])
+            change = _change(of, *sides)
+            before, after = (spread(of, side.samples).median for side in sides)
+            if change.verdict is Verdict.BEYOND and before is not None and after is not None:
+                cause = steps.causes(self.entries[known[at - 1]].run, self.entries[known[at]].run)
+                yield Step(known[at], name, before, after, p, cause)
+
+    def _joined(self, places: list[int]) -> Run:
+        return runs.joined(self.entries[places[0]].run.directory, [self.entries[k].run for k in places])
+
     def as_dict(self) -> dict[str, Any]:
-        return {**fields(self, "program host"), "runs": [entry.as_dict() for entry in self.entries]}
+        return {**fields(self, "program host steps"), "runs": [entry.as_dict() for entry in self.entries]}
+
+
+def _kind(figure: Spread) -> tuple[str, ...]:
+    """Figures of another kind are not compared."""
+    return () if figure.joules is None else (str(figure.joules.provenance), figure.joules.source, figure.joules.scope)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from wattle.compare.show import median
 from wattle.compare.verdict import Difference, Verdict
 from wattle.figures.metrics import Spread
 from wattle.history.found import Entry, History, Series
-from wattle.history.show import MEANING
+from wattle.history.show import MEANING, step_words
 from wattle.html.figures import Figure, Look, hover_text, line, value_axis
 from wattle.html.page import Page
 from wattle.text import units
@@ -23,7 +23,10 @@ SYMBOLS = {Provenance.MEASURED: "circle", Provenance.MODELLED: "circle-open"}
 def build(history: History) -> Page:
     n = sum(len(series.entries) for series in history.series)
     figures = [f for k, series in enumerate(history.series) for f in _figures(k, series)]
-    series = [(_id(k), one.title, [_row(entry) for entry in one.entries]) for k, one in enumerate(history.series)]
+    series = [
+        (_id(k), one.title, [_row(entry) for entry in one.entries], [step_words(one, step) for step in one.steps])
+        for k, one in enumerate(history.series)
+    ]
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
         title="History of runs",
@@ -65,13 +68,22 @@ def _beyond(change: Difference | None) -> float | None:
 
 
 def _figures(k: int, series: Series) -> list[Figure]:
-    entries = [entry for entry in series.entries if not entry.failed]
+    places = [place for place, entry in enumerate(series.entries) if not entry.failed]
+    entries = [series.entries[place] for place in places]
     time = _figure(f"time-{k + 1}", "Time", [entry.time for entry in entries], entries, "s", "--first")
+    time.layout["shapes"] = _marks(series, "time", places)
     if not any(entry.joules.median is not None for entry in entries):
         return [time]
     joules = _figure(f"joules-{k + 1}", "Joules", [entry.joules for entry in entries], entries, "J", "--third")
-    joules.note = "filled: measured; open: modelled; whiskers: ± of the meter"
+    joules.note = "filled: measured; open: modelled; whiskers: ± of the meter; dotted lines: steps"
+    joules.layout["shapes"] = _marks(series, "joules", places)
     return [time, joules]
+
+
+def _marks(series: Series, metric: str, places: list[int]) -> list[dict[str, Any]]:
+    """A line before each entry at which the figure has a step."""
+    at = [places.index(step.at) - 0.5 for step in series.steps if step.metric == metric]
+    return [{"type": "line", "yref": "paper", "x0": x, "x1": x, "y0": 0, "y1": 1, "line": {"dash": "dot"}} for x in at]
 
 
 def _figure(name: str, title: str, spreads: list[Spread], entries: list[Entry], unit: str, colour: str) -> Figure:
@@ -101,7 +113,7 @@ def _figure(name: str, title: str, spreads: list[Spread], entries: list[Entry], 
             "yaxis": value_axis(unit, log=False),
         },
         height=300,
-        note="whiskers: least and most of the repeats",
+        note="whiskers: least and most of the repeats; dotted lines: steps",
     )
 
 

@@ -6,6 +6,7 @@ from wattle.compare.show import median
 from wattle.compare.verdict import Difference, Verdict
 from wattle.figures.metrics import Spread
 from wattle.history.found import Entry, History, Series
+from wattle.history.steps import Step
 from wattle.text import units
 from wattle.text.console import Console, Text, plain
 from wattle.text.provenance import Joules
@@ -35,6 +36,22 @@ def _show_series(series: Series, console: Console) -> None:
     for entry in series.entries:
         result.add_row(*_cells(entry, labels))
     console.print(result)
+    for step in series.steps:
+        console.print(plain(step_words(series, step), "bad" if step.rises else "good"))
+
+
+def step_words(series: Series, step: Step) -> str:
+    """`Step at 1a2b3c4d: time rose by 20 %, from 2.00 s to 2.40 s (p < 0.001). Most of it: halo.c:12 exchange() ...`"""
+    entry, way = series.entries[step.at], "rose" if step.rises else "fell"
+    name = entry.commit if entry.record.git else entry.label or entry.date
+    show = units.seconds if step.metric == "time" else units.joules
+    by = f" by {units.share(abs(step.saving_percent) / 100)}" if step.saving_percent is not None else ""
+    words = (
+        f"Step at {name}: {step.metric} {way}{by}, from {show(step.before)} to {show(step.after)} (p = {step.p:.2g})."
+    )
+    if step.metric == "joules" and entry.joules.joules is not None:
+        words = words.replace("(p =", f"{entry.joules.joules.provenance} (p =")
+    return words + (f" Most of it: {step.cause.words}." if step.cause else "")
 
 
 def joules_title(series: Series) -> str:

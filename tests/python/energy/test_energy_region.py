@@ -316,7 +316,7 @@ def test_a_magic_measures_a_cell_and_keeps_its_error() -> None:
     with pytest.raises(ZeroDivisionError):
         shell.run_cell_magic("wattle", "", "1 / 0")
     with pytest.raises(ValueError, match="expected the name of a variable"):
-        shell.run_cell_magic("wattle", "two words", "")
+        shell.run_cell_magic("wattle", "two words", "pass")
 
 
 def test_the_import_of_the_package_is_enough_in_a_new_process() -> None:

@@ -44,6 +44,8 @@ def test_the_wheel_brings_runtime_and_lab_without_a_compiler(system: BareSystem)
     assert len(system.run(f"{use}; /lab/bin/oshrun -n 2 /hello").splitlines()) == 2
     assert "PE" in system.run(f"{use}; /lab/bin/wattle run -n 2 -- /hello")
     system.run("/lab/bin/wattle doctor && /lab/bin/oshcc --showme:version")
+    measured = "import wattle; e = wattle.energy().begin(); e.end(); print(e.joules.provenance)"
+    assert system.run(f"/lab/bin/python -c '{measured}'").strip() in ("measured", "modelled", "unavailable")
     system.run("/lab/bin/pip uninstall -y wattle")
     left = system.run("find /lab -name '*wattle*' -type f -not -name '*.pyc'")
     assert left == "", left
