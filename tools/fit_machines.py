@@ -16,7 +16,7 @@ import math
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,9 @@ from scipy.optimize import nnls
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
+from fit_classes import NAMES, Judged, fit_classes, fit_ordinary, leave_one_out, read_readings  # noqa: E402
 from wattle.machines import predict, table  # noqa: E402
+from wattle.machines.classes import MachineClass  # noqa: E402
 from wattle.machines.table import LOADS, Curve, Generation, Memory, Modules, Processor, Table  # noqa: E402
 
 MEASURED = ROOT / "machines" / "measured"
@@ -48,7 +50,6 @@ OTHER_DRAM_UNIT = {"intel-broadwell-ep"}  # RAPL counts its memory in a unit tha
 DDRS = (2, 3, 4, 5)  # generations of memory modules
 DDR_OF_RAPL = 4  # that of the servers whose memory was measured by RAPL
 LEAST_GB = 4  # of a server with DDR4 or DDR5; less are terabytes
-LIMIT_ERROR = 1.05  # of a sensor that shows a package at its power limit (assumed)
 OTHER_MODULES = 0.3  # further spread of modules that RAPL did not measure (assumed)
 
 
@@ -106,7 +107,6 @@ class Kind:
     ddr: int  # generation of its memory modules: 2 to 5
     like: str
     processors: tuple[Processor, ...]
-    limit_ratio: float = 1.0  # the highest power limit over TDP, where the processor's own is not known
 
 
 def read_kinds() -> dict[str, Kind]:
@@ -128,7 +128,6 @@ def read_kinds() -> dict[str, Kind]:
             int(row["ddr"]),
             row["like"],
             tuple(_processor(p, assumed, limits) for p in own),
-            _limit_ratio(row, [limits[p["name"]] / float(p["tdp_w"]) for p in own if p["name"] in limits]),
         )
     for kind in list(kinds.values()):  # a generation without processors of its own has those that it is like
         if not kind.processors:
@@ -142,13 +141,6 @@ def _processor(row: dict[str, str], assumed: float, limits: dict[str, float]) ->
     spread = 0.0 if row["tag"] == "verified" else assumed
     counts = int(row["cores"]), int(row["threads"]), int(row["cache_mb"] or 0)
     return Processor(row["name"], float(row["tdp_w"]), *counts, spread, limits.get(row["name"], 0.0))
-
-
-def _limit_ratio(row: dict[str, str], known: list[float]) -> float:
-    """Servers stay near TDP, as their measured watts show. Desktops have the mean of the processors with a limit."""
-    if row["kind"] != "desktop":
-        return 1.0
-    return float(row["limit_ratio"] or math.exp(np.mean(np.log(known))))
 
 
 def assumed_tdp_spread() -> float:
@@ -449,28 +441,13 @@ def fit(kinds: dict[str, Kind], servers: Sequence[Server], measured: Sequence[Me
     every = [k for k in kinds.values() if k.kind == "server" and not k.like]
     unknown = _generation(_any_of(every), [k.name for k in every], count, walls, spreads, measured)
     packages = {key: fit_packages(group, walls, measured) for key, group in split_by_clock(measured).items()}
-    reaching = [
-        _reaching(g, kind.limit_ratio, packages["any"]) for g, kind in zip(generations, kinds.values(), strict=True)
-    ]
-    return Table(tuple(reaching), unknown, packages, fit_memory(walls, servers, measured, kinds))
-
-
-def _reaching(g: Generation, ratio: float, packages: table.Packages) -> Generation:
-    """The generation with its `reach`: a desktop's range at full load ends at its power limit."""
-    if ratio == 1:
-        return g
-    share, spread = packages.share(100, g.cores, g.threads)
-    busy = packages.busy(100, g.cores, g.threads) / share  # only the cores draw more
-    factor, factor_spread = g.factor.at(100)
-
-    def reach(of_tdp: float, tdp_spread: float) -> float:
-        most = share * factor * math.exp(Z95 * math.hypot(spread, factor_spread, tdp_spread))
-        return 1 + max(0.0, LIMIT_ERROR * of_tdp / most - 1) / busy
-
-    processors = tuple(
-        replace(p, reach=reach(p.limit_w / p.tdp_w if p.limit_w else ratio, p.tdp_spread)) for p in g.processors
+    readings = read_readings()
+    core_w, by_class = fit_classes(readings)
+    of_servers = Table(
+        tuple(generations), unknown, packages, fit_memory(walls, servers, measured, kinds), core_w, by_class, (1.0, 0.0)
     )
-    return replace(g, processors=processors, reach=reach(ratio, g.tdp_spread))
+    whole = of_servers.with_classes(NAMES, core_w, by_class, (1.0, 0.0))
+    return replace(whole, ordinary=fit_ordinary(whole, readings))
 
 
 def _any_of(kinds: Sequence[Kind]) -> Kind:
@@ -680,11 +657,15 @@ def toml(of: Table) -> str:
         "# a mean and its half-width.",
         "",
     ]
+    parts += [f"ordinary = {_toml_value(of.ordinary)}  # wall watts of servers over those tuned for SPECpower", ""]
     for key, p in of.packages.items():
         parts += [f"[packages.{key}]", *_toml(p, "servers", *table.PACKAGE_TERMS, "spread"), ""]
     parts += ["[memory]", *_toml(of.memory, "dram_w_per_gb", "wall_fixed_w", "desktop_gb_per_tdp_w"), ""]
     for ddr, modules in of.memory.modules.items():
         parts += [f"[memory.ddr{ddr}]", *_toml(modules, *table.MODULE_TERMS), ""]
+    parts += ["[core_w]", *(f"{kind} = {watts:.4g}" for kind, watts in of.core_w.items()), ""]
+    for name, kind in of.classes.items():
+        parts += [f"[class.{name}]", *_toml(kind, *(field.name for field in fields(MachineClass))), ""]
     for heading, rows in (("[unknown]", [of.unknown]), ("[[cpu]]", of.generations)):
         for g in rows:
             parts += [heading, *_toml_generation(g), ""]
@@ -700,6 +681,8 @@ def _toml(of: object, *names: str) -> list[str]:
 def _toml_value(value: object) -> str:
     if isinstance(value, Curve):
         return f"{{ median = {_toml_value(value.median)}, spread = {_toml_value(value.spread)} }}"
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_toml_value, value)) + "]"
     return f"{value:.4g}" if isinstance(value, float) else f'"{value}"' if isinstance(value, str) else str(value)
@@ -714,7 +697,6 @@ GENERATION = (
 def _toml_generation(g: Generation) -> list[str]:
     lines = _toml(g, *GENERATION)
     lines += ["desktop = true"] if g.is_desktop else []
-    lines += _toml(g, "reach") if g.reach > 1 else []
     processors = [_toml_processor(p) for p in g.processors if g.name != "unknown"]
     return [*lines, *_toml(g, "factor", "wall"), "processors = [", *processors, "]"]
 
@@ -723,7 +705,6 @@ def _toml_processor(p: Processor) -> str:
     more = f", cache_mb = {p.cache_mb}" if p.cache_mb else ""
     more += f", tdp_spread = {p.tdp_spread:.3g}" if p.tdp_spread else ""
     more += f", limit_w = {p.limit_w:g}" if p.limit_w else ""
-    more += f", reach = {p.reach:.4g}" if p.reach > 1 else ""
     return f'  {{ name = "{p.name}", tdp_w = {p.tdp_w:g}, cores = {p.cores}, threads = {p.threads}{more} }},'
 
 
@@ -765,6 +746,8 @@ def page(
         _unseen_table(whole),
         OF_UNSEEN,
         *map(_terms_row, measured),
+        OF_CLASSES,
+        _class_table(whole),
         OF_WALLS,
         _table(
             "generation | servers | values",
@@ -843,6 +826,14 @@ Shares of TDP, as fitted to each server alone. `tools/machine_fit_picture.py` dr
 | server | idle | awake | all cores | second threads | root mean square of residuals |
 |---|---|---|---|---|---|"""
 
+OF_CLASSES = """
+## Notebooks, desktops, boards and other machines
+
+Single readings, most of them by others (`machines/measured/readings.csv`). Each machine was predicted from the others
+(`tools/fit_classes.py` prints each reading). Servers are predicted as above; those at the wall socket are not tuned for
+SPECpower.
+"""
+
 OF_WALLS = """
 ## Wall watts by SPECpower_ssj2008
 
@@ -864,6 +855,36 @@ def _unseen_table(whole: Table) -> str:
             some = [(row.watts, found) for row, found in pairs if server in (row.server, "all")]
             lines.append(_row(f"{server} | {words}", some))
     return _table("machine | figure | rows", *lines)
+
+
+def _class_table(whole: Table) -> str:
+    """Errors by class and kind, and the ten largest."""
+    judged = leave_one_out(whole, read_readings())
+    words = {"package": "package", "wall": "wall socket"}
+    groups: dict[str, list[Judged]] = defaultdict(list)
+    for j in judged:
+        load = "idle" if j.reading.load == 0 else f"{j.reading.load} %"
+        groups[f"{j.machine_class} | {words[j.reading.kind]}, {load}"].append(j)
+    groups["all |"] = judged
+
+    def row(head: str, own: list[Judged]) -> str:
+        return _row(head, [(j.reading.watts, j.predicted) for j in own])
+
+    worst = sorted(judged, key=lambda j: -j.error)[:10]
+    lines = [
+        f"| {j.reading.machine} | {words[j.reading.kind]}, {j.reading.load} % | {j.reading.watts:g} W "
+        f"| {j.predicted.watts:.3g} ± {j.predicted.plus_minus:.3g} W | {100 * j.error:.0f} % |"
+        for j in worst
+    ]
+    return "\n".join(
+        [
+            _table("class | figure | readings", *(row(head, own) for head, own in groups.items())),
+            "The ten readings that are predicted worst:\n",
+            "| machine | figure | measured | predicted | error |",
+            "|---|---|---|---|---|",
+            *lines,
+        ]
+    )
 
 
 def clocks_of_unseen(rows: Sequence[Unseen]) -> dict[Unseen, float]:

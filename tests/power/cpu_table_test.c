@@ -271,6 +271,82 @@ static void the_clock_of_a_bare_machine_does_not_narrow_it(void)
   wtl_machine_free(b);
 }
 
+/* The machine of a /proc/cpuinfo, and of files of the kernel where there are some, with four cores of one thread. */
+static wtl_machine *four_cores(const char *first, const char *sysfs)
+{
+  char text[4096] = "", error[512];
+  for (int i = 0; i < 4; i++)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "processor\t: %d\n%s\n", i, first);
+  wtl_cpu_here here;
+  wtl_cpu_here_read(text, &here);
+  here.memory_gb = 8;
+  if (sysfs) wtl_cpu_here_system(sysfs, &here);
+  const wtl_cpu *cpu = wtl_cpu_find(&here);
+  if (!cpu && !wtl_cpu_has_class(&here)) return NULL;
+  return wtl_machine_of_cpu(cpu ? cpu : &wtl_any_cpu, &here, error, sizeof error);
+}
+
+/* Watts of a package whose four cores all compute. */
+static double full(const wtl_machine *m)
+{
+  return m->idle.cpu.value + m->wake->value + 4 * m->clocks[0].active.value;
+}
+
+static void a_notebook_has_the_watts_of_its_class_and_of_its_name(void)
+{
+  wtl_machine *m = four_cores("vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 142\nstepping\t: 9\n"
+                              "model name\t: Intel(R) Core(TM) i7-7600U CPU @ 2.80GHz\n",
+                              NULL);
+  if (!m) exit(1);
+  CHECK_TEXT(wtl_machine_name(m), "intel-kabylake");
+  CHECK_CONTAINS(m->title, "i7-7600U, notebook, readings of");
+  CHECK_CONTAINS(m->idle.cpu.how, "i7-7600U: TDP 15 W");
+  CHECK(m->idle.cpu.value < 4 && m->idle.cpu.plus_minus < m->idle.cpu.value); /* 1.4 W by RAPL */
+  CHECK(full(m) > 10 && full(m) < 25);                                        /* 15.7 W */
+  CHECK(m->idle.dram.value < 1);
+  wtl_machine_free(m);
+}
+
+static void a_board_is_known_by_its_device_tree_or_by_its_cores(void)
+{
+  static const char *const a76 = "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: 0xd0b\n";
+  tree *pi = tree_new();
+  put(pi, "firmware/devicetree/base/model", "Raspberry Pi 5 Model B Rev 1.0");
+  wtl_machine *named = four_cores(a76, pi->root), *other = four_cores(a76, NULL);
+  if (!named || !other) exit(1);
+  CHECK_TEXT(wtl_machine_name(named), "board");
+  CHECK_CONTAINS(named->title, "Raspberry Pi 5, single-board computer");
+  CHECK_CONTAINS(other->title, "Cortex-A76");
+  CHECK_NEAR(full(named), full(other), 0.01 * full(named));
+  CHECK(full(named) > 4 && full(named) < 14);
+  wtl_machine_free(named);
+  wtl_machine_free(other);
+  tree_free(pi);
+}
+
+static void a_cpu_without_a_known_name_has_the_class_of_its_chassis(void)
+{
+  static const char *const next_year = "vendor_id\t: GenuineIntel\ncpu family\t: 99\nmodel\t\t: 1\n"
+                                       "model name\t: a CPU of next year\nstepping\t: 1\n";
+  static const struct {
+    const char *type, *name;
+  } chassis[] = {{"10", "notebook"}, {"3", "desktop"}, {"17", NULL}, {"", NULL}};
+  for (size_t i = 0; i < sizeof chassis / sizeof *chassis; i++) {
+    tree *t = tree_new();
+    put(t, "class/dmi/id/chassis_type", chassis[i].type);
+    wtl_machine *m = four_cores(next_year, t->root);
+    CHECK_TEXT(m ? wtl_machine_name(m) : "none", chassis[i].name ? chassis[i].name : "none");
+    wtl_machine_free(m);
+    tree_free(t);
+  }
+  tree *t = tree_new();
+  put(t, "class/power_supply/BAT0/type", "Battery\n");
+  wtl_machine *m = four_cores(next_year, t->root);
+  CHECK_TEXT(m ? wtl_machine_name(m) : "none", "notebook");
+  wtl_machine_free(m);
+  tree_free(t);
+}
+
 static void a_desktop_with_the_numbers_of_a_server_is_told_by_its_name(void)
 {
   static const char *const numbers = "vendor_id\t: AuthenticAMD\ncpu family\t: 23\nmodel\t\t: 1\n";
@@ -388,7 +464,9 @@ TESTS(TEST(text_of_cpuinfo_gives_sockets_cores_and_threads), TEST(text_of_an_arm
       TEST(a_clock_in_turbo_narrows_the_watts_of_a_virtual_server_to_45_per_cent),
       TEST(files_of_the_kernel_tell_tdp_and_sleep_states),
       TEST(a_stated_tdp_narrows_a_bare_machine_and_its_sleep_states_the_sleep),
-      TEST(the_clock_of_a_bare_machine_does_not_narrow_it),
+      TEST(the_clock_of_a_bare_machine_does_not_narrow_it), TEST(a_notebook_has_the_watts_of_its_class_and_of_its_name),
+      TEST(a_board_is_known_by_its_device_tree_or_by_its_cores),
+      TEST(a_cpu_without_a_known_name_has_the_class_of_its_chassis),
       TEST(a_desktop_with_the_numbers_of_a_server_is_told_by_its_name),
       TEST(the_first_busy_core_draws_most_and_second_threads_least),
       TEST(a_bare_core_that_sleeps_draws_less_at_the_worst_ends), TEST(older_memory_draws_more_for_each_gigabyte),

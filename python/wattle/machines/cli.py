@@ -12,12 +12,14 @@ from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.machine import paths
 from wattle.machines import predict, table
+from wattle.machines.classes import DESKTOP, SERVER, MachineClass
 from wattle.machines.predict import Machine, Prediction, Watts
 from wattle.machines.table import LOADS, Generation, Processor, Table
 from wattle.text import console
 from wattle.text.tables import table as new_table
 
 LOADS_SHOWN = (0, 10, 30, 50, 70, 100)
+CORES_OF_UNKNOWN = 4  # of a machine without a known number of cores that is no server
 MOST = 1 << 20  # of sockets, cores, threads and GB
 
 machines_app = typer.Typer(
@@ -27,9 +29,9 @@ machines_app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 OF_SERVERS = "Modelled; each range holds about 95 % of such servers."
-OF_DESKTOPS = (
-    "Modelled. No package of a desktop or notebook was measured. The range of packages starts as that of servers and "
-    "ends at {limit}, which boards may allow for as long as they like. A board without a limit draws more."
+OF_CLASS = (
+    "Modelled, from single readings of {machines} machines of the class {title}. Each range is the shortest one that "
+    "holds about 95 % of them."
 )
 AT_A_FIXED_CLOCK = "A machine that lowers its clock at part load draws less than packages say; --clock gives its clock."
 IDLE = (
@@ -44,6 +46,11 @@ WALL_TERMS = {  # with the tags of machine profiles
         "fans, disks and fixed losses of the power supply of one server, the same at all loads; the "
         "constant of the fit to SPECpower_ssj2008",
     ),
+    "ordinary": ("derived", "servers that are not tuned for SPECpower draw more; half of the ratio of readings"),
+}
+CLASS_TERMS = {
+    "board": ("derived", "the idle machine: board, supply, memory; median of readings of the class"),
+    "processors": ("derived", "TDP or power limit x the share of the class at this load; median of readings"),
 }
 PARTS_AND_WALL = (
     "Packages and memory were fitted to cloud servers under load, the wall socket to servers tuned for SPECpower. For "
@@ -109,7 +116,7 @@ def show(name: Annotated[str, typer.Argument(help="A name of `wattle machines li
         if row["load"] in LOADS_SHOWN:
             shown.add_row(f"{row['load']} %", _cell(Watts(**row["package"])), _cell(Watts(**row["wall"])))
     console.out.print(shown)
-    console.out.print(_range_of(chosen, 0))
+    console.out.print(_range_of(of.classes.get(DESKTOP) if chosen.is_desktop else None))
     idle = predict.Watts(**_loads(of, chosen)[0]["package"])
     console.out.print(IDLE.format(watts=idle.watts, median=idle.median))
 
@@ -158,9 +165,10 @@ def predict_watts(
             raise WattleError(f"{option} {value}: allowed are numbers above 0, up to {MOST}")
     of = _table()
     found = table.find(of, cpu, family, model, stepping)
-    typical = found.processor if found and found.processor else (found.generation if found else of.unknown)
+    typical = found.typical if found else of.unknown
     sockets = sockets or (max(1, round(cores / typical.cores)) if cores and typical is not of.unknown else 1)
-    cores = cores or sockets * typical.cores
+    is_small = typical is of.unknown and (found is None or found.machine in of.classes)
+    cores = cores or sockets * (CORES_OF_UNKNOWN if is_small else typical.cores)
     threads = threads or max(cores, round(cores * typical.threads / typical.cores))
     if threads < cores or cores < sockets:
         raise WattleError(
@@ -172,40 +180,55 @@ def predict_watts(
     if json:
         console.print_json(document)
         return
-    doubt = ", not verified" if answer.tdp_known else ", estimated from the number of cores"
+    basis = "class" if _class(of, answer) else "number of cores"
+    doubt = ", not verified" if answer.tdp_known else f", estimated from the {basis}"
     tdp = f"{answer.tdp_w:.0f} W a socket" + ("" if answer.tdp_verified else doubt)
-    console.out.print(f"model: {answer.generation.title}, {_servers(of, answer.generation)}; TDP {tdp}", soft_wrap=True)
+    name = _class_words(of, answer) or f"{answer.generation.title}, {_servers(of, answer.generation)}"
+    console.out.print(f"model: {name}; TDP {tdp}", soft_wrap=True)
     shown = new_table()
     for heading in ("part", "watts", "half-width"):
         shown.add_column(heading, justify="left" if heading == "part" else "right")
     for part, watts in (("packages", answer.package), ("memory", answer.dram), ("wall socket", answer.wall)):
         shown.add_row(part, _cell(watts), f"{100 * watts.plus_minus / watts.watts:.0f} %")
     console.out.print(shown)
-    console.out.print(_range_of(answer.generation, answer.limit_w))
-    if answer.parts_exceed_wall:
+    console.out.print(_range_of(_class(of, answer)))
+    if answer.parts_exceed_wall and not _class(of, answer):
         words = f"Packages and memory come to {_cell(answer.parts)} W, more than the wall socket. {PARTS_AND_WALL}"
         console.out.print(words)
 
 
-def _range_of(g: Generation, limit_w: float) -> str:
-    """How the range of packages is to be read."""
-    limit = f"the maker's power limit of {limit_w:.0f} W" if limit_w else "the usual power limit of such processors"
-    return f"{OF_DESKTOPS.format(limit=limit) if g.is_desktop else OF_SERVERS} {AT_A_FIXED_CLOCK}"
+def _class(of: Table, answer: Prediction) -> MachineClass | None:
+    return of.classes.get(answer.machine_class)
+
+
+def _class_words(of: Table, answer: Prediction) -> str:
+    """The class and its readings; "" for servers."""
+    kind = _class(of, answer)
+    name = "" if answer.generation is of.unknown else f"{answer.generation.title}, "
+    return f"{name}{kind.title}, readings of {kind.machines} machines" if kind else ""
+
+
+def _range_of(kind: MachineClass | None) -> str:
+    """How the range of packages is to be read. `kind`: None for servers."""
+    words = OF_CLASS.format(machines=kind.machines, title=kind.title) if kind else OF_SERVERS
+    return f"{words} {AT_A_FIXED_CLOCK}"
 
 
 def _prediction(answer: Prediction, of: Table, machine: Machine, load: float) -> dict[str, Any]:
+    terms = CLASS_TERMS if _class(of, answer) else WALL_TERMS
     return {
         "package": _watts(answer.package),
         "dram": _watts(answer.dram),
         "wall": _watts(answer.wall),
         "wall_terms": {
-            name: {"watts": watts, "tag": WALL_TERMS[name][0], "how": WALL_TERMS[name][1]}
+            name: {"watts": watts, "tag": terms[name][0], "how": terms[name][1]}
             for name, watts in answer.wall_terms.items()
         },
         "parts": _watts(answer.parts),
         "parts_exceed_wall": answer.parts_exceed_wall,
         "provenance": "modelled",
         "profile": answer.generation.name,
+        "class": answer.machine_class,
         "title": answer.generation.title,
         "basis": answer.generation.basis,
         **_counts(of, answer.generation),
@@ -227,7 +250,7 @@ def _profiles() -> list[str]:
 def _loads(of: Table, g: Generation) -> list[dict[str, Any]]:
     """The watts of one typical socket, whose TDP is known, at each load of the table."""
     machine = Machine("", None, None, None, 1, g.cores, g.threads, None)
-    found = table.Found(g, table.Processor("", g.tdp_w, g.cores, g.threads))
+    found = table.Found(g, table.Processor("", g.tdp_w, g.cores, g.threads), DESKTOP if g.is_desktop else SERVER)
     rows = []
     for load in LOADS:
         answer = predict.of_found(of, found, machine, load)
@@ -258,6 +281,13 @@ def _row(of: Table, g: Generation) -> dict[str, Any]:
     }
 
 
+def _basis_of(of: Table, g: Generation) -> str:
+    if g.is_desktop:
+        kind = of.classes[DESKTOP]
+        return f"{kind.title}, readings of {kind.machines} machines; a notebook has those of its class"
+    return _servers(of, g) + ("" if g.is_assumed else f"; {g.basis}")
+
+
 def _about(of: Table, g: Generation) -> list[str]:
     models = ", ".join(map(str, g.models))
     steppings = f", steppings {g.steppings[0]} to {g.steppings[1]}" if g.steppings else ""
@@ -265,7 +295,7 @@ def _about(of: Table, g: Generation) -> list[str]:
         f"{g.title}",
         f"CPUID: {g.vendor}, family {g.family}, models {models}{steppings}" if g.models else "CPUID: any",
         f"Typical socket: {g.cores} cores, {g.threads} threads, TDP {g.tdp_w:.0f} W",
-        f"Basis: {_servers(of, g)}" + ("" if g.is_assumed else f"; {g.basis}"),
+        f"Basis: {_basis_of(of, g)}",
     ]
     if g.processors:
         lines.append("Processors with a known TDP: " + ", ".join(map(_processor, g.processors)))

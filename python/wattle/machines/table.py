@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ import msgspec
 
 from wattle.base import input_files, limits
 from wattle.base.errors import WattleError
+from wattle.machines.classes import DESKTOP, SERVER, MachineClass, Named, Pair, class_of_name, find_name, read_names
 
 LOADS = tuple(range(0, 101, 10))  # percent: the share of time that each thread computes
 ByLoad = Annotated[tuple[float, ...], msgspec.Meta(min_length=len(LOADS), max_length=len(LOADS))]
@@ -34,7 +35,7 @@ class Curve:
 class Processor:
     """One processor. `threads` are those of a socket. `cache_mb`: its last-level cache; 0 if unknown. `tdp_spread`: the
     spread of a TDP that was not verified; 0 if it was. `limit_w`: the highest power limit that its maker states; 0 if
-    unknown. `reach` is that of `Generation`.
+    unknown.
     """
 
     name: str
@@ -44,7 +45,6 @@ class Processor:
     cache_mb: int = 0
     tdp_spread: float = 0.0
     limit_w: float = 0.0
-    reach: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,7 @@ class Generation:
     with its spread, where nothing is known. `factor` is the generation's package watts over those of the measured
     servers. `wall` is the share of TDP at the wall socket. `servers` counts the servers at the wall socket behind both,
     and `basis` says how they were found. Where no server was measured, both are of the generations that it is assumed
-    to be as. `reach` is the factor from the upper end of servers' cores to that of desktops and notebooks, which may
-    draw much more than TDP; 1 for servers.
+    to be as.
     """
 
     name: str
@@ -78,7 +77,6 @@ class Generation:
     servers: int
     basis: str
     is_desktop: bool = False  # or a notebook, or a small server with a desktop's processor
-    reach: float = 1.0
 
     @property
     def is_assumed(self) -> bool:
@@ -159,13 +157,25 @@ PACKAGE_TERMS = ("idle", "awake", "core", "wake", "second", "vcpu")
 @dataclass(frozen=True)
 class Table:
     """The whole table. `packages` has the keys "any", "turbo" and "base": all servers, those whose packages draw their
-    TDP or more at full load, and those that stay below.
+    TDP or more at full load, and those that stay below. `classes` has the machines that are no servers, by the name
+    of the class; `core_w` the watts of a busy core of systems on a chip; `names` the processors of machines/names.csv.
+    `ordinary`: the wall watts of servers over those of servers tuned for SPECpower.
     """
 
     generations: tuple[Generation, ...]
     unknown: Generation  # any CPU
     packages: dict[str, Packages]
     memory: Memory
+    core_w: dict[str, float]
+    classes: dict[str, MachineClass]
+    ordinary: Pair
+    names: tuple[Named, ...] = ()
+
+    def with_classes(
+        self, names: Path, core_w: dict[str, float], by_name: dict[str, MachineClass], ordinary: Pair
+    ) -> Table:
+        """The table with other classes; the watts of systems on a chip follow from `core_w`."""
+        return replace(self, core_w=core_w, classes=by_name, names=read_names(names, core_w), ordinary=ordinary)
 
 
 def read(path: Path) -> Table:
@@ -179,8 +189,12 @@ def read(path: Path) -> Table:
             "unknown": _generation(document["unknown"]),
             "packages": document["packages"],
             "memory": memory | {"modules": modules},
+            "core_w": document["core_w"],
+            "classes": document["class"],
+            "ordinary": document["ordinary"],
         }
-        return msgspec.convert(parts, Table)
+        of = msgspec.convert(parts, Table)
+        return replace(of, names=read_names(path.with_name("names.csv"), of.core_w))
     except (KeyError, TypeError, ValueError) as error:
         raise WattleError(f"{path} is not a table of CPUs: {error}; `tools/fit_machines.py` makes it") from None
 
@@ -190,7 +204,32 @@ def _generation(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def find(table: Table, cpu: str, family: int | None, model: int | None, stepping: int | None = None) -> Found | None:
-    """The generation of a CPU, by the name of its processor and by the numbers of CPUID. None where none matches.
+    """The processor of a CPU, by its name and by the numbers of CPUID. None where neither is known.
+
+    The generation follows as `_generation_of` says. TDP, cores and class follow from the name; the processors of the
+    generation come before those of machines/names.csv. A name without an entry has a class by its maker's marks.
+    """
+    of_servers = _generation_of(table, cpu, family, model, stepping)
+    named = find_name(table.names, cpu, model)
+    marked = named.machine if named else class_of_name(cpu)
+    if of_servers:
+        generation, processor = of_servers
+        machine = marked or (DESKTOP if generation.is_desktop else SERVER)
+    elif marked:
+        generation, processor, machine = table.unknown, None, marked
+    else:
+        return None
+    if processor is None and named and named.cores:
+        processor = Processor(
+            named.name, named.tdp_w, named.cores, named.threads or named.cores, limit_w=named.limit_w
+        )  # fmt: skip
+    return Found(generation, processor, machine, named)
+
+
+def _generation_of(
+    table: Table, cpu: str, family: int | None, model: int | None, stepping: int | None
+) -> tuple[Generation, Processor | None] | None:
+    """The generation, and its processor where the name is known.
 
     A name that the table knows decides alone where the numbers are not given. Where both are given, the numbers decide
     on the generation, because a virtual machine may show a processor's name without a number. Where the numbers leave
@@ -202,21 +241,29 @@ def find(table: Table, cpu: str, family: int | None, model: int | None, stepping
     if by_number:
         same = [row for row in known if row[1] in by_number]
         if same:
-            return Found(max(same, key=lambda row: row[0])[1], max(same, key=lambda row: row[0])[2])
-        return Found(max(by_number, key=lambda g: (_hints(cpu, g), g.servers)), None)
+            return max(same, key=lambda row: row[0])[1:]
+        return max(by_number, key=lambda g: (_hints(cpu, g), g.servers)), None
     if known:
-        best = max(known, key=lambda row: row[0])
-        return Found(best[1], best[2])
+        return max(known, key=lambda row: row[0])[1:]
     hinted = [g for g in table.generations if g.models and _hints(cpu, g)]
-    return Found(max(hinted, key=lambda g: g.servers), None) if hinted else None
+    return (max(hinted, key=lambda g: g.servers), None) if hinted else None
 
 
 @dataclass(frozen=True)
 class Found:
-    """A generation, and the processor where its name is known."""
+    """A generation; the processor where its name is known; the class of machines that it is made for; its entry in
+    machines/names.csv.
+    """
 
     generation: Generation
     processor: Processor | None
+    machine: str = SERVER
+    named: Named | None = None
+
+    @property
+    def typical(self) -> Processor | Generation:
+        """Cores and threads of a socket that a description leaves out."""
+        return self.processor or self.generation
 
 
 def _hints(cpu: str, generation: Generation) -> bool:

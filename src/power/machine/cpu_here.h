@@ -18,6 +18,7 @@ typedef struct wtl_cpu_here {
   bool is_virtual;             /* a hypervisor runs below */
   bool has_amx;
   double memory_gb; /* of the node; 0: unknown */
+  char chassis[16]; /* the class of machines that the firmware names: notebook, desktop, server; "": not shown */
   double tdp_w;     /* of a socket, as the processor states it; 0: not shown */
   enum wtl_clock_class clock;
   double residency_s; /* the least time in the deepest sleep state that saves energy; 0: not shown */
@@ -31,9 +32,10 @@ void wtl_cpu_here_read(const char *cpuinfo, wtl_cpu_here *out);
 
 /*
  * Fills `tdp_w` and `residency_s` from files below `sysfs` that any user may read: the highest long-term limit of a
- * package (powercap), and the sleep states that the kernel uses on the first CPU (cpuidle). For an Arm processor, whose
- * /proc/cpuinfo is short, it also fills `name`, `sockets` and `is_virtual` from the firmware's tables, the device tree
- * and the topology. Call wtl_cpu_here_read before it.
+ * package (powercap), and the sleep states that the kernel uses on the first CPU (cpuidle). `chassis` follows from the
+ * firmware's type of chassis (DMI), or from a battery. For an Arm processor, whose /proc/cpuinfo is short, it also
+ * fills `name`, `sockets` and `is_virtual` from the firmware's tables, the device tree and the topology. Call
+ * wtl_cpu_here_read before it.
  */
 void wtl_cpu_here_system(const char *sysfs, wtl_cpu_here *out);
 

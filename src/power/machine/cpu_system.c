@@ -156,6 +156,52 @@ static bool is_guest(const char *sysfs, const firmware *f)
   return read_text(sysfs, "hypervisor/type", type, sizeof type) || is_guest_by_dmi(f) || is_guest_by_devicetree(sysfs);
 }
 
+/* --- the chassis -------------------------------------------------------------------------------------------------- */
+
+static bool has_battery(const char *sysfs)
+{
+  static const char *const supplies[] = {"BAT0", "BAT1", "CMB0", "macsmc-battery"};
+  char file[64], type[32];
+  for (size_t i = 0; i < sizeof supplies / sizeof *supplies; i++) {
+    snprintf(file, sizeof file, "class/power_supply/%s/type", supplies[i]);
+    if (read_text(sysfs, file, type, sizeof type) && strcmp(type, "Battery") == 0) return true;
+  }
+  return false;
+}
+
+/* The class by the type of chassis of DMI (SMBIOS specification 3.7, 7.4.1), which any user may read. */
+static const char *chassis_of(const char *sysfs)
+{
+  char text[32];
+  switch (read_text(sysfs, "class/dmi/id/chassis_type", text, sizeof text) ? strtol(text, NULL, 10) : 0) {
+  case 3:
+  case 4:
+  case 5:
+  case 6:
+  case 7:
+  case 13:
+  case 15:
+  case 16:
+  case 24:
+  case 35:
+  case 36: return "desktop";
+  case 8:
+  case 9:
+  case 10:
+  case 11:
+  case 14:
+  case 30:
+  case 31:
+  case 32: return "notebook";
+  case 17:
+  case 23:
+  case 25:
+  case 28:
+  case 29: return "server";
+  default: return has_battery(sysfs) ? "notebook" : "";
+  }
+}
+
 /* --- Arm processors ----------------------------------------------------------------------------------------------- */
 
 enum { NEOVERSE_N1 = 0xd0c, NEOVERSE_V1 = 0xd40, NEOVERSE_V2 = 0xd4f };
@@ -241,6 +287,7 @@ void wtl_cpu_here_system(const char *sysfs, wtl_cpu_here *out)
 {
   out->tdp_w = stated_tdp(sysfs);
   out->residency_s = longest_residency(sysfs);
+  snprintf(out->chassis, sizeof out->chassis, "%s", chassis_of(sysfs));
   if (!is_arm(out)) return;
   firmware f = firmware_of(sysfs);
   out->is_virtual = is_guest(sysfs, &f);
@@ -251,4 +298,5 @@ void wtl_cpu_here_system(const char *sysfs, wtl_cpu_here *out)
   char name[sizeof out->name] = "";
   if (!strstr(f.vendor, "Amazon EC2")) name_by_table(sysfs, name, sizeof name);
   if (*name) memcpy(out->name, name, sizeof name);
+  if (!*out->name) read_text(sysfs, "firmware/devicetree/base/model", out->name, sizeof out->name);
 }

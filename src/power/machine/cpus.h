@@ -8,20 +8,18 @@
 #ifndef WTL_POWER_CPUS_H
 #define WTL_POWER_CPUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { WTL_CPU_MODELS = 8 };
 
 /*
  * One processor. `threads` are those of a socket. `cache_mb`: its last-level cache, 0 if the table does not have it.
- * `reach`: the upper end of the watts of its cores is multiplied by it, which leads to the highest power limit of a
- * desktop or notebook; 1 for servers.
  */
 typedef struct wtl_processor {
   const char *name;         /* in the name that the CPU reports */
   double tdp_w, tdp_spread; /* the spread is 0 for a TDP that was verified */
   int cores, threads, cache_mb;
-  double reach;
 } wtl_processor;
 
 typedef struct wtl_median {
@@ -38,7 +36,7 @@ typedef struct wtl_cpu {
   int cores, threads;                /* of a typical socket */
   wtl_median tdp_per_thread;         /* W, if nothing is known: of processors with many cores */
   int servers;                       /* measured at the wall socket, of this generation or of those in `basis` */
-  double reach;                      /* as that of a processor, if the processor is not known */
+  bool is_desktop;                   /* or a notebook, or a small server with a desktop's processor */
   /* package watts over those of the measured servers: idle, one thread, full load */
   wtl_median idle_factor, low_factor, full_factor;
   int ddr;                       /* generation of its memory modules */
@@ -66,8 +64,32 @@ typedef struct wtl_package_shares {
 /* By the clock under load: any, above the base clock, at the base clock. */
 enum wtl_clock_class { WTL_CLOCK_ANY, WTL_CLOCK_TURBO, WTL_CLOCK_BASE, WTL_CLOCK_CLASSES };
 
+/*
+ * Watts of packages of a class of machines that are no servers, as classes.py of the lab explains them. `idle` and
+ * `full` are shares of TDP, or, of a full load `by_limit`, of the highest power limit. `wake` is the part of the step
+ * from idle to full load that the first busy core makes. `machines` were measured.
+ */
+typedef struct wtl_machine_class {
+  const char *name, *title;
+  int machines;
+  wtl_median tdp, idle, full;
+  bool by_limit;
+  double wake;
+  wtl_median dram_factor; /* its memory over that of servers */
+} wtl_machine_class;
+
 extern const wtl_cpu wtl_cpus[];
 extern const size_t wtl_n_cpus;
+extern const wtl_cpu wtl_any_cpu; /* one that the table does not have */
+extern const wtl_machine_class wtl_machine_classes[];
+extern const size_t wtl_n_machine_classes;
+
+/*
+ * Processors by name, a line each: name, class, TDP in W (of one core if the number of cores is 0), highest power limit
+ * in W (0: not known), cores, number in Arm's main ID register (0: none), with '|' in between. It is one text, which
+ * needs no relocation, because few processes look at it.
+ */
+extern const char wtl_processor_names[];
 extern const wtl_package_shares wtl_package_shares_of[WTL_CLOCK_CLASSES];
 
 #endif

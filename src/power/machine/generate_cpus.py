@@ -3,6 +3,7 @@
 usage: generate_cpus.py cpus.toml OUTPUT.c
 """
 
+import csv
 import json
 import math
 import re
@@ -52,21 +53,32 @@ def rules_of(text: str) -> list[dict[str, str | int]]:
     return rules
 
 
+def names_of(file: Path, core_w: dict[str, float]) -> list[str]:
+    """The lines of wtl_processor_names. Watts of systems on a chip follow from their cores, as in classes.py."""
+    lines = []
+    with file.open(encoding="utf-8", newline="") as rows:
+        for name, kind, tdp, limit, cores, _, parts, part, _ in list(csv.reader(rows))[1:]:
+            found = [core.rpartition("x") for core in parts.split("+")] if parts else []
+            watts = sum(int(n or 1) * core_w[core] for n, _, core in found)
+            lines.append(f"{name}|{kind}|{tdp or format(watts, '.4g')}|{limit or 0}|{cores or 0}|{part or 0}")
+    return lines
+
+
 def main(table: Path, output: Path) -> None:
     document = tomllib.loads(table.read_text(encoding="utf-8"))
     memory = document["memory"]
     cpus = [
         row
         | {
+            "desktop": row.get("desktop", False),
             "steppings": row.get("steppings", [-1, -1]),
-            "reach": row.get("reach", 1),
-            "processors": [{"cache_mb": 0, "tdp_spread": 0, "reach": 1} | p for p in row["processors"]],
+            "processors": [{"cache_mb": 0, "tdp_spread": 0} | p for p in row["processors"]],
             "idle_factor": curve_at(row["factor"], 0),
             "low_factor": curve_at(row["factor"], 10),
             "full_factor": curve_at(row["factor"], 100),
             "dram_idle": dram_idle(memory, row["ddr"]),
         }
-        for row in document["cpu"]
+        for row in (*document["cpu"], document["unknown"])
     ]
     packages = [
         (key.upper(), {name: row[name] for name in ("servers", "idle", "core", "wake", "second", "vcpu")})
@@ -79,7 +91,10 @@ def main(table: Path, output: Path) -> None:
     ]
     names = {
         "profiles": profiles,
-        "cpus": cpus,
+        "cpus": cpus[:-1],
+        "any": cpus[-1],
+        "classes": document["class"],
+        "names": names_of(table.with_name("names.csv"), document["core_w"]),
         "packages": packages,
         "text": json.dumps,
         "pair": lambda pair: f"{{{pair[0]}, {pair[1]}}}",

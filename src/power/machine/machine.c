@@ -337,6 +337,7 @@ static wtl_machine *load_by_cpu(const place *at, char *error, size_t size)
   } else {
     here = here_of(at);
     cpu = wtl_cpu_find(&here);
+    if (!cpu && wtl_cpu_has_class(&here)) cpu = &wtl_any_cpu;
     h.found = cpu ? wtl_machine_of_cpu(cpu, &here, error, size)
                   : load_named("unknown", &(place){.cpuinfo = at->cpuinfo}, error, size);
   }

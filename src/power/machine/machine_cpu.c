@@ -16,6 +16,9 @@
  *
  * TDP is that of the processor that the CPU's name tells, or that its cache tells, or that of the generation's
  * processors with many cores.
+ *
+ * Notebooks, desktops and smaller machines have other shares, those of their class (processor_names.h). The class is
+ * that of the processor's name, else of the chassis, else of the generation.
  */
 #include "power/machine/machine_cpu.h"
 
@@ -27,6 +30,7 @@
 #include <string.h>
 
 #include "os/locale.h"
+#include "power/machine/processor_names.h"
 
 static const double z95 = 1.96;          /* two-sided 95 % quantile of the normal distribution */
 static const double least_spread = 0.1;  /* as in tools/fit_machines.py */
@@ -50,30 +54,12 @@ static bool is_of(const wtl_cpu *cpu, const wtl_cpu_here *here)
           (here->stepping >= cpu->first_stepping && here->stepping <= cpu->last_stepping));
 }
 
-/* Does the CPU's name contain the processor's name as whole words? "E5-2650" is not in "E5-2650 v2". */
-static bool is_named(const char *cpu, const char *processor)
-{
-  size_t length = strlen(processor);
-  for (const char *p = cpu; (p = strcasestr(p, processor)); p++) {
-    char before = p == cpu ? ' ' : p[-1], after = p[length];
-    if (isalnum((unsigned char)before) || strchr("+.-", before)) continue;
-    /* P: for one socket; F: without graphics. They have the same TDP. */
-    bool is_one_socket = after == 'P' && strncmp(processor, "EPYC ", 5) == 0 && isdigit((unsigned char)p[length - 1]);
-    bool is_without_graphics = after == 'F' && (strncmp(processor, "Ultra ", 6) == 0 || processor[0] == 'i');
-    if (is_one_socket || is_without_graphics) after = p[length + 1];
-    if (isalnum((unsigned char)after) || after == '+') continue;
-    if (after == ' ' && tolower((unsigned char)p[length + 1]) == 'v' && isdigit((unsigned char)p[length + 2])) continue;
-    return true;
-  }
-  return false;
-}
-
 static const wtl_processor *processor_of(const wtl_cpu *cpu, const char *name)
 {
   const wtl_processor *best = NULL;
   for (size_t i = 0; i < cpu->n_processors; i++) {
     const wtl_processor *p = &cpu->processors[i];
-    if (is_named(name, p->name) && (!best || strlen(p->name) > strlen(best->name))) best = p;
+    if (wtl_cpu_name_has(name, p->name) && (!best || strlen(p->name) > strlen(best->name))) best = p;
   }
   return best;
 }
@@ -130,6 +116,14 @@ const wtl_cpu *wtl_cpu_find(const wtl_cpu_here *here)
   return found;
 }
 
+bool wtl_cpu_has_class(const wtl_cpu_here *here)
+{
+  wtl_named named;
+  if (here->is_virtual) return false;
+  const char *class = wtl_processor_named(here->name, here->model, &named) ? named.class : here->chassis;
+  return wtl_machine_class_named(class) != NULL;
+}
+
 /* --- watts -------------------------------------------------------------------------------------------------------- */
 
 /* TDP for each thread, with its spread, and the threads of a socket. */
@@ -137,15 +131,13 @@ typedef struct tdp_of_thread {
   wtl_median watts;
   double threads;
   bool is_named; /* the processor is known */
-  double reach;
   char how[160];
 } tdp_of_thread;
 
 static tdp_of_thread of_processor(const wtl_processor *p, double threads)
 {
   WTL_LOCALE_APART;
-  tdp_of_thread t = {
-      .watts = {p->tdp_w / threads, p->tdp_spread}, .threads = threads, .is_named = true, .reach = p->reach};
+  tdp_of_thread t = {.watts = {p->tdp_w / threads, p->tdp_spread}, .threads = threads, .is_named = true};
   snprintf(t.how, sizeof t.how, "%s: TDP %g W%s over %g threads", p->name, p->tdp_w,
            p->tdp_spread > 0 ? " (not verified)" : "", threads);
   return t;
@@ -168,7 +160,7 @@ static tdp_of_thread of_cache(const wtl_cpu *cpu, int cache_mb)
   }
   if (n == 0) return (tdp_of_thread){.threads = 0};
   double mean = sum / n, spread = sqrt(fmax(0, squares / n - mean * mean));
-  tdp_of_thread t = {.watts = {exp(mean), fmax(least_spread, spread)}, .threads = threads / n, .reach = cpu->reach};
+  tdp_of_thread t = {.watts = {exp(mean), fmax(least_spread, spread)}, .threads = threads / n};
   snprintf(t.how, sizeof t.how, "the %d processors with %d MiB of cache have a TDP of %.2g W for each thread", n,
            cache_mb, exp(mean));
   return t;
@@ -180,16 +172,16 @@ static tdp_of_thread of_socket(const wtl_cpu *cpu, const wtl_cpu_here *here)
   WTL_LOCALE_APART;
   double cores = (double)here->cores / here->sockets, threads = (double)here->threads / here->sockets;
   double tdp = cpu->tdp_w * sqrt(cores / cpu->cores);
-  tdp_of_thread t = {.watts = {tdp / threads, cpu->tdp_spread}, .threads = threads, .reach = cpu->reach};
+  tdp_of_thread t = {.watts = {tdp / threads, cpu->tdp_spread}, .threads = threads};
   snprintf(t.how, sizeof t.how, "TDP estimated from %g cores a socket: %.0f W over %g threads", cores, tdp, threads);
   return t;
 }
 
-static tdp_of_thread of_limit(const wtl_cpu *cpu, const wtl_cpu_here *here)
+static tdp_of_thread of_limit(const wtl_cpu_here *here)
 {
   WTL_LOCALE_APART;
   double threads = (double)here->threads / here->sockets;
-  tdp_of_thread t = {.watts = {here->tdp_w / threads, 0}, .threads = threads, .is_named = true, .reach = cpu->reach};
+  tdp_of_thread t = {.watts = {here->tdp_w / threads, 0}, .threads = threads, .is_named = true};
   snprintf(t.how, sizeof t.how, "the processor states %g W over %g threads", here->tdp_w, threads);
   return t;
 }
@@ -199,10 +191,16 @@ static tdp_of_thread tdp_here(const wtl_cpu *cpu, const wtl_cpu_here *here)
   WTL_LOCALE_APART;
   const wtl_processor *p = processor_of(cpu, here->name);
   if (p) return of_processor(p, here->is_virtual ? p->threads : (double)here->threads / here->sockets);
-  if (!here->is_virtual) return here->tdp_w > 0 ? of_limit(cpu, here) : of_socket(cpu, here);
+  if (!here->is_virtual) {
+    wtl_named named;
+    bool is_known = wtl_processor_named(here->name, 0, &named) && named.cores > 0;
+    double threads = (double)here->threads / here->sockets;
+    if (is_known) return of_processor(&(wtl_processor){.name = named.name, .tdp_w = named.tdp_w}, threads);
+    return here->tdp_w > 0 ? of_limit(here) : of_socket(cpu, here);
+  }
   tdp_of_thread t = of_cache(cpu, here->cache_mb);
   if (t.threads > 0) return t;
-  t = (tdp_of_thread){.watts = cpu->tdp_per_thread, .threads = cpu->threads, .reach = cpu->reach};
+  t = (tdp_of_thread){.watts = cpu->tdp_per_thread, .threads = cpu->threads};
   snprintf(t.how, sizeof t.how, "processors with many cores have a TDP of %.2g W for each thread", t.watts.value);
   return t;
 }
@@ -271,21 +269,6 @@ static const char *clock_words(const wtl_cpu_here *here)
 {
   static const char *const words[] = {"any clock", "a clock above the base clock", "the base clock"};
   return words[class_of(here)];
-}
-
-/* Multiplies the upper end of the range by `reach`: cores of desktops and notebooks may draw more than servers'. */
-static wtl_number reaching(wtl_number n, double reach)
-{
-  WTL_LOCALE_APART;
-  double upper = reach * (n.value + n.plus_minus), lower = n.value - n.plus_minus;
-  n.value = (upper + lower) / 2;
-  n.plus_minus = (upper - lower) / 2;
-  char *how = NULL;
-  if (reach <= 1 || !n.how || asprintf(&how, "%s; the upper end times %.2f, up to the power limit", n.how, reach) < 0)
-    return n;
-  free(n.how);
-  n.how = how;
-  return n;
 }
 
 /* The watts of a thread of a virtual machine. */
@@ -365,6 +348,83 @@ static void fill_idle(wtl_machine *m, const wtl_cpu *cpu, const wtl_cpu_here *he
              fmax(here->memory_gb, 1));
 }
 
+/* --- machines of other classes than servers ----------------------------------------------------------------------- */
+
+/* The class of this machine; NULL for servers and for virtual machines, whose hosts are servers. */
+static const wtl_machine_class *class_here(const wtl_cpu *cpu, const wtl_cpu_here *here, const wtl_named *named)
+{
+  if (here->is_virtual) return NULL;
+  if (named) return wtl_machine_class_named(named->class);
+  if (*here->chassis) return wtl_machine_class_named(here->chassis);
+  return wtl_machine_class_named(cpu->is_desktop ? "desktop" : "server");
+}
+
+/* The shortest interval of 95 % of machines, as `shortest` of predict.py computes it. */
+static wtl_number shortest(wtl_median m, const char *how)
+{
+  double s = fmax(m.spread, 1e-3), least = 0, most = 8 * s;
+  while (most - least > 1e-9) {
+    double d = (least + most) / 2, held = (erf((d - s * s) / s / sqrt(2)) + erf((d + s * s) / s / sqrt(2))) / 2;
+    if (held < 0.95)
+      least = d;
+    else
+      most = d;
+  }
+  double low = m.value * exp(-s * s - most), high = m.value * exp(-s * s + most);
+  return (wtl_number){.value = (low + high) / 2,
+                      .plus_minus = (high - low) / 2,
+                      .unit = strdup("W"),
+                      .tag = WTL_TAG_DERIVED,
+                      .how = strdup(how)};
+}
+
+/* TDP of a socket of a machine of this class. */
+static wtl_median tdp_in_class(const wtl_machine_class *class, const wtl_cpu_here *here, const wtl_named *named)
+{
+  if (named) return (wtl_median){named->cores ? named->tdp_w : named->tdp_w * here->cores / here->sockets, 0};
+  return here->tdp_w > 0 ? (wtl_median){here->tdp_w, 0} : class->tdp;
+}
+
+/* Fills the watts of packages and memory; returns those of one thread on a core. */
+static wtl_number fill_class(wtl_machine *m, const wtl_machine_class *class, const wtl_cpu_here *here,
+                             const wtl_named *named, const wtl_cpu *cpu)
+{
+  WTL_LOCALE_APART;
+  char how[512], of[128];
+  wtl_median tdp = tdp_in_class(class, here, named);
+  double limit = class->by_limit && named && named->limit_w > 0 ? named->limit_w : tdp.value;
+  double cores = (double)here->cores / m->sockets;
+  const wtl_package_shares *shares = &wtl_package_shares_of[WTL_CLOCK_ANY];
+  snprintf(of, sizeof of, "%s: TDP %.4g W, limit %.4g W", named ? named->name : class->title, tdp.value, limit);
+  snprintf(how, sizeof how, "%s; idle share %.2f of TDP, from readings of %d machines of the class %s", of,
+           class->idle.value, class->machines, class->title);
+  m->idle.cpu = shortest(times(tdp, class->idle), how);
+  wtl_median dram = times(cpu->dram_idle_w_per_gb, class->dram_factor);
+  dram.value *= fmax(here->memory_gb, 1) / m->sockets;
+  m->idle.dram = number(dram, WTL_TAG_DERIVED, "W", "memory of servers times %.2f for the class %s; %.0f GB",
+                        class->dram_factor.value, class->title, fmax(here->memory_gb, 1));
+  double busy = fmax(0, limit * class->full.value - tdp.value * class->idle.value), wake = class->wake * busy;
+  wtl_median full = {1, hypot(class->full.spread, tdp.spread)};
+  snprintf(how, sizeof how, "%s; full load draws %.2f of it; the first busy core makes %.2f of the step", of,
+           class->full.value, class->wake);
+  m->wake = calloc(1, sizeof *m->wake);
+  if (m->wake) *m->wake = shortest(times((wtl_median){wake, 0}, full), how);
+  bool has_second = here->threads > here->cores;
+  double first = has_second ? shares->core.value / (shares->core.value + shares->second.value) : 1;
+  snprintf(how, sizeof how, "%s; full load draws %.2f of it, on %g cores, as readings of %d machines of the class %s",
+           of, class->full.value, cores, class->machines, class->title);
+  if (has_second) m->second = calloc(1, sizeof *m->second);
+  if (m->second) *m->second = shortest(times((wtl_median){(busy - wake) * (1 - first) / cores, 0}, full), how);
+  return shortest(times((wtl_median){(busy - wake) * first / cores, 0}, full), how);
+}
+
+static char *title_in_class(const wtl_machine_class *class, const wtl_cpu *cpu, const wtl_named *named)
+{
+  char *title = NULL;
+  const char *name = named ? named->name : cpu->title;
+  return asprintf(&title, "%s, %s, readings of %d machines", name, class->title, class->machines) < 0 ? NULL : title;
+}
+
 static bool is_complete(const wtl_machine *m)
 {
   return m->name && m->title && m->about && m->file && m->clocks && m->idle.cpu.how && m->idle.dram.how &&
@@ -394,23 +454,25 @@ wtl_machine *wtl_machine_of_cpu(const wtl_cpu *cpu, const wtl_cpu_here *here, ch
 {
   wtl_machine *m = calloc(1, sizeof *m);
   if (m) {
+    wtl_named entry, *named = wtl_processor_named(here->name, here->model, &entry) ? &entry : NULL;
+    const wtl_machine_class *class = class_here(cpu, here, named);
     tdp_of_thread tdp = tdp_here(cpu, here);
-    m->name = strdup(cpu->name);
-    m->title = title_of(cpu, here, &tdp);
-    if (asprintf(&m->about, "From the table of CPUs: %s.", cpu->basis) < 0) m->about = NULL;
+    m->name = strdup(cpu == &wtl_any_cpu && class ? class->name : cpu->name);
+    m->title = class ? title_in_class(class, cpu, named) : title_of(cpu, here, &tdp);
+    if (asprintf(&m->about, "From the table of CPUs: %s.", class ? class->title : cpu->basis) < 0) m->about = NULL;
     m->file = strdup("cpus.toml");
-    m->table_tdp_w = tdp.watts.value * tdp.threads;
+    m->table_tdp_w = class ? tdp_in_class(class, here, named).value : tdp.watts.value * tdp.threads;
     m->sockets = here->is_virtual ? 1 : (unsigned)here->sockets;
     m->cores_per_socket = (unsigned)(here->cores / (int)m->sockets);
     m->clocks = calloc(1, sizeof *m->clocks);
     m->n_clocks = 1;
     if (m->clocks)
-      fill_clock(
-          m->clocks, here,
-          reaching(here->is_virtual ? thread_of_host(cpu, here, &tdp) : fill_package(m, cpu, here, &tdp), tdp.reach));
+      fill_clock(m->clocks, here,
+                 class              ? fill_class(m, class, here, named, cpu)
+                 : here->is_virtual ? thread_of_host(cpu, here, &tdp)
+                                    : fill_package(m, cpu, here, &tdp));
     if (m->clocks) m->wake_up_j = seconds_of_wake_up(here) * m->clocks->active.value;
-    if (m->second) *m->second = reaching(*m->second, tdp.reach);
-    fill_idle(m, cpu, here, &tdp);
+    if (!class) fill_idle(m, cpu, here, &tdp);
     m->dram.per_byte =
         number((wtl_median){0.2e-9, 0.6}, WTL_TAG_ASSUMED, "J/B",
                "a read and a write at 5 to 70 pJ/bit together, DDR5 to DDR3 memory, less what the caches keep");

@@ -8,6 +8,12 @@
 /* The generation of this CPU; NULL if the table does not have it. */
 const wtl_cpu *wtl_cpu_find(const wtl_cpu_here *here);
 
+/*
+ * Is this machine of a class other than servers, by the name of its processor or by its chassis? Then its watts are
+ * known with wtl_any_cpu, too.
+ */
+bool wtl_cpu_has_class(const wtl_cpu_here *here);
+
 /* The generation with this name; NULL if there is none. */
 const wtl_cpu *wtl_cpu_named(const char *name);
 
