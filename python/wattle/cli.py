@@ -36,6 +36,7 @@ COMMANDS = {
     "compare": "Compare two runs or two studies: time, CPU seconds, waiting, joules.",
     "history": "Show the time and joules of runs by commit, host and date.",
     "report": "Write one HTML file with interactive figures, tables, provenance and manifest. It needs no network.",
+    "scale": "Show time, joules, EDP and efficiency over the number of processes, and how many to use.",
     "export": "Write a run in the format of other tools.",
     "advise": "Name the lines that cost more than they must, the change, and the time and joules that it saves.",
     "plan": "Compute a clock for each PE at which it still arrives in time, from its waiting in a run.",

@@ -103,6 +103,7 @@ def test_a_run_shows_its_tables(core: Core, tmp_path: Path) -> None:
     [
         (["study", "slack", "--help"], "wattle study needs the Python package"),
         (["reproduce"], "wattle reproduce needs the Python package"),
+        (["scale", "run"], "wattle scale needs the Python package"),
         (["report", "run"], "wattle report needs the Python package"),
         (["plan", "run", "--by", "sim"], "wattle plan needs the Python package numpy"),
         (["sim", "--what-if", "run"], "wattle sim needs the Python package numpy"),
