@@ -143,12 +143,15 @@ static void psys_counts_where_there_is_no_package(void)
 {
   tree *t = tree_new();
   tree_zone(t, "intel-rapl:0", "psys", 1000, RANGE);
+  tree_zone(t, "intel-rapl:1", "psys-1", 1000, RANGE);
   wtl_meter *m = tree_open(t, WTL_METER_AUTO);
   wtl_meter_start(m);
   t->now += 1;
   tree_energy(t, "intel-rapl:0", 1000 + 90000000);
+  tree_energy(t, "intel-rapl:1", 1000 + 30000000);
   result r = finish(m, 1);
-  CHECK(r.n == 1); /* psys contains the memory: none is added from the model */
+  CHECK(r.n == 2); /* psys contains the memory: none is added from the model */
+  CHECK_NEAR(get(r.node, r.n, "psys-1")->joules, 30, 1e-9);
   CHECK_NEAR(get(r.node, r.n, "psys")->joules, 90, 1e-9);
   CHECK_NEAR(r.part[0].joules + r.idle[0].joules, 90, 1e-9);
   wtl_meter_close(m);

@@ -395,7 +395,164 @@ static void gpus_of_other_makers_are_read_by_hwmon(void)
   tree_free(t);
 }
 
-TESTS(TEST(processors_gpus_and_supply_are_rows_of_one_meter),
+/* Joules of a domain of the meter of hwmon, in a second of the tree's clock. */
+static double second_of(tree *t, const char *domain, wattle_provenance_t *provenance)
+{
+  wtl_meter *m = tree_open(t, WTL_METER_HWMON);
+  interval i;
+  begin(m, &i);
+  t->now += 1;
+  end(m, &i);
+  double joules = get(&i, domain)->joules;
+  *provenance = get(&i, domain)->provenance;
+  wtl_meter_close(m);
+  return joules;
+}
+
+static void sockets_of_epyc_are_read_by_hsmp_without_rights(void)
+{
+  tree *t = tree_new();
+  wattle_provenance_t p;
+  for (int socket = 0; socket < 2; socket++) {
+    char name[64], watts[64];
+    snprintf(name, sizeof name, "class/hwmon/hwmon%d/name", socket);
+    snprintf(watts, sizeof watts, "class/hwmon/hwmon%d/power1_input", socket);
+    put(t, name, "amd_hsmp_hwmon\n");
+    put(t, watts, socket ? "90000000\n" : "45000000\n");
+  }
+  CHECK_NEAR(second_of(t, "package-0", &p), 45, 1e-6);
+  CHECK(p == WATTLE_MEASURED);
+  CHECK_NEAR(second_of(t, "package-1", &p), 90, 1e-6);
+  tree_free(t);
+}
+
+static void rails_of_altra_are_read_by_their_labels(void)
+{
+  tree *t = tree_new();
+  wattle_provenance_t p;
+  put(t, "class/hwmon/hwmon0/name", "smpro\n");
+  static const char *const rail[][2] = {{"power1 CORE VRD", "80000000"}, {"power2 SoC", "20000000"},
+                                        {"power3 DIMM VRD1", "7000000"}, {"power4 DIMM VRD2", "6000000"},
+                                        {"power5 RCA VRD", "3000000"},   {"power6 next year", "1000000"}};
+  for (int i = 0; i < 6; i++) {
+    char file[64];
+    snprintf(file, sizeof file, "class/hwmon/hwmon0/power%d_label", i + 1);
+    put(t, file, rail[i][0]);
+    snprintf(file, sizeof file, "class/hwmon/hwmon0/power%d_input", i + 1);
+    put(t, file, rail[i][1]);
+  }
+  CHECK_NEAR(second_of(t, "core-0", &p), 80, 1e-6);
+  CHECK_NEAR(second_of(t, "soc-0", &p), 20, 1e-6);
+  CHECK_NEAR(second_of(t, "dram-0-2", &p), 6, 1e-6);
+  put(t, "class/hwmon/hwmon1/name", "apm_xgene\n");
+  put(t, "class/hwmon/hwmon1/power1_label", "CPU power\n");
+  put(t, "class/hwmon/hwmon1/power1_input", "70000000\n");
+  CHECK_NEAR(second_of(t, "core-1", &p), 70, 1e-6);
+  tree_free(t);
+}
+
+/* A Jetson Orin Nano: the sensor has volts and amperes, and the whole board beside its rails. */
+static void rails_of_a_jetson_are_volts_times_amperes_and_the_board_is_in_no_sum(void)
+{
+  tree *t = tree_new();
+  put(t, "class/hwmon/hwmon0/name", "ina3221\n");
+  static const char *const rail[][3] = {
+      {"VDD_IN", "5000", "2000"}, {"VDD_CPU_GPU_CV", "5000", "800"}, {"VDD_SOC", "5000", "400"}};
+  for (int i = 0; i < 3; i++) {
+    char file[64];
+    snprintf(file, sizeof file, "class/hwmon/hwmon0/in%d_label", i + 1);
+    put(t, file, rail[i][0]);
+    snprintf(file, sizeof file, "class/hwmon/hwmon0/in%d_input", i + 1);
+    put(t, file, rail[i][1]);
+    snprintf(file, sizeof file, "class/hwmon/hwmon0/curr%d_input", i + 1);
+    put(t, file, rail[i][2]);
+  }
+  wtl_meter *m = tree_open(t, WTL_METER_HWMON);
+  interval i;
+  begin(m, &i);
+  t->now += 1;
+  end(m, &i);
+  CHECK_NEAR(get(&i, "node")->joules, 10, 1e-6);
+  CHECK(get(&i, "node")->nested);
+  CHECK_NEAR(get(&i, "vdd-cpu-gpu-cv")->joules, 4, 1e-6);
+  CHECK_NEAR(get(&i, "vdd-soc")->joules, 2, 1e-6);
+  CHECK(!get(&i, "vdd-soc")->nested);
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+static void apple_silicon_states_the_whole_system(void)
+{
+  tree *t = tree_new();
+  wattle_provenance_t p;
+  put(t, "class/hwmon/hwmon0/name", "macsmc_hwmon\n");
+  put(t, "class/hwmon/hwmon0/power1_label", "AC Input Power\n");
+  put(t, "class/hwmon/hwmon0/power1_input", "12000000\n");
+  put(t, "class/hwmon/hwmon0/power2_label", "Total System Power\n");
+  put(t, "class/hwmon/hwmon0/power2_input", "9000000\n");
+  CHECK_NEAR(second_of(t, "node", &p), 9, 1e-6);
+  tree_free(t);
+}
+
+static void a_battery_is_the_node_only_while_it_is_discharged(void)
+{
+  tree *t = tree_new();
+  wattle_provenance_t p;
+  put(t, "class/power_supply/AC/type", "Mains\n");
+  put(t, "class/power_supply/BAT0/type", "Battery\n");
+  put(t, "class/power_supply/BAT0/status", "Discharging\n");
+  put(t, "class/power_supply/BAT0/power_now", "8400000\n");
+  put(t, "class/power_supply/hidpp_battery_0/type", "Battery\n");
+  put(t, "class/power_supply/hidpp_battery_0/scope", "Device\n");
+  put(t, "class/power_supply/hidpp_battery_0/power_now", "1\n");
+  CHECK_NEAR(second_of(t, "battery-0", &p), 8.4, 1e-6);
+  CHECK(p == WATTLE_MEASURED);
+  wtl_meter *m = tree_open(t, WTL_METER_HWMON);
+  interval i;
+  t->now += 1;
+  put(t, "class/power_supply/BAT0/status", "Charging\n");
+  begin(m, &i);
+  t->now += 1;
+  end(m, &i);
+  CHECK(get(&i, "battery-0")->provenance == WATTLE_UNAVAILABLE);
+  wtl_meter_close(m);
+  drop(t, "class/power_supply/BAT0/power_now");
+  put(t, "class/power_supply/BAT0/status", "Discharging\n");
+  put(t, "class/power_supply/BAT0/voltage_now", "12000000\n");
+  put(t, "class/power_supply/BAT0/current_now", "-500000\n");
+  CHECK_NEAR(second_of(t, "battery-0", &p), 6, 1e-6);
+  tree_free(t);
+}
+
+static void a_sensor_of_cpu_and_gpu_is_in_no_sum_and_a_stuck_card_hides_no_package(void)
+{
+  tree *t = tree_new();
+  put(t, "class/hwmon/hwmon0/name", "amdgpu\n");
+  put(t, "class/hwmon/hwmon0/power1_average", "400000000\n");
+  put(t, "class/hwmon/hwmon0/power1_cap_max", "760000000\n");
+  put(t, "class/hwmon/hwmon0/device/product_name", "AMD Instinct MI300A Accelerator\n");
+  put(t, "class/hwmon/hwmon1/name", "xe\n");
+  put(t, "class/hwmon/hwmon1/energy1_input", "0\n");
+  put(t, "class/hwmon/hwmon1/energy2_input", "5000000\n");
+  wtl_meter *m = tree_open(t, WTL_METER_HWMON);
+  interval i;
+  begin(m, &i);
+  t->now += 1;
+  put(t, "class/hwmon/hwmon1/energy2_input", "35000000\n");
+  end(m, &i);
+  CHECK_NEAR(get(&i, "amdgpu-0")->joules, 400, 1e-6);
+  CHECK(get(&i, "amdgpu-0")->nested);
+  CHECK_NEAR(get(&i, "xe-0")->joules, 30, 1e-6);
+  CHECK_TEXT(get(&i, "xe-0")->source, "hwmon xe hwmon1 energy2_input");
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+TESTS(TEST(a_sensor_of_cpu_and_gpu_is_in_no_sum_and_a_stuck_card_hides_no_package),
+      TEST(sockets_of_epyc_are_read_by_hsmp_without_rights), TEST(rails_of_altra_are_read_by_their_labels),
+      TEST(rails_of_a_jetson_are_volts_times_amperes_and_the_board_is_in_no_sum),
+      TEST(apple_silicon_states_the_whole_system), TEST(a_battery_is_the_node_only_while_it_is_discharged),
+      TEST(processors_gpus_and_supply_are_rows_of_one_meter),
       TEST(a_gpus_joules_belong_to_the_pe_whose_process_uses_it), TEST(a_gpu_that_others_use_too_is_divided),
       TEST(a_gpu_without_known_users_belongs_to_the_node), TEST(a_process_keeps_what_it_drew_until_its_context_ended),
       TEST(a_list_of_processes_that_is_too_long_loses_nothing_of_the_node),

@@ -10,8 +10,11 @@
  *                                      Cores are left out.
  *
  *   amdgpu                             power1_average (or power1_input) in uW of a GPU; of one in the processor's
- *                                      package (without power1_cap_max) it contains the processor
- *   i915, xe                           energy1_input of a GPU's card in uJ, or energy2_input of its package
+ *                                      package (without power1_cap_max, or MI300A) it contains the processor
+ *   i915, xe                           energy1_input of a GPU's card in uJ, or energy2_input of its package, also
+ *                                      where the card's stands at 0
+ *
+ * hwmon_rails.c has the rails of boards and packages by their labels, and batteries.
  *
  * The ACPI driver has its files, `name` too, in the folder of the ACPI device, hwmonN/device; newer kernels have some
  * of them in hwmonN. Other sensors (of a disk, a network card, a battery) do not belong to the processors and are
@@ -25,7 +28,7 @@
 
 #include "os/locale.h"
 #include "power/machine/clock_domains.h"
-#include "power/sensor/gauge.h"
+#include "power/sensor/hwmon.h"
 #include "power/sensor/watt_limit.h"
 
 /*
@@ -40,18 +43,9 @@ enum { MISSING_ENERGY = 256, MISSING_POWER = 16, MOST_CHANNELS = 8192 };
  */
 static const double SUPPLY_MARGIN = 1.5;
 
-/* A folder of sensors and the environment of the search. */
-typedef struct device {
-  wtl_gauges *set;
-  const wtl_meter_env *env;
-  const char *dir; /* SYSFS/class/hwmon/hwmonN */
-  char driver[64];
-  char *why, *grant; /* of sizes why_size and grant_size */
-  size_t why_size, grant_size;
-} device;
+typedef wtl_hwmon_device device;
 
-/* Reads the first line of a file. Returns its length or a negative errno. */
-static int line_of(const wtl_sys *sys, const char *dir, const char *file, char *text, size_t size)
+int wtl_hwmon_line(const wtl_sys *sys, const char *dir, const char *file, char *text, size_t size)
 {
   char path[800];
   snprintf(path, sizeof path, "%s/%s", dir, file);
@@ -65,10 +59,10 @@ static int line_of(const wtl_sys *sys, const char *dir, const char *file, char *
 static int line_of_device(const device *d, const char *name, char *text, size_t size, char file[64])
 {
   snprintf(file, 64, "%.50s", name);
-  int n = line_of(d->set->sys, d->dir, file, text, size);
+  int n = wtl_hwmon_line(d->set->sys, d->dir, file, text, size);
   if (n != -ENOENT) return n;
   snprintf(file, 64, "device/%.50s", name);
-  return line_of(d->set->sys, d->dir, file, text, size);
+  return wtl_hwmon_line(d->set->sys, d->dir, file, text, size);
 }
 
 /* Returns the number in a file of a device; 0 if there is none. */
@@ -87,7 +81,7 @@ static bool is_taken(const wtl_gauges *set, const char *name)
   return false;
 }
 
-static wtl_gauge *add(const device *d, const char *file, const char *label, const wtl_domain *domain)
+wtl_gauge *wtl_hwmon_add(const device *d, const char *file, const char *label, const wtl_domain *domain)
 {
   wtl_gauge *g = is_taken(d->set, domain->name) ? NULL : wtl_gauge_add(d->set, domain);
   if (!g) return NULL;
@@ -145,7 +139,7 @@ static int add_power(const device *d, int channel)
   if (!is_grace) domain = supply(d->set);
   snprintf(source, sizeof source, "%s", is_grace ? label : strrchr(d->dir, '/') + 1);
   if (!is_grace) snprintf(source + strlen(source), sizeof source - strlen(source), " power%d_average", channel);
-  wtl_gauge *g = add(d, file, source, &domain);
+  wtl_gauge *g = wtl_hwmon_add(d, file, source, &domain);
   if (!g) return 0;
   double step_ms = number_of(d, "power%d_average_interval", channel);
   double most_uw = number_of(d, "power%d_rated_max", channel), cap_uw = number_of(d, "power%d_cap_max", channel);
@@ -184,7 +178,7 @@ static int package_of_node(const device *d, int node)
   char dir[400], text[4096];
   cpu_set_t cpus;
   snprintf(dir, sizeof dir, "%s/devices/system/node/node%d", d->env->sysfs, node);
-  if (line_of(d->set->sys, dir, "cpulist", text, sizeof text) < 0) return -2;
+  if (wtl_hwmon_line(d->set->sys, dir, "cpulist", text, sizeof text) < 0) return -2;
   if (!wtl_cpu_list(text, &cpus)) return -1;
   int cpu = 0;
   while (!CPU_ISSET((size_t)cpu, &cpus)) cpu++;
@@ -212,7 +206,7 @@ static int add_energy(const device *d, int channel)
   char file[48], label[80] = "";
   int node, got;
   snprintf(file, sizeof file, "energy%d_label", channel);
-  got = line_of(d->set->sys, d->dir, file, label, sizeof label);
+  got = wtl_hwmon_line(d->set->sys, d->dir, file, label, sizeof label);
   if (got < 0 && got != -ENOENT) explain_refusal(d, file, -got);
   if (got < 0) return got;
   if (sscanf(label, "Esocket%d", &node) != 1) return 0;
@@ -221,11 +215,11 @@ static int add_energy(const device *d, int channel)
   wtl_domain domain = {.scope = WATTLE_SCOPE_PACKAGE, .part = WTL_PART_CPU};
   snprintf(domain.name, sizeof domain.name, "package-%d", package >= 0 ? package : node);
   snprintf(file, sizeof file, "energy%d_input", channel);
-  wtl_gauge *g = add(d, file, label, &domain);
+  wtl_gauge *g = wtl_hwmon_add(d, file, label, &domain);
   if (!g) return 0;
   g->step_s = 0.001;
   g->limit_w = wtl_watt_limit_package(d->env);
-  g->handle = package >= 0 ? g : NULL; /* the package is known */
+  g->handle = package >= 0 ? &wtl_hwmon_known_package : NULL;
   return 0;
 }
 
@@ -241,21 +235,35 @@ static bool may_mirror(const wtl_gauge *a, const wtl_gauge *b)
 /* A GPU keeps its limit on average (assumed). */
 static const double GPU_MARGIN = 1.5;
 
+/* MI300A: the socket has CPUs and GPUs, its sensor covers both, and the packages' counters do as well. */
+static bool is_apu(const device *d)
+{
+  char product[80], file[64];
+  return line_of_device(d, "product_name", product, sizeof product, file) > 0 && strstr(product, "MI300A");
+}
+
+/* Has the card no counter, or one that was never counted up, beside that of its package? xe shows such on some cards. */
+static bool is_stuck_card(const device *d)
+{
+  return number_of(d, "energy%d_input", 1) == 0 && number_of(d, "energy%d_input", 2) > 0;
+}
+
 static void add_gpu(const device *d)
 {
   static const char *const files[] = {"power1_average", "power1_input", "energy1_input", "energy2_input"};
   char text[64], source[80];
   size_t f = strcmp(d->driver, "amdgpu") == 0 ? 0 : 2, last = f + 1;
   int n = 0, got = -ENOENT;
-  for (; f <= last && (got = line_of(d->set->sys, d->dir, files[f], text, sizeof text)) == -ENOENT; f++) {}
+  if (f == 2 && is_stuck_card(d)) f = last;
+  for (; f <= last && (got = wtl_hwmon_line(d->set->sys, d->dir, files[f], text, sizeof text)) == -ENOENT; f++) {}
   if (got == -ENOENT) return;
   double cap_uw = number_of(d, "power%d_cap_max", 1), rated_uw = number_of(d, "power%d_rated_max", 1);
   wtl_domain domain = {.scope = WATTLE_SCOPE_DEVICE, .part = WTL_PART_NODE};
   do snprintf(domain.name, sizeof domain.name, "%.19s-%d", d->driver, n++);
   while (is_taken(d->set, domain.name));
-  domain.nested = strcmp(d->driver, "amdgpu") == 0 && !(cap_uw > 0);
+  domain.nested = strcmp(d->driver, "amdgpu") == 0 && (!(cap_uw > 0) || is_apu(d));
   snprintf(source, sizeof source, "%.20s %.20s %s", d->driver, strrchr(d->dir, '/') + 1, files[f]);
-  wtl_gauge *g = add(d, files[f], source, &domain);
+  wtl_gauge *g = wtl_hwmon_add(d, files[f], source, &domain);
   if (!g) return;
   g->is_watts = f < 2;
   g->step_s = f == 0 ? 1 : 0.1; /* s; assumed, because no driver states it */
@@ -285,6 +293,8 @@ static void add_device(device *d)
     add_channels(d, add_energy, MISSING_ENERGY);
   else if (strcmp(name, "amdgpu") == 0 || strcmp(name, "i915") == 0 || strcmp(name, "xe") == 0)
     add_gpu(d);
+  else
+    wtl_hwmon_add_rails(d);
 }
 
 static int only_devices(const struct dirent *e)
@@ -311,14 +321,17 @@ static void hwmon_find(wtl_gauges *set, const wtl_meter_env *env, char *why, siz
     free(entry[i]);
   }
   if (n >= 0) free(entry);
+  wtl_hwmon_add_battery(&(device){.set = set, .env = env});
   wtl_gauges_drop_mirrors(set, may_mirror);
   name_supplies(set);
+  wtl_hwmon_nest_rails(set);
   if (set->n == 0 && !*why) snprintf(why, why_size, "no power or energy of processors under %s", root);
 }
 
 static int hwmon_read(wtl_gauges *set, wtl_gauge *g, double *counts)
 {
-  return wtl_gauge_number(set->sys, g->path, counts);
+  int error = wtl_hwmon_read_rail(set, g, counts);
+  return error >= 0 ? error : wtl_gauge_number(set->sys, g->path, counts);
 }
 
 static void *hwmon_open(const wtl_meter_env *env, char *why, size_t why_size, char *grant, size_t grant_size)
@@ -327,6 +340,7 @@ static void *hwmon_open(const wtl_meter_env *env, char *why, size_t why_size, ch
       .name = "hwmon",
       .find = hwmon_find,
       .read = hwmon_read,
+      .drop = wtl_hwmon_drop_rails,
       .grant = "# the files of its sensors belong to root; give a group of trusted users read access by chgrp and "
                "chmod 0440, at every boot by a line of /etc/tmpfiles.d"};
   return wtl_gauges_open(&kind, env, why, why_size, grant, grant_size);

@@ -48,6 +48,12 @@ static double stated_watts(const wtl_sys *sys, const char *dir)
   return most;
 }
 
+/* The platform's counter: "psys", or "psys-1" of the second socket's. */
+static bool is_platform(const char *name)
+{
+  return strncmp(name, "psys", 4) == 0 && (name[4] == '\0' || name[4] == '-');
+}
+
 /*
  * The maximum of constraint 0 is often the TDP. Short-term limits are up to 4 times as high (laptops of 15 W), and
  * desktops may have none. No package is limited below 300 W.
@@ -55,7 +61,7 @@ static double stated_watts(const wtl_sys *sys, const char *dir)
 static double limit_watts(const wtl_meter_env *env, const raw_zone *raw)
 {
   static const double margin = 4, least_w = 300;
-  if (strcmp(raw->name, "psys") == 0) return wtl_watt_limit_default(WATTLE_SCOPE_NODE);
+  if (is_platform(raw->name)) return wtl_watt_limit_default(WATTLE_SCOPE_NODE);
   if (strcmp(raw->name, "dram") == 0) return wtl_watt_limit_default(WATTLE_SCOPE_DRAM);
   double stated = strncmp(raw->name, "package-", 8) == 0 ? stated_watts(env->sys, raw->dir) : 0;
   return fmax(least_w, wtl_watt_limit_rated(stated, margin, wtl_watt_limit_package(env)));
@@ -144,11 +150,11 @@ static bool classify(const raw_zone *z, const raw_zone *parent, wtl_domain *d)
     d->scope = WATTLE_SCOPE_CORE;
     d->nested = true;
     snprintf(d->name, sizeof d->name, "%.6s-%.20s", z->name, package_suffix(parent));
-  } else if (strcmp(z->name, "psys") == 0) {
+  } else if (is_platform(z->name)) {
     d->scope = WATTLE_SCOPE_NODE;
     d->part = WTL_PART_NODE;
     d->nested = true;
-    snprintf(d->name, sizeof d->name, "psys");
+    snprintf(d->name, sizeof d->name, "%.31s", z->name);
   } else {
     return false;
   }
