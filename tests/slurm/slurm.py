@@ -41,7 +41,7 @@ SlurmctldHost=localhost(127.0.0.1)
 SlurmUser=root
 AuthType=auth/munge
 CredType=cred/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=30
 SlurmctldPort={ports[0]}
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmctldLogFile={folder}/slurmctld.log
@@ -57,7 +57,7 @@ SelectTypeParameters=CR_Core_Memory
 DefMemPerNode=0
 MpiDefault=pmix
 ReturnToService=2
-SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=1
+SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=1,bf_interval=1
 KillWait=2
 MailProg=/bin/true
 {nodes}
