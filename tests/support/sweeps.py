@@ -314,7 +314,7 @@ def backwards(job: Job, name: str, who: str, x: float | None, y: float | None) -
 # A stand-in for the programs: one PE says what the real one would. FAKE_SWEEP makes it misbehave.
 PROGRAM = """#!/bin/sh
 [ "$FAKE_PE" = 0 ] || exit 0
-exec python3 - "$0" "$@" <<'END'
+exec /usr/bin/python3 -IS - "$0" "$@" <<'END'
 import json, os, pathlib, sys, time
 name, mode, words = pathlib.Path(sys.argv[1]).name, os.environ.get("FAKE_SWEEP", ""), sys.argv[2:]
 settings = {k: v for k, v in os.environ.items() if k.startswith("WATTLE_") and k != "WATTLE_PROFILE_DIR"}

@@ -178,5 +178,5 @@ def test_names_from_files_are_only_text(tmp_path: Path):
 
 def test_a_page_of_many_paths_is_small(tmp_path: Path):
     few = write(fakes.make_run(tmp_path / "few", [made_paths.phases(0), made_paths.phases(1)]))
-    many = write(fakes.make_run(tmp_path / "many", [made_paths.many(0, 16000), made_paths.many(1, 16000)]))
+    many = write(fakes.make_run(tmp_path / "many", [made_paths.many(0, 8000), made_paths.many(1, 8000)]))
     assert many.stat().st_size - few.stat().st_size < 400_000
