@@ -242,7 +242,7 @@ static bool is_apu(const device *d)
   return line_of_device(d, "product_name", product, sizeof product, file) > 0 && strstr(product, "MI300A");
 }
 
-/* Has the card no counter, or one that was never counted up, beside that of its package? xe shows such on some cards. */
+/* Has the card no counter that ever counted, beside that of its package? Some cards of xe are so. */
 static bool is_stuck_card(const device *d)
 {
   return number_of(d, "energy%d_input", 1) == 0 && number_of(d, "energy%d_input", 2) > 0;
