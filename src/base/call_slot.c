@@ -59,6 +59,7 @@ static void search(const object *o, const ElfW(Rela) * rows, size_t bytes)
     if (!is_slot(ELF64_R_TYPE(rows[i].r_info))) continue;
     const char *called = o->names + o->symbols[ELF64_R_SYM(rows[i].r_info)].st_name;
     for (size_t k = 0; k < o->n; k++) {
+      if (called[0] != o->list[k].name[0]) continue; /* nearly all; a large file has thousands */
       void **slot = (void **)(o->file->dlpi_addr + rows[i].r_offset);
       if (strcmp(called, o->list[k].name) == 0 && *slot != o->list[k].replacement && finds_own(o, &o->list[k]))
         redirect(slot, o->list[k].replacement);

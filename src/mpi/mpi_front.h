@@ -88,6 +88,7 @@ struct wtl_mpi_frame;
 typedef struct wtl_mpi_thread {
   const struct wtl_mpi_frame *inside; /* of the program's call in which the thread is; NULL: it is in none */
   bool is_unchanged;                  /* in an unchanged call, in which the MPI reports that it is idle */
+  bool yields;                        /* in MPI's start or end, where an idle MPICH spins (ucx_progress.c) */
   wtl_test_result result;             /* of a test, as the MPI reports it (ucx_progress.c, yield_hook.c) */
   uint64_t entered;                   /* tick at which the unchanged call began, if there is a governor */
   wtl_site *site;                     /* of that call */
@@ -265,8 +266,8 @@ static inline void wtl_mpi_end_unchanged(const wtl_mpi_frame *f)
   if (WTL_UNLIKELY(t->call_wait.idle != 0 || wtl_mpi_self->door.governor != NULL)) wtl_mpi_end_call_wait(f);
 }
 
-/* Returns whether the MPI shows that it is idle in a call of this thread. Needs wtl_mpi_self. */
-bool wtl_mpi_shows_idle(void);
+/* Returns whether the MPI shows that it is idle in a call of this thread. Called before wtl_mpi_self is set. */
+bool wtl_mpi_shows_idle(wtl_mpi_rank *self);
 
 /* Called when MPI is idle: when Open MPI would yield the core, and when MPICH's progress found no event. Returns
  * false if the caller must yield the core. */
@@ -275,7 +276,8 @@ bool wtl_mpi_idle(void);
 /* Called in an unchanged call after an event. The rest of the call is another wait. */
 void wtl_mpi_progressed(void);
 
-/* Called after MPI has started. Observes the MPI's progress in UCX, if it uses UCX (ucx_progress.c). */
+/* Observes the MPI's progress in UCX, if it uses UCX (ucx_progress.c). Called before MPI starts, for its waits there,
+ * and again once it has started and has loaded its components. */
 void wtl_mpi_hook_ucx_progress(void);
 
 /* The stack pointer and the registers that a call preserves. The entries of the program's tests store them for the
@@ -452,9 +454,19 @@ static inline bool wtl_mpi_keeps_collectives(MPI_Comm comm)
 #endif
 }
 
-/* --- wake-ups (mpi_wakeup.c): collective over the processes of a node --- */
+/* --- wake-ups (mpi_wakeup.c): all processes of a node call these --- */
 
-void wtl_mpi_wakeup_start(wtl_mpi_rank *self);
+/* The memory for wake-ups, which the first process of the node tells the others with its place. */
+typedef struct wtl_mpi_memory {
+  int64_t pid, fd; /* of the first process; fd -1: there is none */
+  int64_t tick;    /* at which it was made; a process in another container may have the same number */
+} wtl_mpi_memory;
+
+/* The first process makes the memory. All open it, once they have its place. Then the first one closes it, and no other
+ * process can open it. */
+wtl_mpi_memory wtl_mpi_wakeup_make(const wtl_mpi_rank *self);
+void wtl_mpi_wakeup_open(wtl_mpi_rank *self, const wtl_mpi_memory *made);
+void wtl_mpi_wakeup_close(const wtl_mpi_rank *self, const wtl_mpi_memory *made);
 void wtl_mpi_wakeup_stop(wtl_mpi_rank *self);
 
 /* Tells the others that this process will make no more calls with them, because MPI lacks something; and asks. */
@@ -470,6 +482,7 @@ typedef struct wtl_mpi_place {
   long pid;
   uint64_t pid_namespace; /* node/process.h */
   bool governs;
+  wtl_mpi_memory memory;
 } wtl_mpi_place;
 
 void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all);

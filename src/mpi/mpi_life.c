@@ -41,6 +41,8 @@ static void before_start(void)
   if (!made && !(made = wtl_mpi_rank_make())) return;
   wtl_mpi_members_count();
   wtl_mpi_transport_start();
+  wtl_mpi_hook_ucx_progress();
+  wtl_mpi_here.yields = true;
   if (WTL_MPI_IS_OPEN_MPI) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 
@@ -49,11 +51,13 @@ static void started(int rc)
 {
   int level = MPI_THREAD_SINGLE;
   wtl_mpi_rank *self = made;
-  if (rc != MPI_SUCCESS || !self) return;
-  made = NULL;
-  PMPI_Query_thread(&level);
-  wtl_mpi_hook_ucx_progress();
-  wtl_mpi_start(self, level);
+  if (rc == MPI_SUCCESS && self) {
+    made = NULL;
+    PMPI_Query_thread(&level);
+    wtl_mpi_hook_ucx_progress();
+    wtl_mpi_start(self, level);
+  }
+  wtl_mpi_here.yields = false;
 }
 
 int wtl_c_Init(int *argc, char ***argv)
@@ -75,6 +79,7 @@ int wtl_c_Init_thread(int *argc, char ***argv, int required, int *provided)
 int wtl_c_Finalize(void)
 {
   wtl_mpi_stop(WTL_ORIGIN);
+  wtl_mpi_here.yields = true;
   return PMPI_Finalize();
 }
 
@@ -133,6 +138,7 @@ static void finalize(int language, wtl_origin from, MPI_Fint *ierror)
 {
   MPI_Fint rc = MPI_SUCCESS;
   wtl_mpi_stop(from);
+  wtl_mpi_here.yields = true;
   ((call0 *)wtl_mpi_real[language][WTL_MPI_Finalize])(&rc);
   answer(ierror, rc);
 }

@@ -1,7 +1,7 @@
 /*
  * mpi_wakeup.c - sets up the shared memory by which the processes of a node wake each other (wait/peer_wakeup.h).
  *
- * The memory has no name. The first process of the node makes it, and the others open it through /proc. A process that
+ * The memory has no name. The first process of the node makes it, and all open it through /proc. A process that
  * cannot open it (another container, other rights) sleeps without wake-ups and wakes no other process.
  */
 #include "mpi/mpi_front.h"
@@ -16,13 +16,6 @@
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
-/* The first process tells this to the others. */
-typedef struct notice {
-  int64_t pid, fd;
-  int64_t tick; /* at which it was made; a process in another container may have the same number */
-} notice;
-enum { NOTICE_WORDS = sizeof(notice) / sizeof(int64_t) };
-
 typedef struct segment {
   int64_t tick;
   _Atomic bool left; /* a process has left the calls that the others are in */
@@ -35,22 +28,7 @@ static segment *map(int fd, size_t bytes)
   return at == MAP_FAILED ? NULL : at;
 }
 
-static segment *make(size_t bytes, notice *n)
-{
-  segment *s = NULL;
-  *n = (notice){.pid = getpid(), .fd = wtl_memory_file_make("wattle-ring", bytes, SEALS)};
-  n->tick = (int64_t)wtl_ticks();
-  if (n->fd >= 0 && wtl_memory_file_reserve((int)n->fd, 0, bytes)) s = map((int)n->fd, bytes);
-  if (s) {
-    s->tick = n->tick;
-  } else if (n->fd >= 0) {
-    close((int)n->fd);
-    n->fd = -1;
-  }
-  return s;
-}
-
-static segment *open_from(const notice *n, size_t bytes)
+static segment *open_from(const wtl_mpi_memory *n, size_t bytes)
 {
   char path[64];
   segment *s = NULL;
@@ -67,35 +45,44 @@ static segment *open_from(const notice *n, size_t bytes)
   return s;
 }
 
-/*
- * Passes the notice from the first process to the others. It is no broadcast, because in a reduction each process sends
- * as many messages as it receives. Open MPI writes the short messages for a process into a ring of half cache lines.
- * With one message more in one direction, both processes would later write to other halves at the same time, and
- * MPI_Allreduce and MPI_Barrier would take 1.15 times as long (2 ranks, AMD EPYC).
- */
-static bool tell_all(const wtl_mpi_rank *self, notice *n)
+static size_t bytes_for(const wtl_mpi_rank *self)
 {
-  notice mine = self->slot == 0 ? *n : (notice){INT64_MIN, INT64_MIN, INT64_MIN};
-  return PMPI_Allreduce(&mine, n, NOTICE_WORDS, MPI_INT64_T, MPI_MAX, self->node) == MPI_SUCCESS;
+  return offsetof(segment, node) + wtl_wakeup_bytes(self->n_local);
 }
 
-void wtl_mpi_wakeup_start(wtl_mpi_rank *self)
+wtl_mpi_memory wtl_mpi_wakeup_make(const wtl_mpi_rank *self)
 {
-  notice n = {0};
-  segment *s = NULL;
-  size_t bytes = offsetof(segment, node) + wtl_wakeup_bytes(self->n_local);
-  if (self->n_local < 2) return;
-  if (self->slot == 0) s = make(bytes, &n);
-  if (!tell_all(self, &n)) return;
-  if (self->slot != 0) s = open_from(&n, bytes);
-  PMPI_Barrier(self->node); /* all have opened it */
-  if (self->slot == 0 && n.fd >= 0) close((int)n.fd);
+  wtl_mpi_memory m = {.fd = -1};
+  size_t bytes = bytes_for(self);
+  if (self->n_local < 2 || self->slot != 0) return m;
+  m = (wtl_mpi_memory){.pid = getpid(), .fd = wtl_memory_file_make("wattle-ring", bytes, SEALS)};
+  m.tick = (int64_t)wtl_ticks();
+  segment *s = m.fd >= 0 && wtl_memory_file_reserve((int)m.fd, 0, bytes) ? map((int)m.fd, bytes) : NULL;
+  if (s) {
+    s->tick = m.tick;
+    munmap(s, bytes);
+  } else if (m.fd >= 0) {
+    close((int)m.fd);
+    m.fd = -1;
+  }
+  return m;
+}
+
+void wtl_mpi_wakeup_open(wtl_mpi_rank *self, const wtl_mpi_memory *made)
+{
+  size_t bytes = bytes_for(self);
+  segment *s = self->n_local > 1 && made->fd >= 0 ? open_from(made, bytes) : NULL;
   if (!s) return;
   self->ring_bytes = bytes;
   self->door.ring = (wtl_wakeup){.node = &s->node,
                                  .n = self->n_local,
                                  .me = self->slot,
                                  .only = self->n_local == self->record.n && !self->door.is_shared};
+}
+
+void wtl_mpi_wakeup_close(const wtl_mpi_rank *self, const wtl_mpi_memory *made)
+{
+  if (self->slot == 0 && made->fd >= 0) close((int)made->fd);
 }
 
 static segment *segment_of(const wtl_mpi_rank *self)

@@ -168,6 +168,18 @@ static void *function_of_tool(size_t i, const void *own)
   return next;
 }
 
+/* Returns whether the process has MPI's functions for Fortran. Without them most programs need none of the thousand
+ * searches for their names, each of which fails and takes a microsecond. */
+static bool has_fortran(void *mpi)
+{
+  for (size_t i = 0; i < wtl_mpi_n_names; i++) {
+    const char *name = wtl_mpi_names[i];
+    if (!is_of_c(name) && strncasecmp(name, "mpi_init", 8) == 0 && (own_function(mpi, name) || dlsym(RTLD_NEXT, name)))
+      return true;
+  }
+  return false;
+}
+
 static void print_line(const char *what, const char *more)
 {
   char line[1024];
@@ -225,7 +237,7 @@ static void fill(void)
     print_line("the program runs unchanged, without a profile: no module for its MPI",
                *missing_why ? missing_why : " (only for Open MPI, MPICH and the standard interface of MPI 5)");
   /* The names in C come first, because they make tools known. */
-  for (int in_c = 1; in_c >= 0; in_c--)
+  for (int in_c = 1; in_c >= !has_fortran(mpi); in_c--)
     for (size_t i = 0; i < wtl_mpi_n_names; i++)
       if (is_of_c(wtl_mpi_names[i]) == in_c) fill_slot(i, mpi, entry ? entry->functions[i] : NULL, entry != NULL);
   if (!entry) return;

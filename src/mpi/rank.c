@@ -49,12 +49,14 @@ static wtl_mpi_place *gather_places(wtl_mpi_rank *self, bool governs)
   mine.pid = (long)getpid();
   mine.pid_namespace = wtl_process_namespace();
   mine.governs = governs;
+  mine.memory = wtl_mpi_wakeup_make(self);
   if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0) CPU_ZERO(&mine.cpus);
   can = all != NULL;
   if (begin_agreeing(self, &can, &all_can, &request) == MPI_SUCCESS &&
       PMPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && all_can &&
       PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, self->node) == MPI_SUCCESS)
     return all;
+  wtl_mpi_wakeup_close(self, &mine.memory);
   free(all);
   return NULL;
 }
@@ -153,30 +155,30 @@ static void start_record(wtl_mpi_rank *self)
 #endif
 }
 
-/* Agrees on wtl_mpi_rank.keeps_calls. Where processes lack the library, collective calls stay unchanged anyway. */
-static void agree_on_calls(wtl_mpi_rank *self)
+/*
+ * Agrees on the folder of the job's profiles, which the first process takes, because all write into the same one, and
+ * on wtl_mpi_rank.keeps_calls. Where processes lack the library, collective calls stay unchanged anyway. No process
+ * leaves this before all of the node have come.
+ *
+ * It is no broadcast, after which each later sum takes longer under Open MPI, and one call for both, because each costs
+ * milliseconds where ranks outnumber cores (docs/decisions/0063-price-of-short-mpi-calls.md).
+ */
+static void agree(wtl_mpi_rank *self)
 {
 #ifdef WTL_SIM
   self->keeps_calls = false;
+  PMPI_Barrier(self->node);
 #else
-  self->shows_idle = wtl_mpi_shows_idle();
-  int mine = !self->door.is_shared && self->shows_idle, all = mine;
-  if (!self->is_partial) PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  self->keeps_calls = all;
-#endif
-}
-
-/* The first process takes the folder of the job's profiles, because all write into the same one. It is no broadcast,
- * after which each later sum takes longer under Open MPI (docs/decisions/0063-price-of-short-mpi-calls.md). */
-static void agree_on_folder(wtl_mpi_rank *self)
-{
-#ifndef WTL_SIM
-  MPI_Comm all = self->is_partial ? self->node : MPI_COMM_WORLD;
-  int me = 0, mine = 0, number;
-  PMPI_Comm_rank(all, &me);
-  if (me == 0) mine = wtl_record_take_folder(self->settings.profile_dir.text);
-  if (PMPI_Allreduce(&mine, &number, 1, MPI_INT, MPI_MAX, all) == MPI_SUCCESS)
-    wtl_record_use_folder(&self->settings, number);
+  enum { FOLDER, CHANGES_CALLS, N };
+  MPI_Comm comm = self->is_partial ? self->node : MPI_COMM_WORLD;
+  int me = 0, mine[N] = {0}, all[N];
+  PMPI_Comm_rank(comm, &me);
+  if (me == 0) mine[FOLDER] = wtl_record_take_folder(self->settings.profile_dir.text);
+  self->shows_idle = wtl_mpi_shows_idle(self);
+  mine[CHANGES_CALLS] = self->door.is_shared || !self->shows_idle;
+  bool agreed = PMPI_Allreduce(mine, all, N, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS;
+  if (agreed) wtl_record_use_folder(&self->settings, all[FOLDER]);
+  self->keeps_calls = !(agreed ? all : mine)[CHANGES_CALLS];
 #endif
 }
 
@@ -208,11 +210,12 @@ void wtl_mpi_start(wtl_mpi_rank *self, int thread_level)
   bool shared = thread_level == MPI_THREAD_MULTIPLE;
   wtl_mpi_place *all = gather_places(self, wtl_clocks_wanted(&self->settings) && !shared);
   start_door(self, all, shared);
-  wtl_mpi_wakeup_start(self);
+  if (all) wtl_mpi_wakeup_open(self, &all->memory);
   if (all) wtl_mpi_govern(self, all);
-  free(all);
   wtl_profile_start(&self->profile, self->settings.profile.on, (int)self->settings.call_paths.number);
-  agree_on_folder(self);
+  agree(self);
+  if (all) wtl_mpi_wakeup_close(self, &all->memory);
+  free(all);
   wtl_profile_keep(&self->profile, self->settings.profile_dir.text);
   if (self->slot == 0 && !(self->record.meter = wtl_meter_open(&self->settings, error, sizeof error)))
     wtl_mpi_refuse(error, WTL_EXIT_CONFIG);
@@ -224,7 +227,6 @@ void wtl_mpi_start(wtl_mpi_rank *self, int thread_level)
   wtl_record_register(&self->record);
   wtl_record_start(&self->record);
   wtl_mpi_self = self;
-  agree_on_calls(self);
 }
 
 /* --- end --- */

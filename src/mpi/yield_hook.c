@@ -74,21 +74,23 @@ static bool door_controls_core(void)
   return s->policy != WTL_WAIT_SPIN || !s->crowded;
 }
 
-bool wtl_mpi_shows_idle(void)
+bool wtl_mpi_shows_idle(wtl_mpi_rank *self)
 {
   enum { TAG = 1, MOST_TESTS = 1000 }; /* some find events that are left from MPI_Init */
   wtl_mpi_thread *t = &wtl_mpi_here;
   MPI_Request request; /* of a message that does not come */
   wtl_mpi_frame probe;
   int buffer, flag;
-  if (PMPI_Irecv(&buffer, 1, MPI_INT, wtl_mpi_self->slot, TAG, wtl_mpi_self->node, &request) != MPI_SUCCESS)
+  if (PMPI_Irecv(&buffer, 1, MPI_INT, self->slot, TAG, self->node, &request) != MPI_SUCCESS)
     return false;
+  wtl_mpi_self = self; /* for wtl_mpi_idle */
   t->inside = probe.self = &probe;
   t->is_unchanged = true;
   t->idle_reports = 0;
   for (int i = 0; i < MOST_TESTS && t->idle_reports == 0; i++) PMPI_Test(&request, &flag, MPI_STATUS_IGNORE);
   t->inside = NULL;
   t->is_unchanged = false;
+  wtl_mpi_self = NULL;
   PMPI_Cancel(&request);
   PMPI_Wait(&request, MPI_STATUS_IGNORE);
   return t->idle_reports > 0;
