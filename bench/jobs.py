@@ -91,10 +91,6 @@ def end(job: subprocess.Popen[Any]) -> None:
         job.wait()
 
 
-class MissingInput(BenchError):
-    """The input of an application is not here. The message says which, and the rest is measured."""
-
-
 class Runs(Protocol):
     """One side of a comparison, with the figures of each run."""
 

@@ -10,12 +10,13 @@ import shutil
 import subprocess
 import tempfile
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from wattle.run.mpi import OVERSUBSCRIBED
 
-from bench.jobs import COMMON_ENV, ROOT, BenchError, MissingInput, Side
+from bench.jobs import COMMON_ENV, ROOT, BenchError, Side
 from bench.mpi import CLOSE, SIDES, Application, installed, launcher, preloaded, with_library
 from bench.pairs import Row, between
 from bench.part import Part
@@ -43,13 +44,10 @@ LONGER: dict[str, tuple[str, str, str]] = {
 def run(part: Part) -> None:
     """Runs the section."""
     for mpi, name, program in installed("mpi.c"):
-        messages(part, mpi, name, program)
+        part.attempt(f"short calls, {name}", partial(messages, part, mpi, name, program))
     for row in tomllib.loads(TABLE.read_text())["program"]:
         if row["name"] in LONGER:
-            try:
-                application(part, row)
-            except MissingInput as error:
-                say_skipped(f"{row['name']}: skipped, {error}")
+            part.attempt(row["name"], partial(application, part, row))
 
 
 def messages(part: Part, mpi: str, name: str, program: Path) -> None:
@@ -96,4 +94,4 @@ def _prepare(row: dict[str, Any], folder: Path) -> None:
     words = ["sh", "-ec", setup]
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise MissingInput(f"its input cannot be made: {done.stderr.strip() or f'`{setup}` failed'}")
+        raise BenchError(f"its input cannot be made: {done.stderr.strip() or f'`{setup}` failed'}")

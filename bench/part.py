@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from wattle.base.errors import WattleError
 from wattle.machine.nodes import unavailable
 from wattle.report.bench_file import Bar
-from wattle.text.console import progress
+from wattle.text.console import note, progress
 
 from bench import verdicts
-from bench.jobs import Figures, Rounds, Runs, Toolchain, alternate
+from bench.jobs import BenchError, Figures, Rounds, Runs, Toolchain, alternate
 from bench.pairs import Comparison, Pairs, Row, as_data, compare
 from bench.show import comparison_table, own_table, say_skipped, section
 
@@ -21,13 +22,22 @@ Limit = tuple[str, int, list[float]]  # label, bytes for a bandwidth, seconds of
 
 @dataclass
 class Part:
-    """`found`: the section's entry of the file. The lists of bars and limits are those of all sections."""
+    """`found`: the section's entry of the file. `failed`: parts of the section without figures."""
 
     options: argparse.Namespace
     tools: Toolchain
     found: dict[str, Any] = field(default_factory=lambda: {"raw": {}})
     bars: list[Bar] = field(default_factory=list)
     limits: list[Limit] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+    def attempt(self, what: str, measure: Callable[[], None]) -> None:
+        """Measures a part of the section. If that fails, it is reported, and the rest is measured nevertheless."""
+        try:
+            measure()
+        except (BenchError, WattleError, OSError) as error:
+            note(f"bench: {what}: {error}")
+            self.failed.append(what)
 
     def rounds(self, what: str, sides: Sequence[Runs], arguments: Iterable[str] = (), n: int = 0) -> Rounds:
         """Runs all sides alternately, `n` times, by default --pairs. `what` names the progress."""

@@ -164,6 +164,7 @@ def measure(options: argparse.Namespace, result: dict[str, Any]) -> int:
             note(f"bench: {name}: {error}")
             code = 1
             continue
+        code = 1 if part.failed else code
         result["bars"] += verdicts.as_data(part.bars)
         result["limits"] += [limits.as_data(*limit) for limit in part.limits]
         result[name] = part.found | {"wall_s": time.monotonic() - began}

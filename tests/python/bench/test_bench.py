@@ -270,7 +270,7 @@ def test_a_section_that_fails_keeps_no_other_from_being_measured(
     assert kept["nodes"]["raw"] == [1.5] and "local" not in kept
 
 
-def test_an_application_without_its_input_has_a_line_and_the_others_are_measured(
+def test_an_application_that_fails_is_reported_and_the_others_are_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = '[[program]]\nname = "{}"\npackages = "x"\nrun = "sh"\nsetup = "cat {}"\n'
@@ -285,7 +285,25 @@ def test_an_application_without_its_input_has_a_line_and_the_others_are_measured
     measuring = part.Part(run.parse([]), None)
     mpi_price.run(measuring)
     assert list(measuring.found["raw"]) == ["second"] and measured == ["Wattle"]
-    assert re.search(r"first: skipped, its input cannot be made: .*none", " ".join(capsys.readouterr().out.split()))
+    assert measuring.failed == ["first"]
+    assert re.search(r"bench: first: its input cannot be made: .*none", " ".join(capsys.readouterr().err.split()))
+
+
+def test_a_section_of_which_a_part_failed_is_kept_and_the_exit_code_is_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> None:
+        raise jobs.BenchError("no room")
+
+    def measure(found: part.Part) -> None:
+        found.attempt("first", fails)
+        found.found.update(raw=[1.5])
+
+    about = json.loads(benches.make(tmp_path / "x.json").read_text())["about"]
+    monkeypatch.setattr(run, "prepare", lambda _: (None, about))
+    monkeypatch.setattr(run, "SECTIONS", {"local": measure})
+    assert run.main(["--only", "local", "--out", str(tmp_path / "bench.json")]) == 1
+    assert json.loads((tmp_path / "bench.json").read_text())["local"]["raw"] == [1.5]
 
 
 @pytest.mark.parametrize(("name", "remedy"), [("--out", "--out names"), ("BENCH_OUT", "BENCH_OUT names")])
