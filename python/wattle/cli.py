@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import copy
-import errno
 import gc
 import importlib
-import os
 import re
-import signal
 import sys
-import threading
-import traceback
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from wattle import __version__
-from wattle.base import extras, files
+from wattle.base import extras
 from wattle.base.errors import Interrupted, WattleError
-from wattle.machine import stopping
+from wattle.machine import command_end, stopping
 from wattle.text import console
 
 # The commands with the first sentence of their help, so that `wattle --help` need not import them.
@@ -51,8 +45,6 @@ GROUPS = ("study", "machines")  # commands that have commands of their own
 # An option's type in messages, by the names of Typer and, from Typer 0.29 on, of pydantic.
 KINDS = {"int": "a whole number", "integer": "a whole number", "float": "a number", "number": "a number"}
 VALUES = {"int": "NUMBER", "float": "NUMBER", "str": "TEXT", "path": "PATH"}  # an option's value in the help
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of a full disk, for output without a file name
-PACKAGE = f"{Path(__file__).parent}{os.sep}"
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -212,68 +204,21 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _guarded(arguments: list[str]) -> int:
-    console.fill_standard_streams()
-    _write_what_can_be_written()
-    files.keep_own_files_usable()
+    return command_end.guarded(lambda: _run(arguments))
+
+
+def _run(arguments: list[str]) -> Any:
     try:
         with extras.named(arguments):
             _add_commands(arguments)
             whole = _command()
             gc.enable()
-            _begin_afresh()
-            code = whole(args=arguments, prog_name="wattle", standalone_mode=False)
-        sys.stdout.flush()
-        return code if isinstance(code, int) else 0
-    except WattleError as error:
-        return _end(str(error), error.exit_code)
+            command_end.begin_afresh()
+            return whole(args=arguments, prog_name="wattle", standalone_mode=False)
     except typer.TyperException as error:
         return _usage(error)
-    except (KeyboardInterrupt, typer.Abort):
-        return _end("interrupted", Interrupted.exit_code)
-    except BrokenPipeError:
-        # The reader of our output has ended (`wattle ... | head`), so no message can reach it.
-        _drop_output()
-        return 1
-    except OSError as error:
-        if error.filename is None and error.errno in NO_SPACE:
-            _drop_output()
-            error.filename = "output cannot be written"
-        return _end(_os_error(error), WattleError.exit_code)
-
-
-def _end(message: str, code: int) -> int:
-    """Prints an error and returns the exit code, also where standard error cannot be written."""
-    with console.lenient():
-        console.error(message)
-    return code
-
-
-def _drop_output() -> None:
-    """Discards buffered output that cannot be written. Python would fail on it again at exit, and end with 120."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _begin_afresh() -> None:
-    """Resets signal state that a caller may have left. With SIGCHLD ignored, the exit code of a child is lost and
-    Python reports 0. A blocked signal could not end the command. From here on Ctrl-C raises KeyboardInterrupt; while
-    modules were imported it ended the process.
-    """
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-
-
-def _write_what_can_be_written() -> None:
-    """Prints a question mark for characters such as µ and ± that the locale cannot encode, instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    except typer.Abort:
+        raise KeyboardInterrupt from None
 
 
 def _usage(error: Any) -> int:
@@ -282,7 +227,7 @@ def _usage(error: Any) -> int:
     if not message:  # without arguments the help has been shown already
         return WattleError.exit_code
     where = f"; see `{context.command_path} --help`" if context is not None else ""
-    return _end(_plain_words(message).rstrip(".") + where, WattleError.exit_code)
+    return command_end.end(_plain_words(message).rstrip(".") + where, WattleError.exit_code)
 
 
 def _plain_words(message: str) -> str:
@@ -292,12 +237,3 @@ def _plain_words(message: str) -> str:
     if not found or found[2] not in KINDS:
         return message
     return f"{found[1].replace(chr(39), '')}: expected {KINDS[found[2]]}"
-
-
-def _os_error(error: OSError) -> str:
-    """The error with its subject: a file, or the place in the lab whose system call failed."""
-    subject = error.filename
-    if subject is None:
-        inside = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(PACKAGE)]
-        subject = f"{inside[-1].name} ({inside[-1].filename.removeprefix(PACKAGE)}, line {inside[-1].lineno})"
-    return f"{subject}: {error.strerror or error}"

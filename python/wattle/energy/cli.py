@@ -19,7 +19,8 @@ from wattle.machine import info
 from wattle.record import manifest
 from wattle.run import stream as streams
 from wattle.run import target
-from wattle.run.options import STDOUT, Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
+from wattle.run.option_values import STDOUT
+from wattle.run.options import Intensity, Json, MachineProfile, Meter, MetricsFile, StreamEvery, StreamFile
 from wattle.text import console, openmetrics, units
 from wattle.text.console import styled
 from wattle.text.openmetrics import Metric

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -85,6 +84,8 @@ def check_name(name: str, known: list[str]) -> None:
     """Raises WattleError for a setting that does not exist, and suggests the most similar name."""
     if name in known:
         return
+    import difflib  # nearly every name exists
+
     near = difflib.get_close_matches(name.upper(), known, n=1)
     hint = f"; did you mean {near[0]}?" if near else "; `wattle doctor` lists them"
     raise WattleError(f"there is no setting {name!r}{hint}")

@@ -7,9 +7,14 @@ from pathlib import Path
 
 from wattle.base import input_files, limits
 from wattle.base.checked import shown
-from wattle.base.checked_types import read
+from wattle.base.checked_types import prepare, read
 from wattle.base.errors import DamagedFile
 from wattle.record.pe import PE, PYTHON, REGION, SCHEMA, STEP_COLUMNS, Served
+
+
+def expect() -> None:
+    """Prepares for profiles that a program is about to write."""
+    prepare(PE)
 
 
 def read_pe(path: Path, number: int) -> PE:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from wattle.base import files
 from wattle.base.errors import WattleError
-from wattle.record import manifest
 
 ROOM_BYTES = 1 << 20  # with less free space than this, profiles would be cut off
 PARENT = "wattle-runs"
@@ -73,6 +72,8 @@ def is_bare(directory: Path) -> bool:
     """Whether a directory of a finished run holds its manifest and no profile, because no process left one. The link of
     a job that did not begin (src/record/job_folder.h) does not count.
     """
+    from wattle.record import manifest  # not before the program has started
+
     return all(path.name in (manifest.FILE, ".job") for path in directory.rglob("*") if not path.is_dir())
 
 

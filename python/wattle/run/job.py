@@ -3,14 +3,13 @@
 Invariants: the job's standard streams are this process's own. Each process that the job leaves behind becomes a
 child of this one (subreaper) and is ended before `run` returns. If this process is killed, the job's launcher gets
 SIGTERM. Signals are read with sigtimedwait, so no other thread may exist that could catch them. Modules that start
-threads (polars, numpy) are therefore imported only after the job has ended. The thread that imports others has these
-signals blocked.
+threads (polars, numpy) are therefore imported only after the job has ended. The thread that does work meanwhile has
+these signals blocked.
 """
 
 from __future__ import annotations
 
 import ctypes
-import importlib
 import os
 import select
 import signal
@@ -18,7 +17,6 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,8 +25,6 @@ from wattle.base import files
 from wattle.base.errors import WattleError
 from wattle.record.kept_counts import End
 from wattle.run.process_ends import Ends
-from wattle.run.reach import Reach
-from wattle.top import page
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 AGAIN_S = 2.0  # s: a second SIGQUIT within this time ends the job; src/wait/live.c has the same value
@@ -66,12 +62,12 @@ def run(
     stdin: int | None = None,
     stdout: int | None = None,
     say: Callable[[str], None] = lambda _: None,
-    meanwhile: Iterable[str] = (),
+    meanwhile: Callable[[], None] = lambda: None,
     blocked: Iterable[int] | None = None,
 ) -> Outcome:
     """Runs the command to its end. `stdin`, `stdout`: descriptors instead of this process's own. `say`: prints
-    remarks. `meanwhile`: modules to import while the job runs. `blocked`: signals that are blocked in the command; None
-    for those of this process.
+    remarks. `meanwhile`: work to do in another thread once the command has started. `blocked`: signals that are blocked
+    in the command; None for those of this process.
     """
     return _Job(command, environment, stdin, stdout, say).run(meanwhile, blocked)
 
@@ -94,26 +90,28 @@ class _Job:
         # A signal that was ignored at start (nohup, a shell's background job) stays ignored.
         self.watched = {s for s in PASSED_ON if signal.getsignal(s) != signal.SIG_IGN} | {signal.SIGCHLD}
 
-    def run(self, meanwhile: Iterable[str], blocked: Iterable[int] | None) -> Outcome:
+    def run(self, meanwhile: Callable[[], None], blocked: Iterable[int] | None) -> Outcome:
         _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, the kernel would reap the children
         before = signal.pthread_sigmask(signal.SIG_BLOCK, self.watched)
         self.ends = Ends(descendants)
         self.signalled = _descriptor_of(self.watched)
-        importing = threading.Thread(target=_import, args=(meanwhile,))  # has this thread's blocked signals
+        working = threading.Thread(target=meanwhile)  # has this thread's blocked signals
         try:
             started = time.monotonic()
             self.launcher = self._start(before if blocked is None else blocked)
-            with suppress(RuntimeError):  # no further thread is allowed
-                importing.start()
+            try:
+                working.start()
+            except RuntimeError:  # no further thread is allowed
+                meanwhile()
             self._until_launcher_ends()
             wall_s = time.monotonic() - started
             remains = self._end_remains()
         finally:
             ends = self.ends.close()
             os.close(self.signalled)
-            if importing.ident is not None:
-                importing.join()
+            if working.ident is not None:
+                working.join()
             _drain(self.watched)
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             _libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
@@ -148,6 +146,8 @@ class _Job:
         return process.pid
 
     def _until_launcher_ends(self) -> None:
+        from wattle.run.reach import Reach  # not before the job has begun
+
         reach = Reach(self.environment, descendants, self.say)
         while self.status is None:
             self._look(LOOK_AGAIN_S)
@@ -184,6 +184,8 @@ class _Job:
         """Sends SIGQUIT to the PEs, which then print where they wait; a launcher would end from it. False where there
         is no PE, or a request was sent just before. The signal is then passed on and ends the job.
         """
+        from wattle.top import page  # seldom needed
+
         now, before = time.monotonic(), self.asked_at
         pes = [live.pid for live in page.find(pids=descendants())]
         if not pes or now - before < AGAIN_S:
@@ -227,13 +229,6 @@ class _Job:
             if time.monotonic() >= until:
                 return False
             time.sleep(0.02)
-
-
-def _import(modules: Iterable[str]) -> None:
-    """Imports modules. An error is left to the command, which imports them again."""
-    with suppress(ImportError):
-        for name in modules:
-            importlib.import_module(name)
 
 
 def descendants(root: int | None = None, zombies: bool = False) -> list[int]:

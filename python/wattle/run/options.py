@@ -7,9 +7,6 @@ from typing import Annotated
 
 import typer
 
-from wattle.base.errors import WattleError
-
-STDOUT = "-"  # of --stream
 Meter = Annotated[str | None, typer.Option(metavar="METER", help="Sets WATTLE_METER.")]
 MachineProfile = Annotated[str | None, typer.Option(metavar="PROFILE", help="Sets WATTLE_MACHINE.")]
 Intensity = Annotated[
@@ -36,14 +33,3 @@ Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting for this run; may be repeated.")
 ]
 Profile = Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")]
-
-
-def settings_of(pairs: list[str] | None) -> dict[str, str]:
-    """The settings of `--set`. Raises WattleError for one of another form."""
-    chosen = {}
-    for pair in pairs or []:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise WattleError(f"--set {pair}: expected NAME=VALUE, as in --set WATTLE_WAIT=spin")
-        chosen[name] = value
-    return chosen

@@ -15,6 +15,7 @@ import fcntl
 import os
 import select
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -98,9 +99,17 @@ class Ends:
             os.close(fd)
         self.known = {}
         if self.created >= 0:
-            os.close(self.created)
+            _close_meanwhile(self.created)
         self.ended.close()
         return list(self.ends.values())
+
+
+def _close_meanwhile(fd: int) -> None:
+    """Closes a descriptor of inotify, for which the kernel takes up to twenty milliseconds."""
+    try:
+        threading.Thread(target=os.close, args=(fd,), daemon=True).start()
+    except RuntimeError:  # no further thread is allowed
+        os.close(fd)
 
 
 def _is_over(pidfd: int) -> bool:

@@ -24,7 +24,7 @@ from wattle.base.checked import Checked
 from wattle.base.errors import WattleError
 from wattle.machine import paths
 from wattle.run.job import descendants
-from wattle.run.options import STDOUT
+from wattle.run.option_values import STDOUT
 from wattle.text import console
 from wattle.text.provenance import Joules, read_joules
 from wattle.top import page

@@ -17,7 +17,8 @@ from wattle.record import manifest, runs
 from wattle.record.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.run import job, target
-from wattle.run.options import Json, Output, Profile, Settings, settings_of
+from wattle.run.option_values import settings_of
+from wattle.run.options import Json, Output, Profile, Settings
 from wattle.run.show import show
 from wattle.run.summary import document
 from wattle.sim import simulation

@@ -679,7 +679,7 @@ def test_nothing_that_starts_threads_is_loaded_before_the_job(environment):
     """Another thread would catch the signals that are to be passed on."""
     code = (
         "import importlib, sys; from wattle import cli; cli._add_commands(['run']);"
-        "from wattle.run.cli import MEANWHILE; [importlib.import_module(name) for name in MEANWHILE];"
+        "from wattle.run.command import MEANWHILE; [importlib.import_module(name) for name in MEANWHILE];"
         "sys.exit(str({'polars', 'numpy', 'scipy'} & set(sys.modules)))"
     )
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
@@ -689,7 +689,7 @@ def test_nothing_that_starts_threads_is_loaded_before_the_job(environment):
 def test_modules_that_only_show_results_are_imported_while_the_job_runs(environment, program, tmp_path):
     """Importing them takes as long as an empty job."""
     code = (
-        "import sys; from wattle import cli; from wattle.run import cli as run, job; whole = job.run\n"
+        "import sys; from wattle import cli; from wattle.run import command as run, job; whole = job.run\n"
         "def watched(*given):\n"
         "    before = {'rich', *run.MEANWHILE} & set(sys.modules)\n"
         "    ended = whole(*given)\n"
