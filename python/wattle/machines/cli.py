@@ -20,6 +20,7 @@ from wattle.text.tables import table as new_table
 
 LOADS_SHOWN = (0, 10, 30, 50, 70, 100)
 CORES_OF_UNKNOWN = 4  # of a machine without a known number of cores that is no server
+WHOLE_WATTS = 20  # figures below have one decimal
 MOST = 1 << 20  # of sockets, cores, threads and GB
 
 machines_app = typer.Typer(
@@ -307,7 +308,8 @@ def _processor(p: Processor) -> str:
 
 
 def _cell(watts: Watts) -> str:
-    return f"{watts.watts:.0f} ± {watts.plus_minus:.0f}"
+    digits = 0 if watts.watts >= WHOLE_WATTS else 1
+    return f"{watts.watts:.{digits}f} ± {watts.plus_minus:.{digits}f}"
 
 
 def _watts(watts: Watts) -> dict[str, float]:
