@@ -91,7 +91,7 @@ void armci_refuse_null(const char *call, const char *name) __attribute__((noretu
  * reads that. */
 #define ARMCI_ENTER_TO(call, bytes, proc, there, here, puts)                                                           \
   ARMCI_FRAME f =                                                                                                      \
-      armci_enter_to(WTL_CALL_##call, #call, WTL_ORIGIN, (uint64_t)(bytes), (wtl_target){proc, there, here, puts})
+      armci_enter_to(WTL_CALL_##call, #call, WTL_ORIGIN, (uint64_t)(bytes), (wtl_target){proc, there, here, puts, 0})
 
 static inline __attribute__((always_inline)) wtl_frame armci_enter_to(uint32_t call, const char *name, wtl_origin from,
                                                                       uint64_t bytes, wtl_target to)

@@ -103,6 +103,10 @@ class Call:
         return "comm" in self.names and not {"dest", "source"} & set(self.names)
 
     @property
+    def reduces_for_all(self) -> bool:
+        return self.name == "Allreduce"
+
+    @property
     def has_large(self) -> bool:
         return any(arg.sized for arg in self.args)
 

@@ -152,10 +152,10 @@ static inline int wtl_mpi_partner(MPI_Comm comm, int rank)
 }
 
 /* Counts a call and begins its time. The other members of the frame are not set. */
-static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes, int to)
+static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes, wtl_target to)
 {
   wtl_mpi_here.inside = f->self = f;
-  f->site = wtl_profile_enter_to(&wtl_mpi_self->profile, from, call, bytes, WTL_TARGET_PE(to), false);
+  f->site = wtl_profile_enter_to(&wtl_mpi_self->profile, from, call, bytes, to, false);
   f->bytes = bytes;
   f->timed = wtl_profile_timed(f->site, bytes);
   if (WTL_UNLIKELY(f->timed)) {
@@ -164,8 +164,8 @@ static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, wtl_origin from
   }
 }
 
-/* `to`: the rank in MPI_COMM_WORLD that gets the bytes; -1: no single one. */
-static inline void wtl_mpi_enter_to(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes, int to)
+/* `to`: the rank in MPI_COMM_WORLD that gets the bytes, or a reduction's input (mpi_words.h). */
+static inline void wtl_mpi_enter_to(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes, wtl_target to)
 {
   if (WTL_UNLIKELY(wtl_mpi_here.polling.idle)) wtl_mpi_end_polling();
   wtl_mpi_open(f, call, from, bytes, to);
@@ -176,7 +176,7 @@ static inline void wtl_mpi_enter_to(wtl_mpi_frame *f, uint32_t call, wtl_origin 
 
 static inline void wtl_mpi_enter(wtl_mpi_frame *f, uint32_t call, wtl_origin from, uint64_t bytes)
 {
-  wtl_mpi_enter_to(f, call, from, bytes, -1);
+  wtl_mpi_enter_to(f, call, from, bytes, WTL_NO_TARGET);
 }
 
 /* Notes that the call waits for an action of this process. */
@@ -335,7 +335,7 @@ static inline uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, wtl_origin 
   wtl_mpi_thread *t = &wtl_mpi_here;
   uint64_t now = WTL_UNLIKELY(t->polling.idle || t->loop.times) ? wtl_mpi_continue_polling() : 0;
   t->result = WTL_TEST_UNKNOWN;
-  wtl_mpi_open(f, call, at, 0, -1);
+  wtl_mpi_open(f, call, at, 0, WTL_NO_TARGET);
   return now;
 }
 

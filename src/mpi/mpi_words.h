@@ -39,6 +39,19 @@
 #define NEIGHBOR_SUM_TYPES(counts, types, comm)                                                                        \
   wtl_mpi_sum_types_degree(WTL_COUNTS(counts), WTL_TYPES(types), WTL_HANDLE(Comm, comm))
 
+/* The target of a send; of a receive; of a reduction. Only a noted call needs the last two, so they cost a few
+ * instructions and no call. Fortran's MPI_IN_PLACE is no input, so nothing is known of it. */
+#define SEND_TO(comm, dest) WTL_TARGET_PE(wtl_mpi_partner(WTL_HANDLE(Comm, comm), WTL_VALUE(dest)))
+#define RECEIVE_FROM(source) ((wtl_target){-1, NULL, NULL, false, WTL_VALUE(source) == MPI_ANY_SOURCE})
+#define REDUCTION(sendbuf, recvbuf, type, op, comm)                                                                    \
+  wtl_mpi_reduction(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, (uintptr_t)WTL_VALUE(type), (uintptr_t)WTL_VALUE(op), \
+                    (uintptr_t)WTL_VALUE(comm))
+static inline wtl_target wtl_mpi_reduction(const void *input, uintptr_t type, uintptr_t op, uintptr_t comm)
+{
+  uint64_t kind = (type << 42 | type >> 22) ^ (op << 21 | op >> 43) ^ comm;
+  return (wtl_target){-1, NULL, input, true, kind | 1};
+}
+
 /* Conditions under which a call stays unchanged. */
 #define IS_INTER(comm) wtl_mpi_is_inter(WTL_HANDLE(Comm, comm))
 #define COUNTERPART_MAY_FAIL(comm) wtl_mpi_counterpart_may_fail(WTL_HANDLE(Comm, comm))

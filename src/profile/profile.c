@@ -224,10 +224,11 @@ wtl_partners wtl_profile_partners(const wtl_profile *p)
   return all;
 }
 
-void wtl_profile_note_call(const wtl_site *site, uint64_t bytes, int pe, const void *there, const void *here, bool puts)
+void wtl_profile_note_call(const wtl_site *site, uint64_t bytes, int pe, const void *there, const void *here, bool puts,
+                           uint64_t kind)
 {
   wtl_site_table *t = wtl_thread_sites.table;
-  wtl_noted now = {{site->addr, site->call, site->path}, {pe, there, here, puts}, bytes, wtl_ticks()};
+  wtl_noted now = {{site->addr, site->call, site->path}, {pe, there, here, puts, kind}, bytes, wtl_ticks()};
   t->noting--;
   if (site->addr) wtl_sequence_note(t->sequence, &now);
 }
@@ -501,7 +502,8 @@ static uint64_t next_timed(uint64_t n)
 void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t waited)
 {
   uint64_t now = wtl_ticks(), ticks = now - start - (wtl_site_waited(site) - waited);
-  wtl_timeline *timeline = wtl_thread_sites.table->timeline;
+  wtl_site_table *t = wtl_thread_sites.table;
+  wtl_timeline *timeline = t->timeline;
   if (timeline) wtl_timeline_add(timeline, WTL_SPAN_CALL, start, now, site->addr, site->call, site->path);
   if (wtl_profile_exact(site, bytes) || ticks > WTL_HELD_UP) {
     site->exact_calls++;
@@ -514,7 +516,8 @@ void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t 
     site->timed_at = site->calls + 1; /* the calls may be long by themselves */
   else if (site->calls >= site->timed_at)
     site->timed_at = next_timed(site->calls);
-  open_window(wtl_thread_sites.table, site);
+  if (t->noting) wtl_sequence_left(t->sequence, now);
+  open_window(t, site);
 }
 
 uint64_t wtl_profile_bytes(const wtl_profile *p)

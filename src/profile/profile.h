@@ -294,8 +294,8 @@ static inline __attribute__((always_inline)) wtl_site *wtl_profile_seen(const wt
 }
 
 /* Notes a call of an open window. Plain arguments, so that a call outside windows stores nothing. */
-void wtl_profile_note_call(const wtl_site *site, uint64_t bytes, int pe, const void *there, const void *here,
-                           bool puts);
+void wtl_profile_note_call(const wtl_site *site, uint64_t bytes, int pe, const void *there, const void *here, bool puts,
+                           uint64_t kind);
 
 /* Counts a call from `from` that moves `bytes` to or from `to`. Returns its site. `is_short`: a call that usually takes
  * some nanoseconds; if it is timed, wtl_profile_check follows. */
@@ -311,7 +311,7 @@ wtl_profile_enter_to(wtl_profile *p, wtl_origin from, uint32_t call, uint64_t by
     site = wtl_profile_seen(atomic_load_explicit(&t->slots, memory_order_relaxed), from, call, is_short);
   if (WTL_UNLIKELY(!site)) site = wtl_profile_find(p, t, from, call);
   wtl_site_count(t, site, bytes, to.pe);
-  if (WTL_UNLIKELY(t->noting)) wtl_profile_note_call(site, bytes, to.pe, to.there, to.here, to.puts);
+  if (WTL_UNLIKELY(t->noting)) wtl_profile_note_call(site, bytes, to.pe, to.there, to.here, to.puts, to.kind);
   return site;
 }
 

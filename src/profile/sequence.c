@@ -1,8 +1,11 @@
 /* sequence.c - keeps the rows of calls that follow each other, and compares each with the last transfer. */
 #include "profile/sequence.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 enum { INDEX = 2 * WTL_SEQUENCE_STEPS };
 
@@ -117,8 +120,53 @@ static void add_transfer(const wtl_sequence *q, wtl_step *s, const wtl_noted *no
   }
 }
 
+/* The sum of memory that may be gone; false: it is, or the kernel does not permit to read it. */
+static bool sum_at(const void *at, uint64_t bytes, uint64_t *sum)
+{
+  char copy[WTL_SEQUENCE_BYTES];
+  int error = errno;
+  struct iovec to = {copy, bytes}, from = {(void *)(uintptr_t)at, bytes};
+  bool is_read = bytes && bytes <= sizeof copy && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)bytes;
+  errno = error;
+  if (is_read) *sum = sum_of(copy, bytes);
+  return is_read;
+}
+
+static bool is_reduction(const wtl_noted *call)
+{
+  return call->to.kind && call->to.here;
+}
+
+/* Compares a reduction with the one before it, and its input with the last one here. */
+static void add_reduction(wtl_sequence *q, wtl_step *s, const wtl_noted *now)
+{
+  uint64_t sum;
+  s->reductions++;
+  s->alike += q->last.to.kind == now->to.kind;
+  if (!sum_at(now->to.here, now->bytes, &sum)) return;
+  if (q->has_early && q->into->then == s && s->input == now->to.here && s->input_bytes == now->bytes &&
+      s->input_sum != sum) {
+    s->inputs++;
+    s->ready += q->early == sum;
+  }
+  s->input = now->to.here;
+  s->input_bytes = now->bytes;
+  s->input_sum = sum;
+  if (q->into) q->into->then = s;
+}
+
+/* Reads the input that is expected of the next reduction, when one begins. */
+static void look_ahead(wtl_sequence *q, wtl_step *into, const wtl_noted *now)
+{
+  const wtl_step *then = into ? into->then : NULL;
+  q->into = into;
+  q->has_early = then && is_reduction(now) && sum_at(then->input, then->input_bytes, &q->early);
+}
+
 void wtl_sequence_open(wtl_sequence *q)
 {
+  q->left = 0;
+  q->into = NULL;
   q->has_last = q->has_transfer = q->burst_is_whole = false;
   q->stride_there = q->stride_here = 0;
   q->burst = 0;
@@ -133,7 +181,14 @@ void wtl_sequence_note(wtl_sequence *q, const wtl_noted *now)
     s->times++;
     s->ticks += now->tick - q->last.tick;
     s->bytes += now->bytes;
+    s->any_source += now->to.kind == WTL_ANY_SOURCE && !now->to.here;
+    if (q->left) {
+      uint64_t gap = now->tick - q->left;
+      s->gaps++;
+      s->gap_ticks += gap < WTL_SEQUENCE_GAP ? gap : WTL_SEQUENCE_GAP;
+    }
     add_range(q, s, now);
+    if (is_reduction(now) && is_reduction(&q->last)) add_reduction(q, s, now);
     if (moves) add_transfer(q, s, now);
     if (!moves && q->burst_is_whole) {
       s->bursts++;
@@ -142,6 +197,8 @@ void wtl_sequence_note(wtl_sequence *q, const wtl_noted *now)
   } else if (q->has_last) {
     q->lost++;
   }
+  look_ahead(q, s, now);
+  q->left = 0;
   q->last = *now;
   q->has_last = true;
   q->burst = moves ? q->burst + 1 : 0;
@@ -177,7 +234,9 @@ void wtl_sequence_add(wtl_sequence *to, const wtl_sequence *from)
     }
 #define WTL_STEP_ADD(name) t->name += f->name;
     WTL_STEP_COUNTS(WTL_STEP_ADD)
+    WTL_STEP_LATER_COUNTS(WTL_STEP_ADD)
     t->ticks += f->ticks;
+    t->gap_ticks += f->gap_ticks;
     t->bytes += f->bytes;
     add_range_of(t, f);
   }

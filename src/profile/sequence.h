@@ -12,6 +12,10 @@
  *
  * A transfer is a call that moves bytes to or from one PE. A put's source of at most WTL_SEQUENCE_BYTES bytes is read,
  * to learn whether the same bytes go to the same place again.
+ *
+ * Of two reductions in a row, the second may need the result of the first. So the input that the second one had the
+ * last time is read when the first one begins. If it is the same when the second one begins, and another one than the
+ * last time, it does not depend on the first. The memory may be gone by then, so the kernel reads it.
  */
 #ifndef WTL_PROFILE_SEQUENCE_H
 #define WTL_PROFILE_SEQUENCE_H
@@ -25,19 +29,23 @@ enum {
   WTL_SEQUENCE_CHUNK = 64,
   WTL_SEQUENCE_CHUNKS = 32,
   WTL_SEQUENCE_STEPS = WTL_SEQUENCE_CHUNK * WTL_SEQUENCE_CHUNKS,
-  WTL_SEQUENCE_BYTES = 1024
+  WTL_SEQUENCE_BYTES = 1024,
+  WTL_SEQUENCE_GAP = 100000
 };
 
 /* The target of a call. `pe`: its number in the job; -1: no single one. `there`: memory of that PE, by its symmetric
  * address here; NULL: not known. Of a wait it is the variable. `here`: memory of this PE, `puts`: it is read; NULL: a
- * value, or not known. */
+ * value, or not known. `kind`: of a reduction, its type, operation and processes as one number; `here` is its input. Of
+ * a receive from any source it is WTL_ANY_SOURCE, and 0 of other calls. */
 typedef struct wtl_target {
   int pe;
   const void *there, *here;
   bool puts;
+  uint64_t kind;
 } wtl_target;
 
-#define WTL_TARGET_PE(pe) ((wtl_target){(pe), NULL, NULL, false})
+#define WTL_TARGET_PE(pe) ((wtl_target){(pe), NULL, NULL, false, 0})
+#define WTL_ANY_SOURCE 1u
 #define WTL_NO_TARGET WTL_TARGET_PE(-1)
 
 /* Symmetric memory of this PE. */
@@ -70,18 +78,31 @@ typedef struct wtl_step_end {
   X(bursts)       /* calls that are no transfer, where the transfers since the last such call were counted */          \
   X(burst_calls)  /* ... the sum of these transfers */
 
+/* Further counts, at the end of a row of the file, which earlier files lack. */
+#define WTL_STEP_LATER_COUNTS(X)                                                                                       \
+  X(reductions) /* reductions after a reduction */                                                                     \
+  X(alike)      /* ... of the same type, operation and processes */                                                    \
+  X(inputs)     /* ... whose input had changed, and was read when the one before began */                              \
+  X(ready)      /* ... and was the same then */                                                                        \
+  X(any_source) /* receives from any source */                                                                         \
+  X(gaps)       /* calls after one whose end was timed */
+
 /* One call site after another. */
 typedef struct wtl_step {
   wtl_step_end from, to;
 #define WTL_STEP_FIELD(name) uint64_t name;
-  WTL_STEP_COUNTS(WTL_STEP_FIELD)
+  WTL_STEP_COUNTS(WTL_STEP_FIELD) WTL_STEP_LATER_COUNTS(WTL_STEP_FIELD)
   uint64_t ticks;     /* from the beginning of the one to that of the other, summed */
+  uint64_t gap_ticks; /* from the end of the one to the beginning of the other, at most WTL_SEQUENCE_GAP each */
   uint64_t bytes;     /* of the calls `to` */
   int area;           /* of the memory there: an index of wtl_symmetric; -1: none yet, or several */
   uint64_t low, high; /* its offsets in that area, from the first byte to behind the last */
   const void *place;  /* there, of the last noted one, its PE and the sum of its bytes */
   int place_pe;
   uint64_t sum;
+  const void *input; /* of the last noted reduction here: its input, with its length and sum */
+  uint64_t input_bytes, input_sum;
+  struct wtl_step *then; /* from this one to the reduction that came next the last time; NULL: none */
 } wtl_step;
 
 typedef struct wtl_noted {
@@ -97,6 +118,10 @@ typedef struct wtl_sequence {
   wtl_noted last, transfer;            /* in this window */
   ptrdiff_t stride_there, stride_here; /* of the last two transfers; 0: not known */
   uint64_t burst;                      /* transfers since the last other call */
+  uint64_t left;                       /* tick at which the last call ended; 0: not known */
+  wtl_step *into;                      /* to the last call; NULL: it is the first of the window */
+  bool has_early;
+  uint64_t early; /* sum of the input of `into`'s next reduction, when the last call began */
   uint64_t noted, lost;
   uint32_t used;
   uint16_t *index;                      /* open addressing: number of a step + 1; 0: free. NULL: no step yet */
@@ -113,6 +138,12 @@ void wtl_sequence_open(wtl_sequence *q);
 
 /* Notes a call of a window. */
 void wtl_sequence_note(wtl_sequence *q, const wtl_noted *now);
+
+/* Notes the tick at which a timed call ended. */
+static inline void wtl_sequence_left(wtl_sequence *q, uint64_t tick)
+{
+  q->left = tick;
+}
 
 /* Adds all rows of `from`, whose thread may be counting, to `to`. */
 void wtl_sequence_add(wtl_sequence *to, const wtl_sequence *from);

@@ -38,8 +38,10 @@ static void write_step(FILE *out, const wtl_step *s, const long ends[2], double 
   fprintf(out, "[%ld,%ld", ends[0], ends[1]);
 #define WRITE_COUNT(name) fprintf(out, ",%ju", (uintmax_t)s->name);
   WTL_STEP_COUNTS(WRITE_COUNT)
-  fprintf(out, ",%.9g,%ju,%d,%ju,%ju]", (double)s->ticks * seconds_per_tick, (uintmax_t)s->bytes, s->area,
+  fprintf(out, ",%.9g,%ju,%d,%ju,%ju", (double)s->ticks * seconds_per_tick, (uintmax_t)s->bytes, s->area,
           (uintmax_t)s->low, (uintmax_t)s->high);
+  WTL_STEP_LATER_COUNTS(WRITE_COUNT)
+  fprintf(out, ",%.9g]", (double)s->gap_ticks * seconds_per_tick);
 }
 
 void wtl_record_write_sequence(FILE *out, const wtl_profile *p, const wtl_site *sites, uint64_t n,
@@ -53,8 +55,8 @@ void wtl_record_write_sequence(FILE *out, const wtl_profile *p, const wtl_site *
   if (sorted) qsort(sorted, n, sizeof *sorted, compare);
   wtl_json(out, "{'noted':%ju,'lost':%ju,'timer_s':%g", all.noted, all.lost, clock->reading_s);
 #define COUNT_NAME(name) "'" #name "',"
-  wtl_json(out,
-           ",'columns':['from','to'," WTL_STEP_COUNTS(COUNT_NAME) "'time_s','bytes','area','low','high'],'steps':[");
+  wtl_json(out, ",'columns':['from','to'," WTL_STEP_COUNTS(COUNT_NAME) "'time_s','bytes','area','low','high',"
+                WTL_STEP_LATER_COUNTS(COUNT_NAME) "'gap_s'],'steps':[");
   for (uint32_t i = 0; i < all.used; i++) {
     const wtl_step *s = wtl_sequence_step(&all, i);
     long ends[] = {place_of(&s->from, sites, sorted, n), place_of(&s->to, sites, sorted, n)};

@@ -224,14 +224,21 @@ class Routine:
 
     @property
     def target(self) -> str:
-        """C for the PE and the memory of a call (wtl_target). A wait has its variable alone."""
+        """C for the PE and the memory of a call (wtl_target). A wait has its variable alone, a reduction its input."""
+        if self.reduces:
+            active_set = "((uint64_t)PE_start << 32 ^ (uint64_t)logPE_stride << 26 ^ (uint64_t)PE_size << 1)"
+            return f"{{-1, NULL, source, true, {'(uintptr_t)team' if self.has('team') else active_set} | 1}}"
         if not self.is_to_a_pe:
-            return "{-1, ivar, NULL, false}"
+            return "{-1, ivar, NULL, false, 0}"
         pe = "ctx == SHMEM_CTX_DEFAULT ? pe : -1" if self.with_ctx else "pe"
         gets = self.row["direction"] == "get" or not (self.has("dest") or self.has("sig_addr"))
         there = "source" if gets else "dest" if self.has("dest") else "sig_addr"
         here = ("dest" if self.has("dest") else "NULL") if gets else "source" if self.has("source") else "NULL"
-        return f"{{{pe}, {there}, {here}, {'false' if gets or here == 'NULL' else 'true'}}}"
+        return f"{{{pe}, {there}, {here}, {'false' if gets or here == 'NULL' else 'true'}, 0}}"
+
+    @property
+    def reduces(self) -> bool:
+        return self.row.get("work") in ("collectives.reduce", "collectives.to_all")
 
     @property
     def waits_for_one(self) -> bool:

@@ -12,7 +12,7 @@ enum { A = 100, B = 200, QUIET = 300 };
 static void put(wtl_sequence *q, uint64_t site, int pe, const void *there, const void *here, uint64_t bytes)
 {
   tick += 10;
-  wtl_sequence_note(q, &(wtl_noted){{site, 1, 7}, {pe, there, here, true}, bytes, tick});
+  wtl_sequence_note(q, &(wtl_noted){{site, 1, 7}, {pe, there, here, true, 0}, bytes, tick});
 }
 
 static void quiet(wtl_sequence *q)
@@ -91,6 +91,68 @@ static void steps_beyond_the_limit_are_counted_as_lost(void)
   wtl_sequence_free(&all);
 }
 
+static void reduce(wtl_sequence *q, uint64_t site, const void *input, uint64_t kind)
+{
+  tick += 10;
+  wtl_sequence_note(q, &(wtl_noted){{site, 3, 7}, {-1, NULL, input, true, kind}, 8, tick});
+  wtl_sequence_left(q, tick + 4);
+}
+
+/* Two reductions in a row. The second input is `first` after the first one, where it needs its result. */
+static wtl_step pair(bool needs, bool changes, uint64_t second_kind)
+{
+  static uint64_t first, second;
+  wtl_sequence q = {.areas = areas};
+  wtl_sequence_open(&q);
+  for (uint64_t i = 0; i < 10; i++) {
+    first = i;
+    if (changes && !needs) second = 100 + i;
+    reduce(&q, A, &first, 8);
+    if (needs) second = first + 1;
+    reduce(&q, B, &second, second_kind);
+  }
+  wtl_step found = *step(&q, A, B);
+  wtl_sequence_free(&q);
+  return found;
+}
+
+static void a_reduction_whose_input_is_there_before_the_one_before_it_begins_is_told_from_one_that_needs_it(void)
+{
+  wtl_step s = pair(false, true, 8);
+  CHECK(s.times == 10 && s.reductions == 10 && s.alike == 10 && s.inputs == 8 && s.ready == 8);
+  CHECK(s.gaps == 10 && s.gap_ticks == 60 && s.ticks == 100 && s.transfers == 0);
+  s = pair(true, true, 8);
+  CHECK(s.reductions == 10 && s.inputs == 8 && s.ready == 0);
+  s = pair(false, false, 8);
+  CHECK(s.reductions == 10 && s.inputs == 0 && s.ready == 0); /* an input that never changes shows nothing */
+  s = pair(false, true, 6);
+  CHECK(s.reductions == 10 && s.alike == 0);
+}
+
+static void an_input_that_cannot_be_read_shows_nothing(void)
+{
+  wtl_sequence q = {.areas = areas};
+  wtl_sequence_open(&q);
+  for (int i = 0; i < 10; i++) {
+    reduce(&q, A, (const void *)64, 8);
+    reduce(&q, B, (const void *)128, 8);
+  }
+  CHECK(step(&q, A, B)->reductions == 10 && step(&q, A, B)->inputs == 0);
+  wtl_sequence_free(&q);
+}
+
+static void receives_from_any_source_are_counted(void)
+{
+  wtl_sequence q = {.areas = areas};
+  wtl_sequence_open(&q);
+  for (int i = 0; i < 4; i++)
+    wtl_sequence_note(&q, &(wtl_noted){{A, 4, 7}, {-1, NULL, NULL, false, i < 3 ? WTL_ANY_SOURCE : 0}, 0, tick += 10});
+  CHECK(step(&q, A, A)->any_source == 2 && step(&q, A, A)->gaps == 0);
+  wtl_sequence_free(&q);
+}
+
 TESTS(TEST(a_put_after_a_quiet_is_compared_with_the_put_before_it),
       TEST(strides_and_private_memory_and_other_pes_are_told_apart), TEST(equal_bytes_to_the_same_place_are_found),
-      TEST(steps_beyond_the_limit_are_counted_as_lost))
+      TEST(steps_beyond_the_limit_are_counted_as_lost),
+      TEST(a_reduction_whose_input_is_there_before_the_one_before_it_begins_is_told_from_one_that_needs_it),
+      TEST(an_input_that_cannot_be_read_shows_nothing), TEST(receives_from_any_source_are_counted))

@@ -341,10 +341,19 @@ class Step(NamedTuple):
     area: Whole
     low: Whole
     high: Whole
+    reductions: Count = 0  # from here on, files of earlier versions have no columns
+    alike: Count = 0
+    inputs: Count = 0
+    ready: Count = 0
+    any_source: Count = 0
+    gaps: Count = 0
+    gap_s: Amount = 0.0
 
 
 STEP_COLUMNS = ["from", *Step._fields[1:]]
-STEP_COUNTS = Step._fields[2:16]
+STEP_COLUMNS_AT_LEAST = STEP_COLUMNS[: -len(Step._field_defaults)]
+NO_COUNTS = ("origin", "to", "time_s", "bytes", "area", "low", "high", "gap_s")
+STEP_COUNTS = tuple(name for name in Step._fields if name not in NO_COUNTS)
 
 
 class Sequence(msgspec.Struct, frozen=True):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 
 from wattle.base import input_files, limits
 from wattle.base.checked import shown
 from wattle.base.checked_types import prepare, read
 from wattle.base.errors import DamagedFile
-from wattle.record.pe import PE, PYTHON, REGION, SCHEMA, STEP_COLUMNS, Served
+from wattle.record.pe import PE, PYTHON, REGION, SCHEMA, STEP_COLUMNS, STEP_COLUMNS_AT_LEAST, STEP_COUNTS, Served, Step
 
 
 def expect() -> None:
@@ -63,9 +64,9 @@ def _contradictions(pe: PE) -> Iterator[str]:
     for i, row in enumerate(pe.served.rows if pe.served else ()):
         if row.pe >= pe.n_pes:
             yield f"served.rows[{i}]: expected the number of a PE below {pe.n_pes}, found {row.pe}"
-    if pe.sequence and pe.sequence.columns != STEP_COLUMNS:
+    if pe.sequence and pe.sequence.columns not in (STEP_COLUMNS, STEP_COLUMNS_AT_LEAST):
         yield f"sequence.columns: expected {' '.join(STEP_COLUMNS)}"
-    first, last = STEP_COLUMNS.index("transfers"), STEP_COLUMNS.index("burst_calls")
+    of_times = itemgetter(*(Step._fields.index(name) for name in STEP_COUNTS if name != "burst_calls"))
     for i, step in enumerate(pe.sequence.steps if pe.sequence else ()):
-        if max(step[:2]) >= n_sites or max(step[first:last]) > step.times:
-            yield f"sequence.steps[{i}]: expected two of {n_sites} sites, and no count but the last above the first"
+        if max(step[:2]) >= n_sites or max(of_times(step)) > step.times:
+            yield f"sequence.steps[{i}]: expected two of {n_sites} sites, and no count but burst_calls above the first"
