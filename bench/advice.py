@@ -35,33 +35,42 @@ PROGRAMS = {
     "flag": (1, 4000),
     "get_put": (1, 4000),
     "unchanged": (1, 20_000_000),
-    "broadcast_loop": (4, 2000),
     "imbalance": (2, 40),
     "small_sends": (2, 2000),
     "barrier_before": (2, 20_000),
+    "small_isends": (2, 4000),
     "reductions": (2, 20_000),
+    "reductions_fortran": (2, 20_000),
+    "reductions_shmem": (2, 400_000),
+    "barrier_exchange": (4, 20_000),
     "windows": (2, 200),
     "late_receiver": (2, 100),
     "neighbours": (4, 3000),
-    "send_loop": (4, 20_000),
     "armci_fence_each": (1, 4000),
     "armci_get_put": (1, 4000),
 }
 
 
 def compiled(name: str, folder: Path, *options: str) -> Path:
-    source, program = FOLDER / f"{name}.c", folder / f"{name}{''.join(options)}"
+    source, program = source_of(name), folder / f"{name}{''.join(options)}"
     command = [str(HOME / "bin/oshcc")]
     link: list[str] = []
     if is_mpi(name):
         command = ["mpicc.openmpi", f"-I{ROOT}/include"]
+        if source.suffix == ".f90":
+            command = ["mpif90.openmpi", "-cpp"]
         link = [f"-L{HOME}/lib", f"-Wl,-rpath,{HOME}/lib", "-larmci"] if name.startswith("armci") else []
     subprocess.run([*command, "-g", "-O2", *options, source, "-o", program, *link], check=True)
     return program
 
 
 def is_mpi(name: str) -> bool:
-    return "mpi.h" in (FOLDER / f"{name}.c").read_text()
+    source = source_of(name)
+    return source.suffix == ".f90" or "mpi.h" in source.read_text()
+
+
+def source_of(name: str) -> Path:
+    return next(FOLDER.glob(f"{name}.*"))
 
 
 def run(program: Path, name: str, directory: Path, job_of: tuple[int, int]) -> float:

@@ -16,8 +16,8 @@ int main(int argc, char **argv)
     MPI_Allreduce(&mine[0], &sum[0], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); /* flaw */
     MPI_Allreduce(&mine[1], &sum[1], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 #endif
-    mine[0] = sum[0] / 2;
-    mine[1] = sum[1] / 2;
+    mine[0] = sum[0] / 2 + round;
+    mine[1] = sum[1] / 2 - round;
   }
   MPI_Finalize();
   return 0;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tree import PACKAGE, ROOT
 FOLDER = ROOT / "examples/advice"
 # Other programs on a busy machine may also make a PE compute longer than the others.
 OF_MACHINE = {"imbalance"}
+FLAW = ("/* flaw */", "! flaw")
 # A program, its rule and its rounds: few, because many other programs may run beside it.
 FLAWED = {
     "quiet_each": ("quiet-each", 200),
@@ -27,16 +29,24 @@ FLAWED = {
     "small_sends": ("small-sends", 100),
     "barrier_before": ("barrier-before", 20_000),
     "reductions": ("reductions", 20_000),
+    "reductions_fortran": ("reductions", 20_000),
+    "reductions_shmem": ("reductions", 100_000),
     "windows": ("windows", 100),
-    "late_receiver": ("late-receiver", 20),
     "armci_fence_each": ("quiet-each", 200),
 }
+PROGRAMS = sorted([*FOLDER.glob("*.c"), *FOLDER.glob("*.f90")])
 SOUND = {
     "puts": 200,
     "signals": 100,
     "atomics": 200_000,
     "halo_mpi": 100,
     "sum_mpi": 100,
+    "wavefront": 100,
+    "dependent_sums": 20_000,
+    "mixed_reductions": 20_000,
+    "needed_at_once": 100,
+    "busy_receiver": 100,
+    "setup": 300,
     "armci_strided": 300,
 }
 
@@ -45,13 +55,15 @@ def compiled(source: Path, folder: Path, *options: str) -> Path:
     command: list[str | Path] = [OSHCC, "-g", "-O2"]
     if is_mpi(source):
         command = [OPEN_MPI.tool("mpicc"), "-g", "-O2", f"-I{ROOT}/include"]
+    if source.suffix == ".f90":
+        command = [OPEN_MPI.tool("mpif90"), "-cpp", "-g", "-O2"]
     if source.stem.startswith("armci"):
         options = (*options, f"-L{HOME}/lib", f"-Wl,-rpath,{HOME}/lib", "-larmci")
     return compile_once([*command, source, *options], folder / source.stem)
 
 
 def is_mpi(source: Path) -> bool:
-    return "mpi.h" in source.read_text()
+    return source.suffix == ".f90" or "mpi.h" in source.read_text()
 
 
 def advice(program: Path, rounds: int, folder: Path, job: list[str], *options: str) -> list[dict]:
@@ -95,8 +107,8 @@ def wattle(folder: Path, *words: str) -> str:
 @pytest.mark.parametrize("name", FLAWED)
 def test_the_flaw_is_found_at_its_line_and_nothing_else(name, tmp_path):
     rule, rounds = FLAWED[name]
-    source = FOLDER / f"{name}.c"
-    line = next(i for i, text in enumerate(source.read_text().splitlines(), 1) if "/* flaw */" in text)
+    source = next(FOLDER.glob(f"{name}.*"))
+    line = next(i for i, text in enumerate(source.read_text().splitlines(), 1) if text.endswith(FLAW))
 
     def is_the_flaw(findings: list[dict]) -> bool:
         return (
@@ -120,7 +132,13 @@ def test_a_sound_program_gets_no_advice(name, tmp_path):
 def test_a_finding_is_checked_by_a_replay_that_lasts_as_long_as_the_run(name, options, tmp_path):
     rule, rounds = FLAWED[name]
     source = FOLDER / f"{name}.c"
-    (found,) = advice(compiled(source, tmp_path), rounds, tmp_path, job_of(source, 2), *options)
+    program = compiled(source, tmp_path)
+    for _ in range(3):  # a PE that lost its core may hide it
+        findings = advice(program, rounds, tmp_path, job_of(source, 2), *options)
+        if findings:
+            break
+        shutil.rmtree(tmp_path / "run")
+    (found,) = findings
     assert found["rule"] == rule
     checked = json.loads(wattle(tmp_path, "advise", "run", "--check", str(found["number"]), "--json"))
     assert checked["title"] == found["title"]
@@ -136,20 +154,21 @@ def test_a_finding_is_checked_by_a_replay_that_lasts_as_long_as_the_run(name, op
 
 def test_every_example_is_tested():
     # Of several PEs with a core each, or of two nodes. tests/sim has most of them.
-    others = {"broadcast_loop", "imbalance", "armci_get_put", "neighbours", "am_update", "fetches", "send_loop"}
-    assert {path.stem for path in FOLDER.glob("*.c")} == {*FLAWED, *others}
+    others = {"imbalance", "armci_get_put", "neighbours", "am_update", "fetches", "late_receiver"}
+    others |= {"barrier_exchange", "small_isends"}  # of ranks that lose their cores seldom
+    assert {path.stem for path in PROGRAMS} == {*FLAWED, *others}
     assert {path.stem for path in (FOLDER / "sound").glob("*.c")} == set(SOUND)
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.c")))
-def test_the_mended_twin_compiles(name, tmp_path):
-    compiled(FOLDER / f"{name}.c", tmp_path, "-DMENDED", "-Wall", "-Werror")
-    assert os.access(tmp_path / name, os.X_OK)
+@pytest.mark.parametrize("source", PROGRAMS, ids=lambda source: source.stem)
+def test_the_mended_twin_compiles(source, tmp_path):
+    compiled(source, tmp_path, "-DMENDED", "-Wall", "-Werror")
+    assert os.access(tmp_path / source.stem, os.X_OK)
 
 
 def test_a_mended_program_has_no_late_receiver(tmp_path):
     source = FOLDER / "late_receiver.c"
-    assert best_advice(lambda found: found == [], source, FLAWED[source.stem][1], tmp_path, "-DMENDED") == []
+    assert best_advice(lambda found: found == [], source, 20, tmp_path, "-DMENDED") == []
 
 
 def test_polling_in_long_waits_is_a_matter_of_the_setting(tmp_path):

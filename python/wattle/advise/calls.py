@@ -9,6 +9,9 @@ PUT = re.compile(rf"(?:{_TYPE}(?:put(?:mem|\d+)?|p)(?:_nbi)?|ARMCI_(?:Nb)?Put(?:
 GET = re.compile(rf"(?:{_TYPE}(?:get(?:mem|\d+)?|g)(?:_nbi)?|ARMCI_(?:Nb)?Get(?:Value)?)$")
 FETCH = re.compile(rf"{_TYPE}atomic_(?:fetch\w*|swap)$")
 SWAP_IF = re.compile(rf"{_TYPE}atomic_compare_swap$")
+MESSAGE = re.compile(r"MPI_(?:I?[bsr]?[Ss]end(?:recv\w*)?|I?m?recv|Mrecv|Recv|Wait(?:all|any|some)?|Start(?:all)?)$")
+# Calls that a barrier may order, and that name no partner.
+ORDERED = re.compile(r"MPI_(?:Win_|R?(?:put|get|accumulate)|(?:R?Put|R?Get)|Accumulate|File_|I?m?probe|M?[Pp]robe)")
 SEND = re.compile(r"MPI_(?:I?[bsr]?[Ss]end)$")
 QUIET = re.compile(r"shmem_(?:ctx_)?(?:pe_)?quiet$|ARMCI_(?:All)?Fence$")
 FENCE = re.compile(r"shmem_(?:ctx_)?fence$")

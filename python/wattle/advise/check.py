@@ -1,9 +1,5 @@
-"""`wattle advise --check N`: replays the recorded run with the seconds that a finding saves taken out of each PE.
-
-The part of the saving that was waiting, as the finding's call sites show it, is taken out of the PE's waits between
-synchronizations, or shortens the synchronizations where the sites are synchronizations themselves. The rest is taken
-out of its computing. All parts are in proportion to their length. The replay then says how much the whole run gains:
-time that one PE saves while another sets the pace is waited.
+"""`wattle advise --check N`: replays the recorded run under a finding's change (replayed.py), also on a described
+cluster.
 """
 
 from __future__ import annotations
@@ -13,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from wattle.advise.evidence import Spot
-from wattle.advise.finding import Finding, Interval
+from wattle.advise.evidence import Interval
 from wattle.advise.given import Given
+from wattle.advise.replayed import Saving, replay_under, saving
 from wattle.advise.show import wrapped
 from wattle.advise.words import percents
 from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.sim import recorded, replay, simulation
-from wattle.sim.recorded import MEET, Recorded
 from wattle.sim.replay import Core, Outcome, Policy, Trace
 from wattle.text import units
 from wattle.text.console import Console
@@ -84,31 +79,6 @@ def _outcome(found: Outcome) -> dict[str, float]:
     return {"seconds": found.seconds, "joules": found.joules, "uncertainty": found.doubt}
 
 
-@dataclass(frozen=True)
-class Saving:
-    """Seconds that a change saves in each PE: of computing, of waits between synchronizations, of these."""
-
-    computing: np.ndarray
-    waiting: np.ndarray
-    meeting: np.ndarray
-
-
-def replay_under(facts: Recorded, saving: Saving) -> Trace:
-    """The trace of a run under a change. A PE's own waits count as computing, so it takes as long as the run did."""
-    compute, more = _less(facts.trace.compute, saving.computing)
-    own, most = _less(facts.own_s, saving.waiting + more)
-    meetings = float(facts.meeting_s.sum())
-    shorter = min(1.0, float((saving.meeting + most).min(initial=np.inf)) / meetings) if meetings else 0.0
-    return Trace(compute + own, facts.meeting_s * (1 - shorter))
-
-
-def _less(seconds: np.ndarray, saved: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The seconds of each PE without what it saves, and what it would save beyond them."""
-    whole = seconds.sum(axis=0)
-    inside = np.minimum(saved, whole)
-    return seconds * (1 - np.divide(inside, whole, out=np.zeros_like(whole), where=whole > 0)), saved - inside
-
-
 def check(given: Given, number: int, cluster: str) -> Replayed:
     """Replays finding `number`, from 1, on a described cluster. Raises WattleError if the run cannot be replayed, or if
     a replay does not show the finding's change.
@@ -121,7 +91,7 @@ def check(given: Given, number: int, cluster: str) -> Replayed:
     pes = [pe.pe for pe in profile.pes]
     none = np.zeros(len(pes))
     before = _run(replay_under(facts, Saving(none, none, none)), core)
-    least, most = (_run(replay_under(facts, _saving(finding, pes, end)), core) for end in ("lo", "hi"))
+    least, most = (_run(replay_under(facts, saving(finding, pes, end)), core) for end in ("lo", "hi"))
     return Replayed(
         number,
         finding.advice.title,
@@ -134,27 +104,6 @@ def check(given: Given, number: int, cluster: str) -> Replayed:
         least,
         most,
     )
-
-
-def _saving(finding: Finding, pes: list[int], end: str) -> Saving:
-    """One end of a finding's saving, by the share of waiting in its call sites."""
-    saved = np.array([_of_pe(finding, pe, end) for pe in pes])
-    spots = finding.saved.spots
-    whole = _seconds(spots, pes, "most_s")
-    waits, meets = (
-        np.divide(_seconds(some, pes, "wait_s"), whole, out=np.zeros(len(pes)), where=whole > 0)
-        for some in (spots, [spot for spot in spots if MEET.search(spot.call)])
-    )
-    return Saving(saved * (1 - waits), saved * (waits - meets), saved * meets)
-
-
-def _seconds(spots: list[Spot], pes: list[int], name: str) -> np.ndarray:
-    return np.array([sum(getattr(spot.of[pe], name) for spot in spots if pe in spot.of) for pe in pes], dtype=float)
-
-
-def _of_pe(finding: Finding, pe: int, end: str) -> float:
-    found = finding.saved.of_pe.get(pe)
-    return getattr(found, end) if found is not None else 0.0
 
 
 def _run(trace: Trace, core: Core) -> Outcome:

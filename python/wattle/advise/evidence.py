@@ -25,6 +25,7 @@ from wattle.text.provenance import Joules, total
 OVERLAP = 0.3  # of a short call's time, during which other calls run, too. Readings of the clock bound it from above
 FAR_FROM_S = 2e-6  # a blocking call that takes less is a copy within the node
 STARVED = 0.1  # of a PE's time without a core, from which the waits of the run show the machine
+WIDEST = 3.0  # the most of a saving over the least: a wider interval says too little to act on
 FEWEST = 8  # noted calls of a link, below which no share is taken from it
 
 
@@ -95,6 +96,24 @@ class Spot:
         return f"{self.place.label} {self.call}"
 
 
+@dataclass(frozen=True)
+class Interval:
+    """From the least to the most that is expected."""
+
+    lo: float
+    hi: float
+
+    @property
+    def middle(self) -> float:
+        return (self.lo + self.hi) / 2
+
+    def scaled(self, by: float) -> Interval:
+        return Interval(self.lo * by, self.hi * by)
+
+    def as_list(self) -> list[float]:
+        return [self.lo, self.hi]
+
+
 class Link:
     """Counts of the noted calls at `to` that came next after a call at `origin`, over all PEs."""
 
@@ -102,7 +121,7 @@ class Link:
         self.origin, self.to = origin, to
         sums = Step(*map(sum, zip(*steps, strict=True)))
         self.counts: dict[str, int] = {name: getattr(sums, name) for name in STEP_COUNTS}
-        self.bytes, self.time_s = sums.bytes, sums.time_s
+        self.bytes, self.time_s, self.gaps_s = sums.bytes, sums.time_s, sums.gap_s
         self.areas = {(s.area, s.low, s.high) for s in steps if s.area >= 0}  # area, low, high of a PE's calls
 
     @property
@@ -115,8 +134,10 @@ class Link:
         return self.counts[name] / whole if whole >= FEWEST else 0.0
 
     @property
-    def mean_bytes(self) -> float:
-        return self.bytes / self.times if self.times else 0.0
+    def gap_s(self) -> float | None:
+        """Seconds from the end of a call to the beginning of the next. None where too few were timed."""
+        n = self.counts["gaps"]
+        return self.gaps_s / n if n >= FEWEST else None
 
     @property
     def mean_burst(self) -> float | None:
@@ -171,24 +192,25 @@ class Evidence:
     def is_between_nodes(self) -> bool:
         return len({pe.host for pe in self.profile.pes}) > 1
 
-    @property
-    def waits_shrink(self) -> bool:
-        """Whether less work elsewhere may shorten waits: for PEs without a core, and for the messages of transfers."""
-        return self.is_starved or self.is_between_nodes
-
     @staticmethod
     def waited_s(pe: PE) -> float:
         """The seconds of all waits of a PE."""
         return add(pe.state_s[stage] for stage in STAGES) or 0.0
 
-    @property
-    def is_crowded(self) -> bool:
-        """Whether a host has more PEs than cores. A call that needs many PEs at a time then waits for cores."""
-        of_host: dict[str, list[PE]] = defaultdict(list)
-        for pe in self.profile.pes:
-            of_host[pe.host].append(pe)
-        cores = {host: frozenset(c for pe in pes for c in pe.cores.cores) for host, pes in of_host.items()}
-        return any(cores[host] and len(pes) > len(cores[host]) for host, pes in of_host.items())
+    def price(self, meeting: Spot) -> Interval | None:
+        """Seconds of a call in which all PEs wait for each other, once all have come: lateness is in no price. The PE
+        that comes last waits least. So of the waits of n PEs' calls, the one counts that 1 of 2 n does not exceed, the
+        median of those that came last. None where a PE never called it.
+        """
+        each = [one for one in meeting.of.values() if one.calls]
+        if len(each) < self.profile.n_pes:
+            return None
+        mean = min(one.most_s / one.calls for one in each)
+        own = min((one.most_s - one.wait_s) / one.calls for one in each)
+        waits = sum_of(w for one in each for w in one.waits) if any(one.waits for one in each) else None
+        short = waits.ends(waits.at(1 / (2 * len(each)))) if waits is not None and waits.calls else (0.0, 0.0)
+        most = min(mean, own + short[1])
+        return Interval((1 - OVERLAP) * max(min(most, own + short[0]), most / 2), most) if most > 0 else None
 
     @property
     def has_order(self) -> bool:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from wattle.advise.evidence import Evidence, Spot
+from wattle.advise.evidence import WIDEST, Evidence, Interval, Spot
 from wattle.text.provenance import Provenance
 
-LEAST = 0.01  # share of the run's time, or of its joules: a finding that saves less is not shown
+LEAST = 0.01  # share of the run's time, or of its joules: a finding that saves less at least is not shown
+ONCE = 2  # calls of a PE at a site, below which a change there is not worth its while
 
 
 class Effort(StrEnum):
@@ -26,24 +27,6 @@ class Sure(StrEnum):
 
 
 @dataclass(frozen=True)
-class Interval:
-    """From the least to the most that is expected."""
-
-    lo: float
-    hi: float
-
-    @property
-    def middle(self) -> float:
-        return (self.lo + self.hi) / 2
-
-    def scaled(self, by: float) -> Interval:
-        return Interval(self.lo * by, self.hi * by)
-
-    def as_list(self) -> list[float]:
-        return [self.lo, self.hi]
-
-
-@dataclass(frozen=True)
 class Part:
     """The part of a spot's time that a change saves."""
 
@@ -53,12 +36,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Saved:
-    """Seconds and joules that a change saves. `of_pe`: seconds by PE. `joules`: None where they are not known."""
+    """Seconds and joules that a change saves. `of_pe`: seconds by PE. `joules`: None where they are not known. `doubt`:
+    the uncertainty of the run's joules, relative to them.
+    """
 
     seconds: Interval
-    share: Interval  # of the run's time
+    share: Interval  # of the time for which the PEs had a core
     of_pe: dict[int, Interval]
     joules: Interval | None
+    doubt: float
     provenance: Provenance
     source: str
     spots: list[Spot]  # those whose time is saved
@@ -78,13 +64,30 @@ class Advice:
 
 @dataclass(frozen=True)
 class Finding:
-    """`not_replayed`: the reason why a replay of the run does not show the change; empty: it shows it."""
+    """`not_replayed`: the reason why a replay of the run does not show the change; empty: it shows it. `replayed`: the
+    result of a replay of the timelines; empty: there was none.
+    """
 
     rule: str
     spots: list[Spot]
     advice: Advice
     saved: Saved
     not_replayed: str = ""
+    replayed: str = ""
+
+    @property
+    def has_line(self) -> bool:
+        return bool(self.spots) and all(spot.place.file and spot.place.line for spot in self.spots)
+
+    def is_worth(self, joules: float | None) -> bool:
+        """Whether its least saving counts, its interval is narrow, and its lines are called again and again. `joules`:
+        of the run, for a finding that saves no time.
+        """
+        share = self.saved.share
+        if share.hi == 0 and self.saved.joules is not None and joules:
+            share = self.saved.joules.scaled(1 / joules)
+        often = all(spot.most_calls >= ONCE for spot in self.spots)
+        return often and share.lo >= LEAST and share.hi <= WIDEST * share.lo
 
     @property
     def rank(self) -> tuple[float, float]:
@@ -107,23 +110,21 @@ class Finding:
             "saved_percent": saved.share.scaled(100).as_list(),
             "saved_joules": {
                 "range": saved.joules.as_list() if saved.joules else None,
+                "relative_uncertainty": saved.doubt if saved.joules else None,
                 "provenance": str(saved.provenance),
                 "source": saved.source,
                 "scope": "nodes",
             },
             "rests_on": self.advice.rests_on,
+            "replayed": self.replayed,
             "effort": str(self.advice.effort),
             "sure": str(self.advice.sure),
         }
 
 
 def saved_by(evidence: Evidence, parts: list[Part]) -> Saved:
-    """The saving of the whole run by the parts that a change saves of some spots.
-
-    The time of the run ends with the PE that sets the pace. So the least saving is that PE's, without the time of
-    reading the clock, and the most is the largest of a PE. The joules are computed in two ways, and the interval holds
-    both. One is the joules of the spots by the parts, and the idle joules by the share of time. The other is all
-    joules by the share of time. The uncertainty of the run's joules widens it.
+    """The saving of the whole run by the parts that a change saves of some spots. The least is without the time of
+    reading the clock.
     """
     of_pe: dict[int, Interval] = {}
     for part in parts:
@@ -133,45 +134,38 @@ def saved_by(evidence: Evidence, parts: list[Part]) -> Saved:
     return saved_of_pes(evidence, of_pe, parts)
 
 
+def saved_of_calls(evidence: Evidence, spot: Spot, a_call: Interval) -> Saved:
+    """The saving of the whole run by seconds of each call of a spot."""
+    of_pe = {pe: a_call.scaled(one.calls) for pe, one in spot.of.items()}
+    whole = sum(one.most_s for one in spot.of.values())
+    part = a_call.scaled(spot.calls / whole) if whole else a_call
+    return saved_of_pes(evidence, of_pe, [Part(spot, part)])
+
+
 def saved_of_pes(evidence: Evidence, of_pe: dict[int, Interval], parts: Sequence[Part] = ()) -> Saved:
-    """The saving of the whole run by the seconds of each PE. `parts`: the call sites that have them, if any."""
-    pace = evidence.pace([part.spot for part in parts])
-    most = min(max((one.hi for one in of_pe.values()), default=0.0), evidence.ran_s)
-    seconds = Interval(min(of_pe.get(pace, Interval(0.0, 0.0)).lo, most), most)
-    # Time without a core may stay, or shrink with the work. It costs no joules.
-    most_share = _with_waits(evidence, of_pe, parts) if evidence.waits_shrink else seconds.hi / evidence.ran_s
-    share = Interval(seconds.lo / evidence.wall_s, min(1.0, most_share))
-    joules = _joules(evidence, parts, Interval(seconds.lo / evidence.ran_s, share.hi))
-    whole = evidence.whole_joules
-    provenance = Provenance.MODELLED if joules else Provenance.UNAVAILABLE
-    return Saved(seconds, share, of_pe, joules, provenance, whole.source, [part.spot for part in parts])
+    """The saving of the whole run by the seconds of each PE. `parts`: the call sites that have them, if any.
 
-
-def _with_waits(evidence: Evidence, of_pe: dict[int, Interval], parts: Sequence[Part]) -> float:
-    """The most of a saving as a share of its PE's time with a core, with waits that go away beside it: those elsewhere
-    than at its call sites shrink in proportion to the work outside waits. Of the PE that saves most.
+    The time of the run ends with the PE that sets the pace, so its seconds count. The time for which PEs had no core is
+    not the program's, and the shares are without it.
     """
-    pe = max(evidence.profile.pes, key=lambda pe: of_pe.get(pe.pe, Interval(0.0, 0.0)).hi)
-    saved = of_pe.get(pe.pe, Interval(0.0, 0.0)).hi
-    at = sum(part.share.hi * part.spot.of[pe.pe].wait_s for part in parts if pe.pe in part.spot.of)
-    active, waited = pe.state_s["active"] or 0.0, evidence.waited_s(pe)
-    if active + waited <= 0:
-        return 1.0
-    part = min(1.0, max(0.0, saved - at) / active) if active > 0 else 0.0
-    return (saved + max(0.0, waited - at) * part) / (active + waited)
+    one = of_pe.get(evidence.pace([part.spot for part in parts]), Interval(0.0, 0.0))
+    seconds = Interval(*(min(end, evidence.ran_s) for end in (one.lo, one.hi)))
+    share = seconds.scaled(1 / evidence.ran_s)
+    joules = _joules(evidence, parts, share)
+    whole = evidence.whole_joules
+    doubt = (whole.uncertainty or 0.0) / whole.joules if whole.joules else 0.0
+    provenance = Provenance.MODELLED if joules else Provenance.UNAVAILABLE
+    return Saved(seconds, share, of_pe, joules, doubt, provenance, whole.source, [part.spot for part in parts])
 
 
 def _joules(evidence: Evidence, parts: Sequence[Part], share: Interval) -> Interval | None:
+    """Those of the call sites, where they are known, with the idle joules of the saved time; else the run's by time."""
     whole = evidence.whole_joules
     if whole.joules is None or whole.joules <= 0 or whole.uncertainty is None:
         return None
-    ways = [share.scaled(whole.joules)]
     own = [(part.spot.all_joules, part.share) for part in parts]
-    if own and all(joules is not None for joules, _ in own):
-        idle = share.scaled(evidence.idle_joules)
-        ends = [sum((j or 0.0) * getattr(s, end) for j, s in own) + getattr(idle, end) for end in ("lo", "hi")]
-        ways.append(Interval(*ends))
-    doubt = whole.uncertainty / whole.joules
-    return Interval(
-        max(0.0, min(way.lo for way in ways) * (1 - min(1.0, doubt))), max(way.hi for way in ways) * (1 + doubt)
-    )
+    if not own or any(joules is None for joules, _ in own):
+        return share.scaled(whole.joules)
+    idle = share.scaled(evidence.idle_joules)
+    lo, hi = (sum((j or 0.0) * getattr(s, end) for j, s in own) + getattr(idle, end) for end in ("lo", "hi"))
+    return Interval(lo, min(hi, whole.joules))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from wattle.advise.evidence import Evidence
-from wattle.advise.finding import LEAST, Finding, Sure
-from wattle.advise.rules.table import RULES
+from wattle.advise.finding import Finding, Sure
+from wattle.advise.rules.table import CAUSES, RULES
+from wattle.base import extras
 from wattle.base.documents import fields
 from wattle.base.errors import WattleError
 from wattle.figures import no_core
 from wattle.record import jobs, runs
+from wattle.record.profile import folder_of
 from wattle.record.runs import Run
+from wattle.text import units
 from wattle.text.provenance import Joules
 
-UNCERTAIN = "So shares of the run are uncertain: the least counts all waits as the program's, the most none."
+UNCERTAIN = "So findings are not sure, and shares are of the time with a core."
 
 
 @dataclass(frozen=True)
@@ -60,28 +64,40 @@ def of_run(run: Run) -> Given:
     wait = run.middle.manifest.settings.get("WATTLE_WAIT", "")
     evidence = Evidence(profile, profile.pes[0].program if profile.pes else "", wait)
     notes = [words for words in (jobs.words(run.middle.directory), *_notes(evidence)) if words]
-    return Given(run, evidence, _ranked(evidence), _missing(evidence), notes)
+    findings, without_line = _ranked(evidence)
+    return Given(run, evidence, findings, _missing(evidence, without_line), notes)
 
 
-def _ranked(evidence: Evidence) -> list[Finding]:
+def _ranked(evidence: Evidence) -> tuple[list[Finding], int]:
+    """The findings that are sure, the most joules first, and the number of those that would be, had they a line."""
     found: list[Finding] = []
     claimed: set[int] = set()
-    for find in RULES.values():
-        for finding in find(evidence):
+    rules: set[str] = set()
+    confirm = _replay(evidence)
+    without_line = 0
+    for name, find in RULES.items():
+        for finding in find(evidence) if CAUSES.get(name) not in rules else ():
+            rules.add(name)
             own = {id(spot) for spot in finding.saved.spots}
-            if _saved(finding, evidence) < LEAST or own & claimed:
+            shown = confirm(finding)
+            if not shown.is_worth(evidence.whole_joules.joules) or own & claimed:
+                continue
+            if not shown.has_line:
+                without_line += 1
                 continue
             claimed |= own
-            found.append(_unsure(finding) if evidence.is_starved else finding)
-    return sorted(found, key=lambda finding: finding.rank, reverse=True)
+            found.append(_unsure(shown) if evidence.is_starved else shown)
+    return sorted(found, key=lambda finding: finding.rank, reverse=True), without_line
 
 
-def _saved(finding: Finding, evidence: Evidence) -> float:
-    """The share of the run's time that a finding saves, or of its joules where it saves no time."""
-    saved, whole = finding.saved, evidence.whole_joules.joules
-    if saved.seconds.hi > 0 or saved.joules is None or not whole:
-        return saved.share.middle
-    return saved.joules.middle / whole
+def _replay(evidence: Evidence) -> Callable[[Finding], Finding]:
+    """A function that replays a finding, where the run has timelines and the replay's packages are there."""
+    folder = folder_of(Path(evidence.profile.directory))
+    if not any(folder.glob("timeline-*.bin")) or not extras.has("numpy"):
+        return lambda finding: finding
+    from wattle.advise import replayed  # imported late, because it needs the extra `lab`
+
+    return replayed.by_timelines(evidence)
 
 
 def _unsure(finding: Finding) -> Finding:
@@ -95,8 +111,12 @@ def _notes(evidence: Evidence) -> list[str]:
     return [f"{words} {UNCERTAIN}" if evidence.is_starved else words]
 
 
-def _missing(evidence: Evidence) -> list[str]:
+def _missing(evidence: Evidence, without_line: int) -> list[str]:
     found = []
+    if without_line:
+        found.append(
+            f"{units.several(without_line, 'finding')} without a source line: compile the program with -g to see more."
+        )
     profile = evidence.profile
     lost = sum(pe.sequence.lost for pe in profile.pes if pe.sequence is not None)
     if not evidence.has_order:

@@ -27,8 +27,7 @@ def show(given: Given, console: Console) -> None:
             wrapped(console, INDENT + line, hanging=INDENT + "  ")
         for line in finding.advice.change.splitlines():
             console.print(styled("     [good]{}[/good]", line), soft_wrap=True)
-        effort = f"Effort: {finding.advice.effort}. Sure: {finding.advice.sure}. {finding.advice.rests_on}"
-        wrapped(console, INDENT + effort, "faint", hanging=INDENT)
+        wrapped(console, INDENT + words.basis(finding), "faint", hanging=INDENT)
 
 
 def wrapped(console: Console, text: str, style: str = "", hanging: str = "") -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from wattle.advise import language as languages
-from wattle.advise.finding import Finding, Interval
+from wattle.advise.evidence import Interval
+from wattle.advise.finding import Finding
 from wattle.advise.given import Given
 from wattle.text import units
 from wattle.text.provenance import joule_unit, significant
 
-NONE = "No advice: no rule found a change that saves 1 % of the run or more."
+NONE = "No advice: no rule found a change that surely saves 1 % of the run or more."
 
 
 def percents(share: Interval) -> str:
@@ -18,13 +19,15 @@ def percents(share: Interval) -> str:
 
 
 def joules(finding: Finding) -> str:
-    """`9.1 to 13 J, modelled`, or `joules unavailable`."""
+    """`9.1 to 13 J (uncertain by 25 %), modelled`, or `joules unavailable`. The uncertainty is that of all joules."""
     found = finding.saved.joules
     if found is None:
         return "joules unavailable"
     factor, unit = joule_unit(found.hi)
     lo, hi = (significant(value / factor, 2) for value in (found.lo, found.hi))
-    return f"{lo} to {hi} {unit}, {finding.saved.provenance}"
+    return (
+        f"{lo} to {hi} {unit} (uncertain by {significant(finding.saved.doubt * 100, 2)} %), {finding.saved.provenance}"
+    )
 
 
 def time(finding: Finding) -> str:
@@ -51,6 +54,13 @@ def places(finding: Finding) -> list[str]:
     return found
 
 
+def basis(finding: Finding) -> str:
+    """The last lines of a finding: effort, sureness, what it rests on, and a replay."""
+    advice = finding.advice
+    words = f"Effort: {advice.effort}. Sure: {advice.sure}. {advice.rests_on}"
+    return f"{words} {finding.replayed}".rstrip()
+
+
 def notes(given: Given) -> list[str]:
     return [f"Note: {words}" for words in given.notes]
 
@@ -72,7 +82,7 @@ def markdown(given: Given) -> str:
             *(f"   {line}" for line in finding.advice.change.splitlines()),
             "   ```",
         ]
-        lines += ["", f"   Effort: {finding.advice.effort}. Sure: {finding.advice.sure}. {finding.advice.rests_on}", ""]
+        lines += ["", f"   {basis(finding)}", ""]
     return "\n".join(lines)
 
 

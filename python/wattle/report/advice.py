@@ -40,5 +40,5 @@ def _finding(number: int, finding: Finding) -> dict[str, Any]:
         "change": advice.change,
         "effort": str(advice.effort),
         "sure": str(advice.sure),
-        "rests_on": advice.rests_on,
+        "rests_on": f"{advice.rests_on} {finding.replayed}".rstrip(),
     }

@@ -43,6 +43,7 @@ class Recorded:
     messages: float
     bytes: float
     noun: str = "PE"  # the word for a process, or `rank`
+    is_from_timelines: bool = False
 
     @property
     def with_omissions(self) -> str:
@@ -65,7 +66,7 @@ def read(profile: RunProfile) -> Recorded:
         return Recorded(trace, own, meeting, how, 0.0, messages, moved, profile.noun)
     trace = Trace(found.computing_s, np.append(found.barrier_s, 0.0))
     how = _described(profile.noun, found.synchronizations, len(found.barrier_s))
-    return Recorded(trace, found.own_s, trace.barrier, how, found.elsewhere, messages, moved, profile.noun)
+    return Recorded(trace, found.own_s, trace.barrier, how, found.elsewhere, messages, moved, profile.noun, True)
 
 
 def _described(noun: str, total: int, kept: int) -> str:

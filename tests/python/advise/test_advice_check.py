@@ -100,6 +100,27 @@ def test_waits_in_other_calls_than_barriers_are_a_pe_s_own_in_sums(tmp_path):
     assert longest(less) == pytest.approx(1.8)
 
 
+def test_where_there_are_timelines_a_replay_decides_by_itself(tmp_path):
+    def saved_s(folder: str, *late_saves: float) -> list[float]:
+        """The ends of the saving by the seconds of the PEs in their quiets. PE 1 comes later to each barrier."""
+        directory = advised.make_run(tmp_path / folder)
+        for pe, seconds in enumerate(late_saves):
+            path = directory / f"profile/pe-{pe:05d}.json"
+            profile = json.loads(path.read_text())
+            profile["sites"][1]["time_s"] = seconds
+            path.write_text(json.dumps(profile))
+        by_price = advise(directory).findings
+        assert len(by_price) == 1 and not by_price[0].replayed
+        found = advise(with_timelines(directory)).findings
+        assert all(finding.replayed.startswith("A replay of the timelines shows it: ") for finding in found)
+        return [s for finding in found for s in finding.saved.seconds.as_list()]
+
+    low, high = saved_s("both", 0.4, 0.4)
+    assert 0.1 < low < high < 0.4
+    # PE 0 waits least by the sums, and PE 1 sets the pace.
+    assert saved_s("other", 0.4, 0.0) == []
+
+
 def test_a_number_without_a_finding_is_refused(wattle, home, tmp_path):
     directory = advised.make_run(tmp_path / "run")
     for number in (0, 2):
@@ -131,7 +152,8 @@ def test_a_replay_of_an_imbalance_saves_as_much_as_its_finding_though_several_pe
         times = {"compute": compute, "transfer": 0.0, "wait": 10 - compute}
         spent = {"spin": 10 - compute, "yield": 0.0, "asleep": 0.0}
         barrier = fakes.site(0x1200, "shmem_barrier_all", "wait", calls=50, time_s=10 - compute, wait_s=spent)
-        return fakes.pe_profile(number, 4, wall_s=10.0, state_s=state, time_s=times, sites=[barrier])
+        facts = {"state_s": state, "time_s": times, "sites": [barrier]}
+        return advised.with_lines(fakes.pe_profile(number, 4, wall_s=10.0, **facts))
 
     # The second PE is less than a tenth above the mean of 6.2 s, and is not named.
     directory = fakes.make_run(tmp_path / "run", [pe(i, s) for i, s in enumerate((9.0, 6.6, 5.0, 4.2))])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import advised
 import fakes
 import pytest
 from wattle.advise.given import advise
@@ -90,7 +91,7 @@ def test_the_finding_on_imbalance_says_how_late_and_how_often(tmp_path):
         state = {"active": compute, "spin": 2 - compute, "yield": 0.0, "asleep": 0.0}
         times = {"compute": compute, "transfer": 0.0, "wait": 2 - compute}
         found = fakes.pe_profile(number, 2, state_s=state, time_s=times, sites=[barrier(number)])
-        return found | {"waited_from_s": US}
+        return advised.with_lines(found | {"waited_from_s": US})
 
     (finding,) = advise(fakes.make_run(tmp_path / "run", [pe(0, 2.0), pe(1, 0.5)])).findings
     assert finding.rule == "imbalance"

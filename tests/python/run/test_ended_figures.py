@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import advised
 import fakes
 import pytest
 from fakes import Wattle
@@ -119,7 +120,7 @@ def test_advice_says_it_and_looks_for_no_imbalance(run: Path, tmp_path: Path, wa
     finished = []
     for pe in (killed(0), killed(1, active=0.4)):
         del pe["ended"]
-        finished.append(pe)
+        finished.append(advised.with_lines(pe))
     whole = fakes.make_run(tmp_path / "whole", finished)
     assert "imbalance" in [one["rule"] for one in json.loads(wattle("advise", whole, "--json").stdout)["findings"]]
 

@@ -6,20 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from wattle.advise import calls
-from wattle.advise.evidence import Evidence, Link, Spot
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.advise.evidence import Evidence, Interval, Link, Spot
+from wattle.advise.finding import Advice, Effort, Finding, Part, Sure, saved_by
 from wattle.text.units import count, size
 from wattle.text.units import share as of_all
 
 NAME = "adjacent"
 SHARE = 0.8
 FEWEST_CALLS = 32  # of a PE
-LARGEST = 4096  # bytes of a call, up to which its own price is worth saving
+LARGEST = 256  # bytes of a call, up to which its own price is worth saving
 # All calls but the first of each row go away. Their bytes still move, which costs the more the larger they are.
 SAVED = Interval(0.6, 1.1)  # a call also costs the program its entry, which no profile times
-SAVED_LARGE = Interval(0.2, 0.9)  # from LARGE bytes a call
-SAVED_STRIDED = Interval(0.4, 0.9)  # a strided transfer moves each element by itself, at a fraction of a call's price
-LARGE = 256
+SAVED_STRIDED = Interval(0.45, 0.9)  # a strided transfer moves each element by itself, at a fraction of a call's price
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,8 @@ def _row(evidence: Evidence, link: Link) -> _Row | None:
     there, here = link.share("next_there"), 1.0 if by_value else link.share("next_here")
     if min(there, here) >= SHARE:
         return _Row(link, quiet, strided=False)
+    if evidence.is_between_nodes:  # a strided transfer to another node sends each element by itself
+        return None
     steps = [max(link.share(f"next_{side}"), link.share(f"stride_{side}")) for side in ("there", "here")]
     return _Row(link, quiet, strided=True) if min(steps[0], 1.0 if by_value else steps[1]) >= SHARE else None
 
@@ -67,7 +67,7 @@ def _is_after(evidence: Evidence, quiet: Spot, move: Spot) -> bool:
 def _finding(evidence: Evidence, row: _Row) -> Finding:
     move, link = row.link.to, row.link
     share = evidence.share_in(link) * link.share("same_pe")
-    part = SAVED_STRIDED if row.strided else SAVED_LARGE if move.mean_bytes >= LARGE else SAVED
+    part = SAVED_STRIDED if row.strided else SAVED
     parts = [Part(move, part.scaled(share))]
     is_get = bool(calls.GET.match(move.call))
     what = "gets" if is_get else "puts"

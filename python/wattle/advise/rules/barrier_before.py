@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from wattle.advise import calls
 from wattle.advise.evidence import Evidence
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.advise.finding import Advice, Effort, Finding, Sure, saved_of_calls
 from wattle.advise.language import Snippet
 from wattle.text.units import count
 from wattle.text.units import share as of_all
@@ -14,7 +14,6 @@ from wattle.text.units import share as of_all
 NAME = "barrier-before"
 SHARE = 0.9
 FEWEST_CALLS = 16
-ALIKE = 0.25  # the least time of a rank in the barriers over the largest: the lateness is by chance
 
 CHANGE = Snippet(
     c="/* remove MPI_Barrier(comm): no rank leaves the next call before all have entered it */",
@@ -30,17 +29,14 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             continue
         if barrier.most_calls < FEWEST_CALLS or evidence.share_out(link) < SHARE:
             continue
-        times = [one.most_s for one in barrier.of.values()]
-        own = min(times) / max(times) if max(times) else 0.0
-        # The rank that waits least has the barrier's own price. Where all wait about as long, no rank is always late,
-        # and they wait for each other once instead of twice.
-        most = 1.0 if own >= ALIKE else own
+        price = evidence.price(barrier)
+        if price is None:
+            continue
         title = f"{count(barrier.calls)} barriers, each right before {meeting.call}: leave them out"
         seen = [
             f"{barrier.words}: {count(barrier.calls)} calls",
             f"{meeting.words}: the next call after {of_all(evidence.share_out(link))} of the noted barriers",
         ]
-        rests = "The barrier's time in this run. The next call may take it over."
-        advice = Advice(title, seen, CHANGE.at(barrier.place), rests, Effort.LINE, Sure.LOW)
-        parts = [Part(barrier, Interval(0.0, most))]
-        yield Finding(NAME, [barrier, meeting], advice, saved_by(evidence, parts))
+        rests = "The time of a barrier once all ranks have come to it. The lateness of ranks stays, in the next call."
+        advice = Advice(title, seen, CHANGE.at(barrier.place), rests, Effort.LINE, Sure.HIGH)
+        yield Finding(NAME, [barrier, meeting], advice, saved_of_calls(evidence, barrier, price))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wattle.advise import calls
-from wattle.advise.evidence import Evidence, Spot
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.advise.evidence import Evidence, Interval, Spot
+from wattle.advise.finding import Advice, Effort, Finding, Sure, saved_of_calls
 from wattle.advise.language import Snippet
 from wattle.text.units import count
 from wattle.text.units import share as of_all
@@ -17,7 +17,9 @@ MOST_PARTNERS = 6  # a PE of a three-dimensional grid has so many neighbours
 FEW = 2 / 3  # of the other PEs
 FEWEST_CALLS = 32
 ALWAYS = 0.8  # of the barriers at which one PE is late: the others wait for it, through their neighbours, in any case
-SAVED = Interval(0.0, 0.9)  # of the barriers. Lateness may travel from neighbour to neighbour; signals take time, too
+BESIDE = 0.9  # of the calls beside the barrier, that are exchanges
+# Of a barrier's price: waits for neighbours take time, too. Of MPI nothing takes its place.
+SAVED, SAVED_MPI = 0.8, 1.0
 
 CHANGES = {
     "shmem": """\
@@ -32,9 +34,10 @@ CHANGE_MPI = Snippet(
     cxx="// remove MPI_Barrier(comm): each receive waits for its sender",
     fortran="! remove MPI_Barrier(comm, ierr): each receive waits for its sender",
 )
+WHEN_MPI = "The time of a barrier once all ranks have come to it. Each receive names its sender, and waits for it."
 WHEN = (
-    "The barriers' time in this run. A PE may overwrite what a neighbour still reads, so use two buffers alternately. "
-    "No PE may need those that are no neighbours."
+    "The time of a barrier once all PEs have come to it. A PE may overwrite what a neighbour still reads, so use two "
+    "buffers alternately. No PE may need those that are no neighbours."
 )
 
 
@@ -45,10 +48,10 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     for barrier in evidence.spots:
         if not calls.BARRIER.match(barrier.call) or not _is_between_exchanges(evidence, barrier):
             continue
-        late = barrier.late
-        if late is not None and late.share >= ALWAYS:
+        late, price = barrier.late, evidence.price(barrier)
+        if price is None or (late is not None and late.share >= ALWAYS):
             continue
-        yield _finding(evidence, barrier, most)
+        yield _finding(evidence, barrier, most, price)
 
 
 def _most_partners(evidence: Evidence) -> int | None:
@@ -66,10 +69,26 @@ def _is_between_exchanges(evidence: Evidence, barrier: Spot) -> bool:
     """Whether each PE called it, and its partners at least as often."""
     if len(barrier.of) < evidence.profile.n_pes or barrier.most_calls < FEWEST_CALLS:
         return False
-    return all(pe.partners and sum(pe.partners.calls) >= barrier.of[pe.pe].calls for pe in evidence.profile.pes)
+    if not all(pe.partners and sum(pe.partners.calls) >= barrier.of[pe.pe].calls for pe in evidence.profile.pes):
+        return False
+    return calls.api_of(barrier.call) != "mpi" or _orders_only_messages(evidence, barrier)
 
 
-def _finding(evidence: Evidence, barrier: Spot, most: int) -> Finding:
+def _orders_only_messages(evidence: Evidence, barrier: Spot) -> bool:
+    """Whether nothing but messages is beside the barrier, whose receives name their senders. A barrier may order files,
+    windows and messages to receives from any source.
+    """
+    into, out = evidence.into[id(barrier)], evidence.out[id(barrier)]
+    messages = [link for link in into if calls.MESSAGE.match(link.origin.call)]
+    messages += [link for link in out if calls.MESSAGE.match(link.to.call)]
+    whole = sum(link.times for link in (*into, *out))
+    if whole < FEWEST_CALLS or sum(link.times for link in messages) < BESIDE * whole:
+        return False
+    others = any(calls.ORDERED.match(spot.call) for spot in evidence.spots)
+    return not others and not any(link.counts["any_source"] for link in evidence.links)
+
+
+def _finding(evidence: Evidence, barrier: Spot, most: int, price: Interval) -> Finding:
     noun, late = evidence.profile.noun, barrier.late
     title = f"{count(barrier.calls)} barriers of {noun}s that exchange with {most} others at most: wait for these alone"
     seen = [
@@ -83,5 +102,6 @@ def _finding(evidence: Evidence, barrier: Spot, most: int) -> Finding:
     ]
     api = calls.api_of(barrier.call)
     change = CHANGE_MPI.at(barrier.place) if api == "mpi" else CHANGES[api]
-    advice = Advice(title, seen, change, WHEN, Effort.LINES, Sure.LOW)
-    return Finding(NAME, [barrier], advice, saved_by(evidence, [Part(barrier, SAVED)]))
+    advice = Advice(title, seen, change, WHEN_MPI if api == "mpi" else WHEN, Effort.LINES, Sure.MEDIUM)
+    a_call = price.scaled(SAVED_MPI if api == "mpi" else SAVED)
+    return Finding(NAME, [barrier], advice, saved_of_calls(evidence, barrier, a_call))

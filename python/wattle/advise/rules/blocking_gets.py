@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wattle.advise import calls
-from wattle.advise.evidence import Evidence
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.advise.evidence import Evidence, Interval
+from wattle.advise.finding import Advice, Effort, Finding, Part, Sure, saved_by
 from wattle.text.units import count, seconds
 from wattle.text.units import share as of_all
 
@@ -16,7 +16,7 @@ NAME = "blocking-gets"  # to other nodes: nothing overlaps a copy within the nod
 SHARE = 0.8
 FEWEST_CALLS = 32
 LARGEST = 65536
-SAVED = Interval(0.3, 1.0)
+SAVED = Interval(0.5, 1.0)
 
 CHANGES = {
     "shmem": "for (...) shmem_get_nbi(&dest[i], source, n, pe);\nshmem_quiet();  /* then use dest[] */",

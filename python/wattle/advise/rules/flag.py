@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wattle.advise import calls
-from wattle.advise.evidence import Evidence, Link, Spot
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.advise.evidence import Evidence, Interval, Link, Spot
+from wattle.advise.finding import Advice, Effort, Finding, Part, Sure, saved_by
 from wattle.text.units import count
 from wattle.text.units import share as of_all
 
 NAME = "flag"
 SHARE = 0.8
 WORD = 8  # bytes of a flag
-SAVED_ORDER = Interval(0.5, 1.0)  # of the fence or quiet, which goes away
-SAVED_FLAG = Interval(0.2, 0.6)  # of the flag's own put: the signal is stored behind the data, and takes time, too
+SAVED_ORDER = Interval(0.4, 0.8)  # of the fence or quiet, which goes away
+SAVED_FLAG = Interval(0.2, 0.4)  # of the flag's own put: the signal is stored behind the data, and takes time, too
 
 CHANGE = """\
 shmem_putmem_signal(dest, source, bytes, &signal, 1, SHMEM_SIGNAL_ADD, pe);  /* signal: uint64_t */

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wattle.advise import calls
-from wattle.advise.evidence import Evidence, Spot
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.advise.evidence import Evidence, Interval, Spot
+from wattle.advise.finding import Advice, Effort, Finding, Part, Sure, saved_by
 from wattle.text.units import count
 from wattle.text.units import share as of_all
 
@@ -16,8 +16,8 @@ NAME = "get-put"
 SHARE = 0.8  # of the noted calls that must fit
 WORD = 8  # bytes of an atomic operation of OpenSHMEM
 # The get and its wait are saved. The atomic operation replaces the put and may cost more than it.
-SAVED = Interval(0.4, 1.0)
-SAVED_PUT = Interval(0.0, 0.9)  # of a put to another node: the call that replaces it travels with others
+SAVED = Interval(0.5, 1.0)
+SAVED_PUT = Interval(0.3, 0.9)  # of a put to another node: the call that replaces it travels with others
 
 CHANGES = {
     "shmem": "shmem_long_atomic_add(counter, amount, pe);  /* instead of shmem_long_g and shmem_long_p */",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
-from wattle.advise.evidence import Evidence
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Sure, saved_of_pes
+from wattle.advise.evidence import Evidence, Interval
+from wattle.advise.finding import Advice, Effort, Finding, Sure, saved_of_pes
+from wattle.advise.rules import late_receiver
 from wattle.figures.no_core import unknown
 from wattle.figures.waited import Late
 from wattle.text import units
@@ -15,7 +16,7 @@ from wattle.text.units import share
 NAME = "imbalance"
 FROM = 0.1  # of the run's time without the time for which PEs had no core
 LONG = 1.1  # a PE that computes so many times the mean is named
-SAVED = Interval(0.3, 1.0)  # of the time that perfect balance would save
+SAVED = Interval(0.35, 1.0)  # of the time that perfect balance would save
 
 CHANGE = """\
 /* give the named processes less work; or, where the work cannot move, slow the others: */
@@ -43,7 +44,9 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     if waited < (longest - mean) / 2:
         return
     named = [pe for pe, s in times.items() if s > LONG * mean]
-    where = sorted(evidence.spots, key=lambda s: sum(o.wait_s for o in s.of.values()), reverse=True)[:1]
+    where = sorted(
+        (s for s in evidence.spots if s.place.line), key=lambda s: sum(o.wait_s for o in s.of.values()), reverse=True
+    )[:1]
     noun = profile.noun
     title = (
         f"{noun}{'s' * (len(named) > 1)} {units.ranges(named)} compute{'s' * (len(named) == 1)} longer than the others"
@@ -52,6 +55,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         f"computing: {units.seconds(longest)} at most, {units.seconds(mean)} on average",
         *(f"{spot.words}: the others wait here" for spot in where),
         *(lateness(noun, spot.late) for spot in where if spot.late),
+        *(f"{spot.words}: waits for the same reason" for spot in late_receiver.sends(evidence) if spot not in where),
     ]
     rests = f"The computing times of the {noun}s. The most is perfect balance."
     advice = Advice(title, seen, CHANGE, rests, Effort.DESIGN, Sure.MEDIUM)

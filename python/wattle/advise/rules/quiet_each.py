@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wattle.advise import calls
-from wattle.advise.evidence import Evidence
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.advise.evidence import Evidence, Interval
+from wattle.advise.finding import Advice, Effort, Finding, Part, Sure, saved_by
 from wattle.text.units import count
 from wattle.text.units import share as of_all
 

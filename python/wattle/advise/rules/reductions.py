@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wattle.advise import calls
-from wattle.advise.evidence import Evidence, Link, Spot
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Part, Sure, saved_by
+from wattle.advise.evidence import Evidence, Interval, Link
+from wattle.advise.finding import Advice, Effort, Finding, Sure, saved_of_calls
 from wattle.advise.language import Snippet
 from wattle.text.units import count, size
 from wattle.text.units import share as of_all
@@ -15,13 +15,10 @@ NAME = "reductions"
 SHARE = 0.8
 FEWEST_CALLS = 16
 LARGEST = 1024
-# The most time between the two: more computing may need the first result. The library itself takes 0.2 to 0.4 us
-# between two noted calls, as long as a reduction within a node.
-GAP = 0.5  # of the reduction's time
-GAP_S = 1e-6
-# One of the two goes away: at least a part of the second one, whose ranks have met already, at most the longer of the
-# two. Which of them has the waits for a rank that is late by chance is chance, too.
-LEAST_SAVED, MOST_SAVED = 0.4, 1.0
+# Of the noted second ones: those of the first's type, operation and processes, and those of which the changed input was
+# there when the first one began. One that needs the first's result has its input only later.
+ALIKE = 0.95
+FEWEST_INPUTS = 8
 
 CHANGE = Snippet(
     c="MPI_Allreduce(MPI_IN_PLACE, both, 2 * count, type, op, comm);  /* both values in one vector */",
@@ -35,8 +32,9 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     for link in evidence.links:
         back = evidence.link(link.to, link.origin)
         is_second_half = back is not None and _fits(evidence, back) and link.origin.place.line > link.to.place.line
-        if _fits(evidence, link) and not is_second_half:
-            yield _finding(evidence, link)
+        price = evidence.price(link.to)
+        if _fits(evidence, link) and not is_second_half and price is not None:
+            yield _finding(evidence, link, price)
 
 
 def _fits(evidence: Evidence, link: Link) -> bool:
@@ -48,33 +46,21 @@ def _fits(evidence: Evidence, link: Link) -> bool:
         and max(first.mean_bytes, second.mean_bytes) <= LARGEST
         and second.most_calls >= FEWEST_CALLS
         and evidence.share_out(link) >= SHARE
-        and _is_close(evidence, link)
+        and link.counts["alike"] >= ALIKE * link.times
+        and link.counts["ready"] >= ALIKE * link.counts["inputs"]
+        and link.counts["inputs"] >= FEWEST_INPUTS
     )
 
 
-def _finding(evidence: Evidence, link: Link) -> Finding:
+def _finding(evidence: Evidence, link: Link, price: Interval) -> Finding:
     first, second = link.origin, link.to
     title = f"{count(second.calls)} pairs of small reductions right after each other: reduce both at once"
     seen = [
         f"{first.words}: {count(first.calls)} calls of {size(first.mean_bytes)}",
-        f"{second.words}: the next call after {of_all(evidence.share_out(link))} of the noted ones",
+        f"{second.words}: the next call after {of_all(evidence.share_out(link))} of the noted ones, of the same type "
+        f"and operation; its input was there before {link.counts['ready']} of {link.counts['inputs']} first ones",
     ]
     change = CHANGE.at(second.place) if calls.api_of(first.call) == "mpi" else CHANGE_SHMEM
-    rests = "The time of the second reduction in this run. It must not need the first one's result."
-    advice = Advice(title, seen, change, rests, Effort.LINES, Sure.MEDIUM)
-    return Finding(NAME, [first, second], advice, saved_by(evidence, [Part(second, _saved(first, second))]))
-
-
-def _saved(first: Spot, second: Spot) -> Interval:
-    longest = [max((one.most_s for one in spot.of.values()), default=0.0) for spot in (first, second)]
-    return Interval(LEAST_SAVED, MOST_SAVED * max(longest) / longest[1] if longest[1] else MOST_SAVED)
-
-
-def _is_close(evidence: Evidence, link: Link) -> bool:
-    """Whether little time passes between the end of the first and the beginning of the second. It is at most the time
-    between their beginnings less that of a call, and at most the whole computing time by calls.
-    """
-    own = link.origin.mean_s
-    between = link.time_s / max(1, link.times) - own
-    computing = [pe.time_s["compute"] or 0.0 for pe in evidence.profile.pes]
-    return min(between, max(computing) / max(1, link.to.most_calls)) <= max(GAP * own, GAP_S)
+    rests = "The time of the second reduction in this run, once all have come to it."
+    advice = Advice(title, seen, change, rests, Effort.LINES, Sure.HIGH)
+    return Finding(NAME, [first, second], advice, saved_of_calls(evidence, second, price))

@@ -1,6 +1,7 @@
 """The table of rules, in the order in which they claim call sites.
 
-A call site whose time one finding saves is not advised on again: the earlier rule is the stronger change.
+A call site whose time one finding saves is not advised on again: the earlier rule is the stronger change. Causes stand
+before their symptoms.
 """
 
 from __future__ import annotations
@@ -14,14 +15,12 @@ from wattle.advise.rules import (
     barrier_before,
     barrier_of_neighbours,
     blocking_gets,
-    broadcast_loop,
     flag,
     get_put,
     imbalance,
     late_receiver,
     quiet_each,
     reductions,
-    send_loop,
     small_sends,
     unchanged,
     wait_setting,
@@ -34,19 +33,19 @@ RULES: dict[str, Rule] = {
     for rule in (
         get_put,
         flag,
-        broadcast_loop,
         adjacent,
         quiet_each,
         unchanged,
         small_sends,
-        send_loop,
         windows,
         barrier_before,
         barrier_of_neighbours,
         reductions,
         blocking_gets,
-        late_receiver,
         imbalance,
+        late_receiver,
         wait_setting,
     )
 }
+# Rules whose findings are symptoms of another rule's, which names them. They find nothing where that one does.
+CAUSES = {late_receiver.NAME: imbalance.NAME}

@@ -5,10 +5,9 @@ where PEs share cores.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from wattle.advise.evidence import Evidence
-from wattle.advise.finding import Advice, Effort, Finding, Interval, Saved, Sure, saved_of_pes
+from wattle.advise.evidence import Evidence, Interval
+from wattle.advise.finding import Advice, Effort, Finding, Saved, Sure
 from wattle.figures.waited import Waits
 from wattle.record.pe import PE
 from wattle.text import units
@@ -34,9 +33,8 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     if whole.joules is None or whole.joules <= 0 or whole.uncertainty is None:
         return
     joules = sum(_joules(evidence, pe, polled[pe.pe]) for pe in pes)
-    doubt = min(1.0, whole.uncertainty / whole.joules)
-    interval = Interval(SAVED.lo * joules * (1 - doubt), SAVED.hi * joules * (1 + doubt))
-    where = sorted(evidence.spots, key=lambda s: -sum(o.wait_s for o in s.of.values()))[:1]
+    interval = SAVED.scaled(joules)
+    where = sorted((s for s in evidence.spots if s.place.line), key=lambda s: -sum(o.wait_s for o in s.of.values()))[:1]
     noun = evidence.profile.noun
     long = units.seconds(LONG_S)
     seen = [
@@ -46,20 +44,9 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     title = f"{noun}s poll in long waits, as WATTLE_WAIT={evidence.wait} says: let them sleep there"
     rests = "The joules of waiting in this run. A sleep prolongs a wait by its wake-up, some 50 µs."
     none = Interval(0.0, 0.0)
-    saved = Saved(none, none, {}, interval, Provenance.MODELLED, whole.source, [])
-    if evidence.is_starved:  # a PE that polls may have the core that the late one needs
-        rests += f" A {noun} that polls may have the core of another one."
-        saved = _with_time(evidence, interval)
+    doubt = whole.uncertainty / whole.joules
+    saved = Saved(none, none, {}, interval, doubt, Provenance.MODELLED, whole.source, [])
     yield Finding(NAME, where, Advice(title, seen, CHANGE, rests, Effort.LINE, Sure.MEDIUM), saved, NOT_REPLAYED)
-
-
-def _with_time(evidence: Evidence, joules: Interval) -> Saved:
-    """A saving of no more than all waits, with these joules and, at most, those of the nodes in that time."""
-    waits = {pe.pe: evidence.waited_s(pe) for pe in evidence.profile.pes}
-    saved = saved_of_pes(evidence, {pe: Interval(0.0, s) for pe, s in waits.items()})
-    share = max(waits[pe.pe] / (waits[pe.pe] + (pe.state_s["active"] or 0.0) or 1.0) for pe in evidence.profile.pes)
-    most = max(joules.hi, saved.joules.hi if saved.joules else 0.0)
-    return replace(saved, share=Interval(0.0, share), joules=Interval(joules.lo, most))
 
 
 def _polled_s(evidence: Evidence, pe: PE) -> float:
