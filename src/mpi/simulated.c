@@ -117,9 +117,22 @@ void wtl_mpi_failed(wtl_mpi_frame *f, MPI_Comm comm, int code)
 
 /* --- not needed in simulation: wake-ups within a node, the search for loops of tests --- */
 
-void wtl_mpi_wakeup_start(wtl_mpi_rank *self)
+wtl_mpi_memory wtl_mpi_wakeup_make(const wtl_mpi_rank *self)
 {
   (void)self;
+  return (wtl_mpi_memory){0};
+}
+
+void wtl_mpi_wakeup_open(wtl_mpi_rank *self, const wtl_mpi_memory *made)
+{
+  (void)self;
+  (void)made;
+}
+
+void wtl_mpi_wakeup_close(const wtl_mpi_rank *self, const wtl_mpi_memory *made)
+{
+  (void)self;
+  (void)made;
 }
 
 void wtl_mpi_wakeup_stop(wtl_mpi_rank *self)
