@@ -81,8 +81,7 @@ bool wtl_mpi_shows_idle(wtl_mpi_rank *self)
   MPI_Request request; /* of a message that does not come */
   wtl_mpi_frame probe;
   int buffer, flag;
-  if (PMPI_Irecv(&buffer, 1, MPI_INT, self->slot, TAG, self->node, &request) != MPI_SUCCESS)
-    return false;
+  if (PMPI_Irecv(&buffer, 1, MPI_INT, self->slot, TAG, self->node, &request) != MPI_SUCCESS) return false;
   wtl_mpi_self = self; /* for wtl_mpi_idle */
   t->inside = probe.self = &probe;
   t->is_unchanged = true;
