@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wattle.energy.region import Energy
+from wattle.text import console
 
 
 def register(shell: Any) -> None:
@@ -20,7 +21,7 @@ def register(shell: Any) -> None:
             done = shell.run_cell(cell)
         if name:
             shell.user_ns[name] = found
-        print(found)
+        console.out.print(str(found), soft_wrap=True)
         done.raise_error()
 
     shell.register_magic_function(wattle, "cell", "wattle")

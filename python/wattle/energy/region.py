@@ -7,7 +7,6 @@ import functools
 import inspect
 import io
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -157,7 +156,9 @@ class Energy:
             if self._open == 0 and not self._keeps_meter:
                 self._close()
         if self._print_at_end:
-            print(self, file=sys.stderr)
+            from wattle.text import console  # rich, which a program that prints nothing does not need
+
+            console.err.print(str(self), soft_wrap=True)
 
     def _so_far(self, blocks: int, add: bool) -> Measured:
         """The sum of what has ended, and with `add` of the block that is open."""

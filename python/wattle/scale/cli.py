@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from wattle.base import files
 from wattle.base.errors import WattleError
 from wattle.run.options import Json
 from wattle.text import console, units
@@ -80,10 +81,11 @@ def _run(program: list[str], sizes: list[int], repeat: int, folder: Path, mpi: b
                 place.parent.mkdir(parents=True, exist_ok=True)
                 number = ["--mpi"] if mpi else ["-n", str(size)]
                 options = [*number, "-o", str(place), "--", *placed(program, size)]
-                with (place.parent / f"run-{k}.log").open("wb") as log:
-                    done = subprocess.run([sys.executable, "-m", "wattle", "run", *options], stdout=log, stderr=log)
+                log = place.parent / f"run-{k}.log"
+                with files.writing(log) as out:
+                    done = subprocess.run([sys.executable, "-m", "wattle", "run", *options], stdout=out, stderr=out)
                 if done.returncode:
                     what = f"with {units.several(size, 'process').replace('processs', 'processes')}"
-                    raise WattleError(f"the program failed {what}, exit code {done.returncode}; see {log.name}")
+                    raise WattleError(f"the program failed {what}, exit code {done.returncode}; see {log}")
                 steps.advance()
     return folder
