@@ -14,13 +14,19 @@
 #include "base/json.h"
 #include "govern/clock_limits.h"
 #include "govern/clock_plan.h"
+#include "govern/power_start.h"
 #include "govern/price.h"
 #include "os/os.h"
 #include "power/knob/knob_repair.h"
 
 bool wtl_clocks_wanted(const wtl_settings *settings)
 {
-  return settings->govern.number != WTL_GOVERN_OFF || *settings->clocks.text;
+  return settings->govern.number != WTL_GOVERN_OFF || *settings->clocks.text || *settings->power_budget.text;
+}
+
+const char *wtl_clocks_setting(const wtl_settings *settings)
+{
+  return *settings->power_budget.text ? "WATTLE_POWER_BUDGET" : "WATTLE_GOVERN";
 }
 
 void wtl_clocks_repair(const wtl_settings *settings)
@@ -117,7 +123,8 @@ static void lead(wtl_clocks *c, const wtl_clocks_node *node)
                         uncore ? "not every package can be set" : "the uncore cannot be set here", c->why_uncore);
   }
   if (ready) wtl_clocks_report_limits(c->knob, node->votes, node->n_local, node->cpus);
-  const char *asked = wtl_clocks_wanted(c->settings) ? "WATTLE_GOVERN"
+  if (*c->settings->power_budget.text && !ready) return; /* the budget is refused */
+  const char *asked = wtl_clocks_wanted(c->settings) ? wtl_clocks_setting(c->settings)
                       : c->settings->transfers.number == WTL_TRANSFERS_SCALE
                           ? "WATTLE_TRANSFERS"
                           : NULL; /* the settings do not require clocks */
@@ -196,18 +203,38 @@ static void measure_intensity(wtl_clocks *c)
   char error[512];
   int mode = c->settings->govern.number;
   bool lowers = mode == WTL_GOVERN_ENERGY || mode == WTL_GOVERN_HYBRID;
-  if (!lowers || c->settings->scaling.number != WTL_SCALING_PROACTIVE || *c->settings->clocks.text) return;
+  bool learns = lowers && c->settings->scaling.number == WTL_SCALING_PROACTIVE && !*c->settings->clocks.text;
+  if (!learns && !c->governor.power) return;
   c->counts = wtl_counters_open(&c->counters, NULL);
   if (!c->counts) return;
   c->governor.count = read_counters;
   c->governor.count_arg = &c->counters;
+  if (!learns) return;
   wtl_machine *m = wtl_machine_load(c->settings->machine.text, c->settings->sysfs.text, error,
                                     sizeof error); /* the meter reports an error */
   wtl_clocks_watts_read(&c->governor.watts, &c->governor.vote, m);
   wtl_machine_free(m);
 }
 
-static void govern(wtl_clocks *c, const wtl_clocks_node *node, double planned_ghz)
+/* Without a clock that can be set a budget of watts cannot be kept. */
+static int refuse(const wtl_clocks *c, char *error, size_t size)
+{
+  const char *why = *c->why ? c->why : c->knob ? wtl_knob_why(c->knob) : "";
+  if (!*c->settings->power_budget.text) return 0;
+  if (c->settings->knob.number == WTL_KNOB_NONE) why = "WATTLE_KNOB is none";
+  snprintf(error, size, "WATTLE_POWER_BUDGET: no clock can be set here: %s",
+           *why ? why : "the first process of the node could not claim them");
+  return WTL_EXIT_CONFIG;
+}
+
+/* The clock at which this process begins and that no wait changes; 0: there is none. */
+static uint32_t first_share(const wtl_clocks *c, const wtl_clocks_node *node, double planned_ghz)
+{
+  const wtl_power_watch *w = c->governor.power;
+  return w ? w->budget.clocks.at[w->budget.level].share : fixed_share(c, node, planned_ghz);
+}
+
+static int govern(wtl_clocks *c, const wtl_clocks_node *node, double planned_ghz, char *why, size_t size)
 {
   double ns = wtl_clock_ns_per_tick();
   uint64_t settle = (uint64_t)(node->votes->settle_s * 1e9 / ns);
@@ -219,16 +246,19 @@ static void govern(wtl_clocks *c, const wtl_clocks_node *node, double planned_gh
   if (error) {
     snprintf(c->why, sizeof c->why, error == E2BIG ? "more than %d clock domains on this node" : "no memory",
              WTL_MAX_CLOCK_DOMAINS);
-    return;
+    return refuse(c, why, size);
   }
+  int rc = wtl_clocks_budget_prepare(c, node, why, size);
+  if (rc) return rc;
   c->governs = true;
   c->governor.vote.changed = note_change;
   c->governor.vote.changed_arg = (void *)node->profile;
   c->governor.waited = node->waited;
   c->governor.unheard = node->exchanges ? 1 : (double)node->n_all / node->n_local;
   measure_intensity(c);
-  wtl_governor_start(&c->governor, c->settings, price, settle, fixed_share(c, node, planned_ghz), wtl_ticks());
+  wtl_governor_start(&c->governor, c->settings, price, settle, first_share(c, node, planned_ghz), wtl_ticks());
   if (!WTL_OS_PES_ARE_THREADS) wtl_region_register(mark_region, &c->governor); /* wattle.h speaks of a process */
+  return 0;
 }
 
 int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, size_t size)
@@ -243,10 +273,12 @@ int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, si
              list, wtl_message_noun());
     return WTL_EXIT_CONFIG;
   }
+  wtl_power_asked budget;
   int rc = wtl_packages_read(node->settings, &asked, error, size);
+  if (!rc) rc = wtl_clocks_budget_read(node->settings, &budget, error, size);
   if (rc) return rc;
   if (c->leads) start_packages(c, node);
-  if (!node->governs) return 0;
+  if (!node->governs) return refuse(c, error, size);
   node->votes->ballot[node->slot].pe = node->me;
   node->votes->ballot[node->slot].planned_ghz = planned_ghz;
   node->barrier(node->arg); /* the first process has restored what a killed job left before any process reads it */
@@ -254,8 +286,8 @@ int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, si
   node->barrier(node->arg); /* all have read the clock files, which may change from now on */
   if (c->leads) lead(c, node);
   node->barrier(node->arg);
-  if (atomic_load(&node->votes->ready) && c->knob) govern(c, node, planned_ghz);
-  return 0;
+  if (atomic_load(&node->votes->ready) && c->knob) return govern(c, node, planned_ghz, error, size);
+  return refuse(c, error, size);
 }
 
 void wtl_clocks_close(wtl_clocks *c)
@@ -274,6 +306,7 @@ void wtl_clocks_stop(wtl_clocks *c)
   if (c->governs) wtl_vote_stop(&c->governor.vote);
   if (c->governs) wtl_vote_stop(&c->governor.uncore);
   if (c->counts) wtl_counters_close(&c->counters);
+  wtl_clocks_budget_stop(c);
   for (size_t i = 0; i < 2; i++) wtl_knob_close(knobs[i]);
   wtl_machine_free(c->machine);
   *c = (wtl_clocks){0};
@@ -319,7 +352,7 @@ static void write_domains_of(FILE *f, const wtl_governor *g)
     if (!wtl_vote_is_mine(v, d)) continue;
     fprintf(f, "%s{\"domain\":%zu", more ? "," : "", d);
     wtl_json_number_field(f, "normal_khz", wtl_vote_normal_khz(v, d), 0);
-    if (g->is_fixed && v->poll[d].claimed && !wtl_knob_domain(v->knob, d)->hint)
+    if (g->is_fixed && !g->power && v->poll[d].claimed && !wtl_knob_domain(v->knob, d)->hint)
       wtl_json_number_field(f, "planned_khz", wtl_vote_khz(v, d, g->level), 0);
     putc('}', f);
     more = true;
@@ -363,7 +396,11 @@ void wtl_clocks_write(FILE *f, const void *arg)
   const wtl_governor *g = &c->governor;
   double s = wtl_clock_ns_per_tick() * 1e-9;
   putc('{', f);
-  wtl_json_text_field(f, "mode", *c->settings->clocks.text ? "plan" : mode[c->settings->govern.number], 1);
+  wtl_json_text_field(f, "mode",
+                      g->power                    ? "budget"
+                      : *c->settings->clocks.text ? "plan"
+                                                  : mode[c->settings->govern.number],
+                      1);
   wtl_json_text_field(f, "scaling", scaling[c->settings->scaling.number], 0);
   wtl_json_text_field(f, "knob", c->knob ? wtl_knob_name(c->knob) : "none", 0);
   wtl_json_text_field(f, "why", c->why, 0);
@@ -384,6 +421,7 @@ void wtl_clocks_write(FILE *f, const void *arg)
   wtl_json_number_field(f, "memory_bound_s", (double)g->bound_ticks * s, 0);
   wtl_json_text_field(f, "failed", failure(&g->vote), 0);
   wtl_json_text_field(f, "counters", c->counters.why, 0);
+  wtl_clocks_budget_write(f, c);
   write_regions(f, g, s);
   putc('}', f);
 }

@@ -48,17 +48,20 @@ typedef struct wtl_clocks {
   wtl_governor governor;
 } wtl_clocks;
 
-/* True if these settings ask for a governor or for fixed clocks. For values of packages wtl_packages_wanted is
+/* True if these settings ask for a governor, for fixed clocks or for a budget of watts. For values of packages wtl_packages_wanted is
  * asked. */
 bool wtl_clocks_wanted(const wtl_settings *settings);
+
+/* The name of the setting that asks for it. */
+const char *wtl_clocks_setting(const wtl_settings *settings);
 
 /* Restores the clocks that a job of this node left behind when it and its guard were killed, and reports this. One
  * process of each node calls it before it reads any clock, also without a governor. Costs one look into a folder. */
 void wtl_clocks_repair(const wtl_settings *settings);
 
 /* Collective over the node. Without a knob no clock is governed, `why` has the reason, and the first process reports
- * it. Returns 0. If WATTLE_CLOCKS, WATTLE_UNCORE or WATTLE_PACKAGE_LIMIT is wrong, it returns the same exit code in
- * all processes, with the reason in `error`. */
+ * it. Returns 0. If WATTLE_CLOCKS, WATTLE_UNCORE or WATTLE_PACKAGE_LIMIT is wrong, or a budget of
+ * watts cannot be kept, it returns the same exit code in all processes, with the reason in `error`. */
 int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, size_t size);
 
 /* At the end of the program. This process changes no clock afterwards. The sums of its governor stay readable. */

@@ -42,6 +42,7 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
   g->count = given.count;
   g->count_arg = given.count_arg;
   g->watts = given.watts;
+  g->power = given.power;
   g->moment = (uint64_t)(WTL_MOMENT_NS / wtl_clock_ns_per_tick());
   g->clock = real_clock;
   g->mode = (enum wtl_govern_mode)settings->govern.number;
@@ -56,6 +57,7 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
   g->started = now;
   g->phase = atomic_load(&wtl_governor_ballot(g, g->vote.slot)->phase);
   cast(g, g->level, now);
+  if (g->power) wtl_governor_watch_start(g, now);
 }
 
 uint64_t wtl_governor_waited(const wtl_governor *g)
@@ -431,6 +433,7 @@ void wtl_governor_arrive(wtl_governor *g, uint64_t now)
   record_computing(g, g->region_since, now, g->region_waited);
   g->phase |= 1;
   wtl_vote_phase(&g->vote, g->phase, now);
+  if (g->power && !g->group.key) wtl_governor_watch_arrive(g, now);
   if (g->is_fixed || !r || !g->acts || !g->reacts) return;
   if (wtl_slack_least(&r->slack) <= wtl_governor_two_changes(g)) return;
   if (wtl_governor_is_empty(r, now - g->region_since - g->region_waited)) return; /* right after another barrier */
@@ -447,9 +450,12 @@ static void leave_barrier(wtl_governor *g, wtl_region *next, uint64_t now)
   atomic_store(&wtl_governor_ballot(g, g->vote.slot)->meets, next ? next->meets : 0);
   wtl_vote_phase(&g->vote, g->phase, now);
   if (g->is_slow) end_slack(g, now); /* the region's level is cast below, once */
+  bool watches = g->power && !g->group.key, changed = false;
+  if (watches) g->level = wtl_governor_watch_level(g, next ? next->key : 0);
   if (!g->is_fixed) g->level = WTL_CLOCK_NORMAL;
   begin_region(g, next, now);
-  if (g->is_fixed) cast(g, g->level, now);
+  if (g->is_fixed) changed = cast(g, g->level, now);
+  if (watches) wtl_governor_watch_begin(g, changed);
   g->skips = !g->is_fixed && may_skip(g, g->region);
   g->began_short = g->skips;
   if (g->skips) atomic_store(&wtl_governor_ballot(g, g->vote.slot)->slack, 0); /* it will not report it any more */

@@ -48,6 +48,7 @@
 #include "govern/extent.h"
 #include "govern/sync_group.h"
 #include "govern/intensity.h"
+#include "govern/power_watch.h"
 #include "govern/slack.h"
 #include "govern/usual.h"
 #include "govern/vote.h"
@@ -109,7 +110,7 @@ typedef struct wtl_off_clock {
 typedef struct wtl_governor {
   enum wtl_govern_mode mode;
   enum wtl_scaling scaling;
-  bool is_fixed;  /* a planned clock, which never changes */
+  bool is_fixed;  /* a planned clock, which never changes, or one that the budget of watts chooses */
   double allowed; /* share of the time that may be lost */
   wtl_vote vote;
   wtl_vote uncore;                           /* without domains if the uncore is not governed */
@@ -121,14 +122,15 @@ typedef struct wtl_governor {
   bool (*count)(void *arg, wtl_counts *now); /* reads the counters of this thread; NULL: there are none */
   void *count_arg;
   wtl_clock_watts watts;
-  uint64_t price;        /* of one change, learned */
-  uint64_t settle;       /* the part of it until the core follows and computes, learned from regions ... */
-  uint64_t least_settle; /* ... and as it was measured at the start */
-  uint32_t price_stays;  /* rounds of control instances after which the former shrinks towards the latter */
-  uint32_t level;        /* the vote while it computes */
-  bool is_slow;          /* it is in slack and has voted for the lowest clock */
-  wtl_sync_group group;  /* of the present or last barrier */
-  wtl_region *origin;    /* the region that began at the last barrier */
+  wtl_power_watch *power; /* the budget of watts; NULL: none */
+  uint64_t price;         /* of one change, learned */
+  uint64_t settle;        /* the part of it until the core follows and computes, learned from regions ... */
+  uint64_t least_settle;  /* ... and as it was measured at the start */
+  uint32_t price_stays;   /* rounds of control instances after which the former shrinks towards the latter */
+  uint32_t level;         /* the vote while it computes */
+  bool is_slow;           /* it is in slack and has voted for the lowest clock */
+  wtl_sync_group group;   /* of the present or last barrier */
+  wtl_region *origin;     /* the region that began at the last barrier */
   bool in_barrier;
   bool moves;       /* ... in which bytes may move: another collective */
   bool is_marked;   /* the program marks the present region, so no wait ends it */
@@ -173,7 +175,7 @@ typedef struct wtl_governor {
 } wtl_governor;
 
 /* `price`: the cost of a change; `settle`: its part after the write. g->vote, g->uncore and g->waited are set before,
- * and g->unheard, g->count and g->watts may be. The caller stops the votes, and `waited` outlives the governor.
+ * and g->unheard, g->count, g->watts and g->power may be. The caller stops the votes, and `waited` outlives the governor.
  * `clock`: a planned share of the normal clock, or 0 for none. */
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now);
@@ -254,6 +256,16 @@ static inline void wtl_governor_leave(wtl_governor *g, uint64_t site)
     wtl_governor_leave_counted(g, key);
   }
 }
+
+/* True if all PEs must now exchange their watts: in a synchronization of all of them, before wtl_governor_leave. Then
+ * each adds the result of wtl_governor_share_watts to a sum, which all pass to wtl_governor_hear_watts. */
+static inline bool wtl_governor_exchanges_watts(const wtl_governor *g)
+{
+  return g->power && !g->group.key && !g->power->left;
+}
+
+void wtl_governor_share_watts(wtl_governor *g, wtl_power_part *mine, uint64_t now);
+void wtl_governor_hear_watts(wtl_governor *g, const wtl_power_part *all, uint64_t now);
 
 /* The state of this node's PEs of the group in their last region, which the nodes exchange in a barrier. */
 unsigned wtl_governor_state(const wtl_governor *g);

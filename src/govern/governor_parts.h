@@ -52,6 +52,17 @@ bool wtl_budget_can_pay(const wtl_governor *g, uint64_t now);
 /* The greatest wait class of the group's PEs on this node without that of local rank `but` (-1: of all). */
 unsigned wtl_governor_most_waits(const wtl_governor *g, int but);
 
+/* ---- power_watch.c: only with a budget of watts ---- */
+
+void wtl_governor_watch_start(wtl_governor *g, uint64_t now);
+
+/* This PE arrives at a synchronization of all PEs. */
+void wtl_governor_watch_arrive(wtl_governor *g, uint64_t now);
+
+/* It leaves one, at the call `key`: the vote from now on, and whether that changed a clock. */
+uint32_t wtl_governor_watch_level(wtl_governor *g, uint64_t key);
+void wtl_governor_watch_begin(wtl_governor *g, bool changed);
+
 /* ---- region_clock.c ---- */
 
 /* True if this PE hardly waits and others of its group wait for it. */

@@ -173,7 +173,8 @@ static void write_record(wtl_pe *self, wtl_site *site)
 void wtl_account_close(wtl_pe *self, wtl_site *site)
 {
   wtl_record_unregister();
-  close_together(self, site); /* all calls of all PEs are complete */
+  self->exchange_watts = NULL; /* it would be a collective call beyond those that close_together counts */
+  close_together(self, site);  /* all calls of all PEs are complete */
   write_record(self, site);
 }
 

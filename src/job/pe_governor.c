@@ -116,13 +116,15 @@ static void start_governor(wtl_pe *self)
   self->record->write_clocks = wtl_clocks_write;
   self->record->clocks = self->clocks;
   bool governs = wants_clocks(self) && all_want_governor(self);
-  if (wants_clocks(self) && !governs && self->slot == 0)
-    wtl_message_print("%s: %s", wtl_clocks_wanted(&self->settings) ? "WATTLE_GOVERN" : "WATTLE_TRANSFERS",
+  if (wants_clocks(self) && !governs && self->slot == 0 && !*self->settings.power_budget.text)
+    wtl_message_print("%s: %s",
+                      wtl_clocks_wanted(&self->settings) ? wtl_clocks_setting(&self->settings) : "WATTLE_TRANSFERS",
                       self->clocks->why);
   int rc = start_clocks(self, governs, error, sizeof error);
   if (rc) wtl_pe_fail(rc, "%s", error);
   if (!self->clocks->governs) return;
   self->door.governor = &self->clocks->governor;
+  if (self->clocks->governor.power) self->exchange_watts = wtl_governed_exchange_watts;
   wtl_record_govern(self->record, self->clocks);
 }
 

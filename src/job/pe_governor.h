@@ -11,6 +11,9 @@ void wtl_governed_request(wtl_pe *self);
  * of transfers, if the settings ask for it. */
 void wtl_governed_start(wtl_pe *self);
 
+/* Adds up the watts of all PEs (govern/power_budget.h). Collective over all PEs, at the end of another collective. */
+void wtl_governed_exchange_watts(wtl_pe *self, wtl_site *site);
+
 /* Called at the end of the program. After it this PE changes no clock. */
 void wtl_governed_close(wtl_pe *self);
 

@@ -11,7 +11,8 @@ enum { MOST_PES = 65536 };
 
 /* oshrun's own options that take a value, in all their forms. */
 static const char launcher_names[] = "--launcher", host_names[] = "-H -host --host",
-                  hostfile_names[] = "-hostfile --hostfile -machinefile --machinefile";
+                  hostfile_names[] = "-hostfile --hostfile -machinefile --machinefile",
+                  power_names[] = "--power-budget";
 
 static const struct {
   const char *names;
@@ -78,6 +79,10 @@ static int read_own(wtl_command *c, const char *const *at, const wtl_grammar *g,
     return read_count(c, value, error, size) ? 1 : -1; /* digits only: -npernode is another option */
   if ((value = value_of(launcher_names, at[0], at[1], separate))) return c->launcher = value, 1;
   if ((value = value_of(hostfile_names, at[0], at[1], separate))) return c->hostfile = value, 1;
+  if ((value = value_of(power_names, at[0], at[1], separate))) {
+    if (!*value) return snprintf(error, size, "--power-budget needs watts, as WATTLE_POWER_BUDGET takes them"), -1;
+    return c->power_budget = value, 1;
+  }
   if ((value = value_of(host_names, at[0], at[1], separate))) return add_hosts(c, value, error, size) ? 1 : -1;
   return 0;
 }

@@ -31,9 +31,10 @@ enum wtl_action { WTL_DO_RUN, WTL_DO_DRY_RUN, WTL_DO_FENCE, WTL_DO_HELP, WTL_DO_
 
 typedef struct wtl_command {
   enum wtl_action action;
-  long n;               /* number of PEs; 0: not given */
-  const char *launcher; /* value of --launcher; NULL: not given */
-  char *hosts;          /* values of --host, separated by commas; NULL: not given. Owned. */
+  long n;                   /* number of PEs; 0: not given */
+  const char *launcher;     /* value of --launcher; NULL: not given */
+  const char *power_budget; /* value of --power-budget; NULL: not given */
+  char *hosts;              /* values of --host, separated by commas; NULL: not given. Owned. */
   const char *hostfile;
   wtl_words options; /* options that go to the launcher */
   char **program;    /* the program and its arguments, ended by NULL; NULL: not given */

@@ -31,6 +31,7 @@ static const char usage[] =
     "  --hostfile FILE  file with one host on each line: a, a:4 or a slots=4\n"
     "  --launcher NAME  openmpi (mpirun), mpich (mpiexec), srun, or auto: srun with PMIx inside a Slurm allocation,\n"
     "                   otherwise Open MPI's, otherwise MPICH's (default: the value of WATTLE_LAUNCHER, or auto)\n"
+    "  --power-budget W watts of the whole job: 400W, 300W/node, or 70% of what its PEs may draw\n"
     "  --dry-run        print the launcher's command line and start nothing\n"
     "  --fence-network  print rules for nft that protect the job's ports from other machines and users, for the hosts\n"
     "                   of --host or --hostfile and the ports of UCX_TCP_PORT_RANGE (libfabric:\n"
@@ -164,6 +165,7 @@ int main(int argc, char **argv)
   const char *setting = launcher_set();
   const wtl_launcher *l = wtl_launcher_choose(&c, argv, setting, path, sizeof path);
   do_without_launcher(&c);
+  if (c.power_budget) setenv("WATTLE_POWER_BUDGET", c.power_budget, 1);
   check_settings();
   wtl_inputs_check(l, &c);
   if (!c.hosts && !c.hostfile && !wtl_command_has(&c, l->moving)) check_program(c.program[0]);

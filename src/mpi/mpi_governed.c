@@ -2,6 +2,7 @@
  * mpi_governed.c - governs the clocks of MPI programs. The processes of a node share an arena for their votes, as PEs
  * do.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +126,12 @@ void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all)
   self->record.write_clocks = wtl_clocks_write;
   self->record.clocks = self->clocks;
   bool governs = wanted && all_govern(self, all) && share_votes(self);
-  if (wanted && !governs && self->slot == 0) wtl_message_print("WATTLE_GOVERN: %s", self->clocks->why);
+  if (*self->settings.power_budget.text && self->is_partial) {
+    snprintf(self->clocks->why, sizeof self->clocks->why, "processes of this node run without Wattle");
+    governs = false;
+  }
+  if (wanted && !governs && self->slot == 0 && !*self->settings.power_budget.text)
+    wtl_message_print("%s: %s", wtl_clocks_setting(&self->settings), self->clocks->why);
   /* A failure ends the job, because the other processes would wait. */
   int rc = start_clocks(self, governs, all, error, sizeof error);
   if (rc) wtl_mpi_refuse(error, rc);
@@ -174,9 +180,25 @@ void wtl_mpi_arrive(wtl_mpi_frame *f, MPI_Comm comm)
   f->entered = governor && wtl_governor_enter(governor, &group, false);
 }
 
+/* All ranks make the same collective calls over all ranks, in the same order. So this one fits in after each. */
+static void exchange_watts(wtl_governor *g)
+{
+  enum { WORDS = sizeof(wtl_power_part) / sizeof(uint32_t), SUMS = offsetof(wtl_power_part, drew) / sizeof(uint32_t) };
+  uint32_t mine[WORDS], all[WORDS];
+  wtl_power_part part;
+  wtl_governor_share_watts(g, &part, wtl_ticks());
+  memcpy(mine, &part, sizeof part);
+  if (PMPI_Allreduce(mine, all, SUMS, MPI_UNSIGNED, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS ||
+      PMPI_Allreduce(mine + SUMS, all + SUMS, WORDS - SUMS, MPI_UNSIGNED, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS)
+    return; /* the error is the program's: its handler has been called */
+  memcpy(&part, all, sizeof part);
+  wtl_governor_hear_watts(g, &part, wtl_ticks());
+}
+
 void wtl_mpi_depart(wtl_mpi_frame *f)
 {
   wtl_governor *governor = wtl_mpi_self->door.governor;
+  if (f->entered && governor && wtl_governor_exchanges_watts(governor)) exchange_watts(governor);
   if (f->entered && governor) wtl_governor_leave(governor, f->site->addr);
   if (f->of_all) wtl_profile_note(&wtl_mpi_self->profile, WTL_SPAN_COLLECTIVE, f->arrived, wtl_ticks(), f->site);
 }

@@ -133,6 +133,8 @@ struct wtl_pe {
   _Atomic uint64_t notice_checked;     /* tick at which this PE last tried to withdraw the notice */
   struct wtl_votes *votes;             /* in the arena, for the governor */
   wtl_clocks *clocks;                  /* NULL without a governor and without limits of packages */
+  void (*exchange_watts)(wtl_pe *self,
+                         wtl_site *site); /* in a collective of all PEs (job/pe_power.c); NULL: no budget */
   wtl_transfers *transfers; /* the policy for waits of ARMCI's transfers to other nodes; NULL: the common one */
   bool *apart;              /* by slot: true if that PE shares no core with this one */
   bool central_barrier;

@@ -90,6 +90,10 @@ size_t wtl_machine_base_clock(const wtl_machine *m);              /* index of th
 /* W of a core that computes at a clock, with its share of the idle node; between the profile's clocks on a straight
  * line. NaN if the profile does not know the number of cores. */
 double wtl_machine_core_watts(const wtl_machine *m, double ghz);
+/* W that a core adds to the idle node at a clock, by its state: 0 computes, 1 spins, 2 yields, 3 is asleep. */
+double wtl_machine_state_watts(const wtl_machine *m, int state, double ghz);
+/* W of all packages of the node while a core is busy, without those of the cores. */
+double wtl_machine_always_watts(const wtl_machine *m);
 
 /* Mean watts of a domain in an interval of the monotonic clock. */
 typedef struct wtl_watts {

@@ -133,9 +133,12 @@ bool wtl_team_enter(wtl_pe *self, const wtl_team *t)
   return t->n > 1 && enter(self, t, true);
 }
 
-void wtl_team_leave(wtl_pe *self, const wtl_site *site, bool entered)
+void wtl_team_leave(wtl_pe *self, wtl_site *site, bool entered)
 {
-  if (WTL_UNLIKELY(entered) && self->door.governor) wtl_governor_leave(self->door.governor, site->addr);
+  wtl_governor *g = self->door.governor;
+  if (!WTL_UNLIKELY(entered) || !g) return;
+  if (WTL_UNLIKELY(wtl_governor_exchanges_watts(g)) && self->exchange_watts) self->exchange_watts(self, site);
+  wtl_governor_leave(g, site->addr);
 }
 
 void wtl_team_part(wtl_pe *self, wtl_site *site, wtl_team *t)

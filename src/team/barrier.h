@@ -37,7 +37,7 @@ static inline void wtl_barrier_span_ends(const wtl_pe *self, const wtl_site *sit
 /* A collective of all PEs of `t` begins and ends, in which they wait for each other; the governor learns from that. It
  * may consist of barriers. The second function takes the result of the first. */
 bool wtl_team_enter(wtl_pe *self, const wtl_team *t);
-void wtl_team_leave(wtl_pe *self, const wtl_site *site, bool entered);
+void wtl_team_leave(wtl_pe *self, wtl_site *site, bool entered);
 
 /* The leaders of the nodes send their state with each epoch (govern/sync_group.h): the word for `epoch`, and the wait
  * for a word that a leader sends. */

@@ -551,6 +551,32 @@ def refuses_a_wrong_plan(job: Job) -> None:
     expect(job.machine.comes_back(), "the clocks come back", job.machine.limits())
 
 
+BUDGET = {"WATTLE_GOVERN": "off", "WATTLE_MACHINE": "sandybridge-e5-2670", "WATTLE_POWER_BUDGET": "60%"}
+
+
+def keeps_a_power_budget(job: Job) -> None:
+    result = job.run("60", **BUDGET)
+    expect(counted(result, 60), "the result is the program's", result)
+    kept = [c["power_budget"] for c in job.clocks()]
+    expect(all(b["exchanges"] > 2 and b["mean_w"] <= b["watts"] for b in kept), "watts are exchanged and kept", kept)
+    expect(len({b["mean_w"] for b in kept}) == 1, "all PEs know the same", kept)
+    expect(any(c["changes"] for c in job.clocks()), "clocks are changed", job.clocks())
+    expect(job.machine.comes_back(), "the clocks come back", job.machine.limits())
+
+
+def refuses_a_power_budget_that_it_cannot_keep(job: Job) -> None:
+    for settings, words in (
+        ({"WATTLE_POWER_BUDGET": "1W"}, "WATTLE_POWER_BUDGET=1W: expected "),
+        ({"WATTLE_POWER_BUDGET": "40"}, "WATTLE_POWER_BUDGET=40 is not a value; expected "),
+        ({"WATTLE_KNOB": "none"}, "WATTLE_POWER_BUDGET: no clock can be set here: "),
+        ({"WATTLE_MACHINE": "unknown"}, "the machine profile has the watts of one clock only"),
+    ):
+        result = job.run("4", **(BUDGET | settings))
+        said = [line for line in result.stderr.splitlines() if "WATTLE_POWER_BUDGET" in line]
+        expect(result.returncode == 78 and said and all(words in line for line in said), "it is refused", result)
+        expect(job.machine.comes_back(), "the clocks come back", job.machine.limits())
+
+
 def a_user_without_privilege_gets_a_correct_run_and_is_told(job: Job) -> None:
     """On files that are not its own: as `nobody` where this test may become that, as root without its capabilities
     where `nobody` cannot reach the program, else as who it is."""
@@ -692,6 +718,8 @@ CASES = {
         says_which_planned_clock_cannot_be_set,
         says_it_for_each_range_of_clocks,
         refuses_a_wrong_plan,
+        keeps_a_power_budget,
+        refuses_a_power_budget_that_it_cannot_keep,
         the_next_start_repairs_what_a_killed_control_group_left,
         two_jobs_on_a_node_do_not_fight,
         packages_have_the_users_values_and_come_back,

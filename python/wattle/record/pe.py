@@ -166,6 +166,24 @@ class Uncore(msgspec.Struct, frozen=True):
     failed: str
 
 
+class PowerBudget(msgspec.Struct, frozen=True):
+    """The job's budget of watts, and what it drew by the model up to the last exchange. `highest_w`: of a second.
+    `own_w`: of this PE, beside its equal part.
+    """
+
+    asked: str
+    watts: Amount
+    least_w: Amount
+    most_w: Amount
+    mean_w: Quantity
+    highest_w: Quantity
+    seconds: Seconds
+    above_s: Quantity
+    exchanges: Count
+    own_w: Quantity
+    equal_w: Amount
+
+
 class Region(msgspec.Struct, frozen=True):
     """The program between a barrier and the next one, as the governor saw it. `addr`: where that barrier returns.
     `follows`: the share of its computing time that follows the clock, at most; None where it is not known.
@@ -202,6 +220,7 @@ class Clocks(msgspec.Struct, frozen=True):
     memory_bound_s: Seconds = None
     failed: str = ""
     counters: str = ""
+    power_budget: PowerBudget | None = None
     regions: list[Region] = []
 
     @property

@@ -23,7 +23,7 @@ from wattle.machine import info, launchers, paths, stopping
 from wattle.run import directory as directories
 from wattle.run import job, target
 from wattle.run import mpi as mpi_jobs
-from wattle.run.option_values import STDOUT, settings_of
+from wattle.run.option_values import STDOUT, settings_of, with_budget
 from wattle.text import console
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Asked(NamedTuple):
     meter: str | None = None
     machine: str | None = None
     plan: Path | None = None
+    power_budget: str | None = None
     meter_log: Path | None = None
     meter_set: list[str] | None = None
     carbon: str | None = None
@@ -89,7 +90,9 @@ def run(asked: Asked) -> int:
     _check_range("--repeat", asked.repeat, REPEATS_MOST)
     if asked.label is not None and not 1 <= len(asked.label) <= LABEL_MOST:
         raise WattleError(f"--label {shown(asked.label)}: expected 1 to {LABEL_MOST} characters")
-    chosen = _chosen_settings(asked.settings, asked.meter, asked.machine, asked.profile)
+    chosen = with_budget(
+        _chosen_settings(asked.settings, asked.meter, asked.machine, asked.profile), asked.power_budget
+    )
     if asked.depth is not None:
         if not 0 <= asked.depth <= DEEPEST:
             raise WattleError(f"--depth {asked.depth}: expected a number from 0 to {DEEPEST}")

@@ -16,3 +16,14 @@ def settings_of(pairs: list[str] | None) -> dict[str, str]:
             raise WattleError(f"--set {pair}: expected NAME=VALUE, as in --set WATTLE_WAIT=spin")
         chosen[name] = value
     return chosen
+
+
+def with_budget(chosen: dict[str, str], budget: str | None) -> dict[str, str]:
+    """The settings with that of --power-budget. Its value is checked by the job, which knows the machine."""
+    if budget is None:
+        return chosen
+    if "WATTLE_POWER_BUDGET" in chosen:
+        raise WattleError(f"--power-budget {budget} and --set WATTLE_POWER_BUDGET: expected one of them")
+    if not budget:
+        raise WattleError("--power-budget: expected watts such as 400W")
+    return chosen | {"WATTLE_POWER_BUDGET": budget}

@@ -32,4 +32,8 @@ Output = Annotated[
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting for this run; may be repeated.")
 ]
+PowerBudget = Annotated[
+    str | None,
+    typer.Option(metavar="WATTS", help="Watts of the whole job: 400W, 300W/node, or 70% of what its PEs may draw."),
+]
 Profile = Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")]

@@ -8,7 +8,7 @@ import msgspec
 
 from wattle.base.documents import fields, plain
 from wattle.figures import balance as balances
-from wattle.figures import carbon, merged, pe_power, regions, user_regions, waiting
+from wattle.figures import carbon, merged, pe_power, power_budget, regions, user_regions, waiting
 from wattle.figures.metrics import metrics, spread
 from wattle.figures.sites import MergedSite, merge
 from wattle.meter_log import kept as external
@@ -76,6 +76,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
         "waiting": plain(waiting.by_kind(sites)),
         "imbalance": plain(waiting.imbalances(sites, profile.n_pes, profile.program)),
         **balances.as_dict(profile, profile.node_domains),
+        "power_budget": budget.as_dict() if (budget := power_budget.of(profile)) else None,
     }
 
 

@@ -12,7 +12,7 @@ from functools import partial
 
 import msgspec
 
-from wattle.figures import balance, no_core, pop, user_regions
+from wattle.figures import balance, no_core, pop, power_budget, user_regions
 from wattle.figures import carbon as carbons
 from wattle.figures.balance import Balance, Intensity, Product
 from wattle.figures.carbon import Carbon
@@ -180,7 +180,6 @@ def view(run: Run) -> View:
         return begun()
     domains = profile.node_domains
     joules = balance.of_nodes(profile, domains)
-    dry = balance.dry_run(profile)
     grams = record.extra.get("carbon_g_per_kwh")
     sites, short, factors = merge(profile), no_core.shortage(profile), pop.factors(profile)
     return begun(
@@ -199,7 +198,7 @@ def view(run: Run) -> View:
         node_joules=joules,
         carbon=None if grams is None else carbons.of(joules, grams),
         nested=_nested(profile),
-        governed=[words for words in (balance.governor_words(profile.pes), dry.words if dry else "") if words],
+        governed=_governed(profile),
         sites=sites,
         user_regions=user_regions.merge(profile),
         short=short,
@@ -210,6 +209,13 @@ def view(run: Run) -> View:
         ends=unfinished.rows(profile),
         end_remarks=unfinished.remarks(profile),
     )
+
+
+def _governed(profile: RunProfile) -> list[str]:
+    """The power budget, the changes of the governor, and the saving of a dry run."""
+    budget, dry = power_budget.of(profile), balance.dry_run(profile)
+    lines = (budget.words if budget else "", balance.governor_words(profile.pes), dry.words if dry else "")
+    return [words for words in lines if words]
 
 
 # ---- PEs and nodes ----

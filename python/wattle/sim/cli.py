@@ -17,8 +17,8 @@ from wattle.record import manifest, runs
 from wattle.record.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.run import job, target
-from wattle.run.option_values import settings_of
-from wattle.run.options import Json, Output, Profile, Settings
+from wattle.run.option_values import settings_of, with_budget
+from wattle.run.options import Json, Output, PowerBudget, Profile, Settings
 from wattle.run.show import show
 from wattle.run.summary import document
 from wattle.sim import simulation
@@ -59,6 +59,7 @@ def sim(
     network: Annotated[
         str | None, typer.Option(metavar="NAME", help="With --what-if and a simulated run: another network.")
     ] = None,
+    power_budget: PowerBudget = None,
     output: Output = None,
     settings: Settings = None,
     profile: Profile = True,
@@ -76,6 +77,7 @@ def sim(
             "-n": n,
             "--per-node": per_node if per_node != 1 else None,
             "--clock-domain": clock_domain,
+            "--power-budget": power_budget,
             "--output": output,
             "--set": settings or None,
         }
@@ -94,7 +96,9 @@ def sim(
     if n is None:
         raise WattleError("wattle sim needs the number of PEs: -n N")
     target.find(command[0])
-    planned = simulation.plan(machine, n, settings_of(settings), profile, clock_domain, per_node)
+    planned = simulation.plan(
+        machine, n, with_budget(settings_of(settings), power_budget), profile, clock_domain, per_node
+    )
     where = directories.prepare(output, command[0])
     with console.lenient():  # the program's exit code counts, even if no process reads this output
         code, began = _simulated(planned, command, where, json)

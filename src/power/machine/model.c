@@ -198,6 +198,16 @@ double wtl_machine_core_watts(const wtl_machine *m, double ghz)
   return m->cores_per_socket ? watts_at(m, 0, ghz).value + idle / m->cores_per_socket : NAN;
 }
 
+double wtl_machine_state_watts(const wtl_machine *m, int state, double ghz)
+{
+  return watts_at(m, state, ghz).value;
+}
+
+double wtl_machine_always_watts(const wtl_machine *m)
+{
+  return m->sockets * (m->idle.cpu.value + (m->wake ? m->wake->value : 0));
+}
+
 size_t wtl_model_pe(const wtl_machine *m, const wtl_activity *a, wattle_joules_t out[2])
 {
   const double seconds[] = {a->active_s, a->spin_s, a->yield_s, a->asleep_s};
