@@ -278,6 +278,11 @@ MADE = {
         nothing=sweep("lsms", sweeps.plain),
         good=[sweep("lsms", sweeps.as_published)],
     ),
+    "budget": Made(
+        bad=[sweep("budget", sweeps.backwards)],
+        nothing=sweep("budget", sweeps.plain),
+        good=[sweep("budget", sweeps.as_published)],
+    ),
     "groups": Made(
         bad=[sweep("groups", sweeps.backwards)],
         nothing=sweep("groups", sweeps.plain),

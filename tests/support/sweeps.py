@@ -12,6 +12,7 @@ import polars as pl
 from wattle.record import manifest
 from wattle.study import kept, samples
 from wattle.study.barrier import study as barrier
+from wattle.study.budget import study as budget
 from wattle.study.groups import study as groups
 from wattle.study.lsms import judges as lsms_judges
 from wattle.study.lsms import study as lsms
@@ -29,7 +30,16 @@ from wattle.study.sweep.plan import Job, Plan
 
 SWEEPS = {
     made.name: made
-    for made in (barrier.STUDY, slack.STUDY, race.STUDY, receiver.STUDY, pascol.STUDY, lsms.STUDY, groups.STUDY)
+    for made in (
+        barrier.STUDY,
+        slack.STUDY,
+        race.STUDY,
+        receiver.STUDY,
+        pascol.STUDY,
+        lsms.STUDY,
+        groups.STUDY,
+        budget.STUDY,
+    )
 }
 KNOB = Knob("cpufreq", "", (1.2, 1.5, 1.8, 2.2, 2.4, 2.6, 2.9), 2.6)
 NO_KNOB = Knob("none", "no clocks under /sys")
@@ -99,6 +109,8 @@ def frame(
                     told_more = more(job, x) | learned | lsms_stages(job, y or 0, physics)
                     if job.program.startswith("groups"):
                         told_more |= {"job_s": s, "cores_J": j, "oracle_saves": 0.2}
+                    if job.program == "budget" and job.mode == "budget":
+                        told_more |= {"optimum_s": 1.0, "budget_w": 100.0, "highest_w": 100.0 * min(s, 1.1)}
                     if job.program == "receiver":
                         told_more |= _phases(job, physics, name, who, x, y)
                     rows[-1] |= {"more_json": json.dumps(told_more), "verified": verified}
@@ -192,6 +204,7 @@ def as_published(job: Job, name: str, who: str, x: float | None, y: float | None
     known = {"barrier": _barrier, "slack": _slack, "kernels": _kernels, "receiver": _receiver, "pascol": _pascol}
     known |= {f"lsms-{version}": _lsms for version in lsms_judges.VERSIONS}
     known |= dict.fromkeys(("groups", "groups-mpi"), _groups)
+    known["budget"] = _budget
     return known.get(job.program, _mini_app)(job, name, who, x or 0.0, y or 0.0)
 
 
@@ -285,6 +298,11 @@ def _groups(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, .
     return longer, 10 * longer * (0.82 if job.mode != "off" else 1)
 
 
+def _budget(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
+    """A budget is close to the optimum of 1 s, and equal caps cost 15 % more in time and joules."""
+    return (1.01, 10.0) if job.mode == "budget" else (1.16, 11.5)
+
+
 def backwards(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
     """The opposite of what is published, as far as there is one."""
     clock, x, y = job.clock or 2.6, x or 0.0, y or 0.0
@@ -302,6 +320,8 @@ def backwards(job: Job, name: str, who: str, x: float | None, y: float | None) -
         return 0.01 * worse * even * short, 0.1 * worse * shrinks
     if job.program.startswith("groups"):
         return (2.0 if name == "pairs" or job.mode != "off" else 1.0,) * 2
+    if job.program == "budget":
+        return (1.2, 10.0) if job.mode == "budget" else (1.0, 9.0)
     if job.program == "receiver":
         return 1e-4 * clock**4 * (0.5 if job.series == "planes" else 1), 1e-3 / clock**2
     if job.program == "pascol":
@@ -361,7 +381,7 @@ for repeat in range(int(option("--repeat", 1)) - (mode == "forgets")):
             edges = {f"{stage}_{key}": [0.001] * n_pes for stage in stages for key in ("s", "end")}
             more = {"groups": 2, "step_begins": 5.0, "begin": [0.0] * n_pes, **edges}
             say(name=name[5:] + " " + option("--pattern", ""), who="all", **common, **more)
-        elif name == "groups":
+        elif name in ("groups", "budget"):
             say(name=option("--pattern", ""), who="all", **(common | {"repeat": int(option("--seed", 0))}))
         elif name == "pascol":
             say(name=option("--op", ""), who="all", rounds=1, **common)
@@ -381,6 +401,7 @@ def programs(home: Path) -> None:
     for name in (
         "lsms-shmem",
         "groups",
+        "budget",
         "barrier",
         "slack",
         "kernels",

@@ -27,6 +27,10 @@ NEVER_AGREES = {"race/process-groups"}
 CLAIMS_NO_EFFECT = {
     "am/ring-alike",
     "barrier/power-constant",
+    "budget/drifting",
+    "budget/equal-caps",
+    "budget/kept",
+    "budget/static",
     "fragments/energy-bulk-flat",
     "fragments/energy-small-flat",
     "mst/bar-right",
