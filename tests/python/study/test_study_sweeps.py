@@ -337,7 +337,7 @@ def test_modelled_joules_judge_no_row_about_clocks(study):
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_meter_without_joules_leaves_the_rows_about_time(study):
     found = verdicts(study, sweeps.as_published, provenance="unavailable")
-    assert Verdict.SAME in found.values() or study == "barrier"
+    assert Verdict.SAME in found.values() or study in ("barrier", "budget")  # without a published row about time
     assert found.get("time-linear", Verdict.NOT_TESTABLE) is Verdict.NOT_TESTABLE
 
 
