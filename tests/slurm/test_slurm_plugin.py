@@ -268,8 +268,8 @@ def ends_of(folder: Path) -> list[int | None]:
 
 
 def test_a_step_at_its_time_limit_keeps_its_profile(slurm: Slurm, tmp_path: Path) -> None:
-    """Slurm ends the batch script, and so srun and its PEs, with the step. A PE may see that the other one ended before
-    its own signal comes. It then ends by itself.
+    """Slurm ends the batch script, and so srun and its PEs, with the step. A PE may see that srun or the other PE ended
+    before its own signal comes. It then ends by itself.
     """
     lines = ["#!/bin/sh", "#SBATCH -N2 -n2 -o out", f"srun --mpi=pmix --wattle {VICTIM} barrier", ""]
     (tmp_path / "job.sh").write_text("\n".join(lines))
@@ -281,7 +281,7 @@ def test_a_step_at_its_time_limit_keeps_its_profile(slurm: Slurm, tmp_path: Path
     assert "DUE TO TIME LIMIT" in out.read_text()
     (folder,) = steps_in(tmp_path)
     assert until(lambda: len(ends_of(folder)) == 2), (ends_of(folder), out.read_text(), log_of(slurm))
-    assert signal.SIGTERM in ends_of(folder) and {*ends_of(folder)} <= {signal.SIGTERM, None}, ends_of(folder)
+    assert {*ends_of(folder)} <= {signal.SIGTERM, None}, ends_of(folder)
 
 
 def test_a_step_of_wattle_run_has_no_directory_of_its_own(slurm: Slurm, tmp_path: Path, command: Path) -> None:
