@@ -30,7 +30,7 @@ def build(history: History) -> Page:
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
         title="History of runs",
-        subtitle=f"{units.several(n, 'entry').replace('entrys', 'entries')}, each of a commit, a host and a day",
+        subtitle=f"{units.several(n, 'entry')}, each of a commit, a host and a day",
         summary=_summary(history),
         record=None,
         nav=[("summary", "Summary"), *((_id(k), _short(one.title)) for k, one in enumerate(history.series))],

@@ -34,8 +34,7 @@ _RULES = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in R
 
 def class_of_name(name: str) -> str | None:
     """The class of machines that a processor with this name is made for; None where the name has no known mark."""
-    text = re.sub(r"\((?:r|tm)\)|[®™]", "", name, flags=re.IGNORECASE)
-    return next((kind for kind, pattern in _RULES if pattern.search(text)), None)
+    return next((kind for kind, pattern in _RULES if pattern.search(plain(name))), None)
 
 
 Pair = tuple[float, float]  # a median and the standard deviation of its logarithm

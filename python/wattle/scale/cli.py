@@ -85,7 +85,7 @@ def _run(program: list[str], sizes: list[int], repeat: int, folder: Path, mpi: b
                 with files.writing(log) as out:
                     done = subprocess.run([sys.executable, "-m", "wattle", "run", *options], stdout=out, stderr=out)
                 if done.returncode:
-                    what = f"with {units.several(size, 'process').replace('processs', 'processes')}"
-                    raise WattleError(f"the program failed {what}, exit code {done.returncode}; see {log}")
+                    count = units.several(size, "process")
+                    raise WattleError(f"the program failed with {count}, exit code {done.returncode}; see {log}")
                 steps.advance()
     return folder

@@ -87,8 +87,12 @@ def doubt(relative: float | None) -> str | None:
 
 
 def several(n: int, what: str) -> str:
-    """`1 repeat`, `7 repeats`."""
-    return f"{n:,} {what}" + ("" if n == 1 else "s")
+    """`1 repeat`, `7 repeats`, `7 processes`, `7 entries`."""
+    if n == 1:
+        return f"{n:,} {what}"
+    if what.endswith("ry"):
+        return f"{n:,} {what[:-1]}ies"
+    return f"{n:,} {what}" + ("es" if what.endswith("s") else "s")
 
 
 def _in_unit(value: float | None, scales: Iterable[Scale]) -> str:

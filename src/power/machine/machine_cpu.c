@@ -186,16 +186,15 @@ static tdp_of_thread of_limit(const wtl_cpu_here *here)
   return t;
 }
 
-static tdp_of_thread tdp_here(const wtl_cpu *cpu, const wtl_cpu_here *here)
+static tdp_of_thread tdp_here(const wtl_cpu *cpu, const wtl_cpu_here *here, const wtl_named *named)
 {
   WTL_LOCALE_APART;
   const wtl_processor *p = processor_of(cpu, here->name);
   if (p) return of_processor(p, here->is_virtual ? p->threads : (double)here->threads / here->sockets);
   if (!here->is_virtual) {
-    wtl_named named;
-    bool is_known = wtl_processor_named(here->name, 0, &named) && named.cores > 0;
     double threads = (double)here->threads / here->sockets;
-    if (is_known) return of_processor(&(wtl_processor){.name = named.name, .tdp_w = named.tdp_w}, threads);
+    if (named && named->cores > 0)
+      return of_processor(&(wtl_processor){.name = named->name, .tdp_w = named->tdp_w}, threads);
     return here->tdp_w > 0 ? of_limit(here) : of_socket(cpu, here);
   }
   tdp_of_thread t = of_cache(cpu, here->cache_mb);
@@ -454,9 +453,10 @@ wtl_machine *wtl_machine_of_cpu(const wtl_cpu *cpu, const wtl_cpu_here *here, ch
 {
   wtl_machine *m = calloc(1, sizeof *m);
   if (m) {
-    wtl_named entry, *named = wtl_processor_named(here->name, here->model, &entry) ? &entry : NULL;
+    wtl_named entry, *named = NULL; /* of a whole machine only: the search takes some time */
+    if (!here->is_virtual && wtl_processor_named(here->name, here->model, &entry)) named = &entry;
     const wtl_machine_class *class = class_here(cpu, here, named);
-    tdp_of_thread tdp = tdp_here(cpu, here);
+    tdp_of_thread tdp = tdp_here(cpu, here, named);
     m->name = strdup(cpu == &wtl_any_cpu && class ? class->name : cpu->name);
     m->title = class ? title_in_class(class, cpu, named) : title_of(cpu, here, &tdp);
     if (asprintf(&m->about, "From the table of CPUs: %s.", class ? class->title : cpu->basis) < 0) m->about = NULL;
